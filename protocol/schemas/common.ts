@@ -1,0 +1,63 @@
+import Type from 'typebox';
+
+/** The kinds of object that carry a prefixed id, and their prefixes. */
+export const idPrefixes = {
+  account: 'acc',
+  key: 'key',
+  placement: 'plc',
+  policy: 'pol',
+  source: 'src',
+  advertiser: 'adv',
+  houseAd: 'had',
+  creative: 'crv',
+  killSwitch: 'ksw',
+  webhook: 'whk',
+  webhookEvent: 'evt',
+  delivery: 'del',
+  decision: 'dec',
+} as const;
+
+export type IdKind = keyof typeof idPrefixes;
+
+/** A prefixed, time-ordered id: the prefix, an underscore, 26 characters of Crockford base 32. */
+export const id = (kind: IdKind) =>
+  Type.String({
+    pattern: `^${idPrefixes[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`,
+    description: `An id with the prefix \`${idPrefixes[kind]}_\`.`,
+  });
+
+/** ISO 8601 in UTC with milliseconds. */
+export const time = (description: string) => Type.String({ format: 'date-time', description });
+
+/** One of a closed list of words. */
+export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
+  Type.Enum([...values], description === undefined ? {} : { description });
+
+/** An object that refuses members it does not know: a misspelt field must never be dropped silently. */
+export const strictObject = <T extends Record<string, Type.TSchema>>(
+  properties: T,
+  options: Type.TObjectOptions = {},
+) => Type.Object(properties, { additionalProperties: false, ...options });
+
+/** A short name that appears in game code and addresses. */
+export const slug = Type.String({
+  pattern: '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$',
+  description: 'Lower-case letters, digits, hyphens and underscores, at most 64 characters.',
+});
+
+export const url = Type.String({ format: 'uri', maxLength: 2048 });
+
+/** A schema that others refer to by name; the name is that of its TypeScript type and OpenAPI component. */
+export const named = <T extends Record<string, Type.TSchema>>(
+  name: string,
+  description: string,
+  properties: T,
+) => strictObject(properties, { $id: name, description });
+
+/** A reference to a {@link named} schema. */
+export const ref = (name: string) => Type.Ref(`${name}#`);
+
+export const environment = oneOf(
+  ['sandbox', 'live'],
+  'Sandbox credentials make test data only; live ones act on real inventory.',
+);

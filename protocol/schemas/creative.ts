@@ -1,0 +1,81 @@
+import Type from 'typebox';
+import { id, named, oneOf, ref, strictObject, time, url } from './common.ts';
+import { categories } from './advertiser.ts';
+import { resourceFields } from './resource.ts';
+
+const pixels = Type.Integer({ minimum: 1, maximum: 8_192 });
+
+export const mediaFormat = oneOf(['video', 'image', 'html']);
+
+export const mediaFileSchema = named('MediaFile', 'One encoding of a creative.', {
+  url,
+  mime: Type.String({
+    pattern: '^[a-z]+/[a-z0-9.+-]+(?:; ?codecs="[A-Za-z0-9., -]+")?$',
+    maxLength: 100,
+  }),
+  width: pixels,
+  height: pixels,
+  bitrate: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100_000_000, description: 'Bits per second.' }),
+  ),
+});
+
+const files = Type.Array(ref('MediaFile'), { minItems: 1, maxItems: 16 });
+
+export const mediaSchema = Type.Union(
+  [
+    strictObject(
+      {
+        format: Type.Literal('video'),
+        files,
+        duration_ms: Type.Integer({ minimum: 1_000, maximum: 120_000 }),
+        poster: Type.Optional(url),
+        captions: Type.Optional(
+          Type.Array(
+            strictObject({
+              url,
+              language: Type.String({ maxLength: 35 }),
+              label: Type.String({ maxLength: 64 }),
+            }),
+            { maxItems: 16 },
+          ),
+        ),
+      },
+      { title: 'VideoMedia' },
+    ),
+    strictObject({ format: Type.Literal('image'), files }, { title: 'ImageMedia' }),
+    strictObject(
+      {
+        format: Type.Literal('html'),
+        url: Type.Optional(url),
+        inline: Type.Optional(Type.String({ minLength: 1, maxLength: 32_768 })),
+        width: pixels,
+        height: pixels,
+      },
+      { title: 'HtmlMedia', description: 'Exactly one of `url` and `inline`.' },
+    ),
+  ],
+  { $id: 'Media', description: 'What is shown.' },
+);
+
+export const reviewStatus = oneOf(['pending_review', 'approved', 'rejected', 'suspended']);
+
+export const reviewSchema = named('Review', 'Only an approved creative is served.', {
+  status: reviewStatus,
+  reason_code: Type.Optional(Type.String({ maxLength: 64 })),
+  feedback: Type.Optional(Type.String({ maxLength: 2_000 })),
+  reviewed_at: Type.Optional(time('When the review was last changed.')),
+  reviewed_by: Type.Optional(Type.String({ maxLength: 200 })),
+});
+
+export const creativeSchema = named('Creative', 'One ad, as it is shown.', {
+  ...resourceFields('creative'),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  advertiser_id: id('advertiser'),
+  source_id: id('source'),
+  media: ref('Media'),
+  click_url: Type.Optional(url),
+  alt: Type.String({ maxLength: 500, description: 'What a player who cannot see the ad is told.' }),
+  categories,
+  review: ref('Review'),
+});

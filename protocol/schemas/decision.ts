@@ -1,0 +1,109 @@
+import Type from 'typebox';
+import { id, named, oneOf, ref, slug, time, url } from './common.ts';
+import { mediaFormat } from './creative.ts';
+import { placementFormat } from './placement.ts';
+
+export const unfilledReason = oneOf([
+  'frequency_capped',
+  'cooldown',
+  'no_candidates',
+  'not_approved',
+  'budget',
+  'paused',
+  'killed',
+  'policy',
+  'commercial',
+  'brand_safety',
+  'rate_limited',
+  'consent_required',
+]);
+
+export const userRef = Type.String({
+  pattern: '^[\\x20-\\x7e]{1,128}$',
+  description:
+    'The customer’s own name for the user: 1 to 128 printable ASCII characters, echoed byte for byte.',
+});
+
+export const simulate = oneOf(
+  ['no_fill', 'blocked', 'killed', 'slow', 'error', 'reward_denied', 'reward_pending'],
+  'Forces an outcome; sandbox only.',
+);
+
+export const consentSchema = named(
+  'Consent',
+  'What the player agreed to. Absent means restricted, never the opposite.',
+  {
+    status: oneOf(['granted', 'denied', 'unknown']),
+    tcf_string: Type.Optional(Type.String({ maxLength: 4_096 })),
+    gpp_string: Type.Optional(Type.String({ maxLength: 4_096 })),
+  },
+);
+
+export const decisionRequestSchema = named('DecisionRequest', 'Asks for an ad.', {
+  placement: slug,
+  user_ref: Type.Optional(userRef),
+  user_token: Type.Optional(
+    Type.String({
+      maxLength: 2_048,
+      description: 'A short-lived JWT by the customer’s server that proves `user_ref`.',
+    }),
+  ),
+  formats: Type.Optional(
+    Type.Array(mediaFormat, {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'What the client can render; absent: all.',
+    }),
+  ),
+  viewport: Type.Optional(
+    Type.Object(
+      {
+        width: Type.Integer({ minimum: 1, maximum: 32_768 }),
+        height: Type.Integer({ minimum: 1, maximum: 32_768 }),
+      },
+      { additionalProperties: false, description: 'CSS pixels.' },
+    ),
+  ),
+  locale: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]{2,35}$', description: 'BCP 47.' })),
+  consent: Type.Optional(ref('Consent')),
+  child_directed: Type.Optional(Type.Boolean()),
+  custom_data: Type.Optional(
+    Type.String({ maxLength: 1_024, description: 'Handed back in `decision.rewarded`.' }),
+  ),
+  simulate: Type.Optional(simulate),
+});
+
+export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.', {
+  id: id('creative'),
+  media: ref('Media'),
+  click_url: Type.Optional(url),
+  alt: Type.String(),
+});
+
+export const explanationSchema = named('Explanation', 'Why one candidate was not chosen.', {
+  house_ad_id: Type.Optional(id('houseAd')),
+  creative_id: Type.Optional(id('creative')),
+  name: Type.String(),
+  verdict: Type.String({ description: '`chosen`, or the reason why not.' }),
+});
+
+export const decisionSchema = named('Decision', 'The answer to a request for an ad.', {
+  id: id('decision'),
+  status: oneOf(['filled', 'no_fill', 'blocked']),
+  reason: Type.Optional(unfilledReason),
+  retry_at: Type.Optional(time('When asking again can succeed.')),
+  placement: slug,
+  format: placementFormat,
+  creative: Type.Optional(ref('DecisionCreative')),
+  reward: Type.Optional(ref('Reward')),
+  min_watch_ms: Type.Optional(
+    Type.Integer({ description: 'How long it must be watched for the reward.' }),
+  ),
+  close_after_ms: Type.Optional(Type.Integer()),
+  token: Type.Optional(
+    Type.String({ description: 'Signed by the service; goes with every event of this decision.' }),
+  ),
+  issued_at: time('When the service decided.'),
+  expires_at: time('Until when it may be shown.'),
+  explain: Type.Optional(Type.Array(ref('Explanation'), { description: 'Sandbox only.' })),
+});

@@ -1,0 +1,28 @@
+import Type from 'typebox';
+import { id, named, oneOf, slug, time } from './common.ts';
+import { resourceFields } from './resource.ts';
+
+export const houseAdSchema = named('HouseAd', 'Puts a creative into placements.', {
+  ...resourceFields('houseAd'),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  creative_id: id('creative'),
+  placements: Type.Array(slug, { minItems: 1, maxItems: 100, uniqueItems: true }),
+  priority: Type.Integer({
+    minimum: 1,
+    maximum: 10,
+    default: 5,
+    description: '1 is asked first; a lower rank is asked only when no higher one can serve.',
+  }),
+  weight: Type.Integer({
+    minimum: 1,
+    maximum: 1_000,
+    default: 1,
+    description: 'Share among house ads of the same priority.',
+  }),
+  starts_at: Type.Optional(time('Not served before.')),
+  ends_at: Type.Optional(time('Not served from here on.')),
+  daily_cap: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Verified impressions per UTC day.' }),
+  ),
+  status: oneOf(['active', 'paused']),
+});

@@ -1,0 +1,51 @@
+import Type from 'typebox';
+import { named, oneOf, ref, slug } from './common.ts';
+import { resourceFields } from './resource.ts';
+
+export const placementFormat = oneOf(['rewarded', 'interstitial', 'banner']);
+
+const fields = {
+  name: slug,
+  format: placementFormat,
+  reward: Type.Optional(ref('Reward')),
+  frequency_cap: Type.Optional(ref('FrequencyCap')),
+  cooldown_s: Type.Integer({
+    minimum: 0,
+    maximum: 604_800,
+    default: 0,
+    description: 'Least time between two verified impressions of one user.',
+  }),
+  min_view_ms: Type.Integer({
+    minimum: 1_000,
+    maximum: 120_000,
+    default: 5_000,
+    description: 'How long an image or HTML creative is shown before it counts as watched.',
+  }),
+  close_after_ms: Type.Integer({
+    minimum: 0,
+    maximum: 120_000,
+    default: 5_000,
+    description: 'The close control is reachable no later than this.',
+  }),
+  late_window_s: Type.Integer({
+    minimum: 0,
+    maximum: 604_800,
+    default: 86_400,
+    description: 'How long after the decision a completion that was made offline still counts.',
+  }),
+  status: oneOf(['active', 'paused']),
+};
+
+export const frequencyCapSchema = named(
+  'FrequencyCap',
+  'At most `max` verified impressions per user within `per_s` seconds.',
+  {
+    max: Type.Integer({ minimum: 1, maximum: 1_000 }),
+    per_s: Type.Integer({ minimum: 1, maximum: 2_592_000 }),
+  },
+);
+
+export const placementSchema = named('Placement', 'A place in a game where an ad may be shown.', {
+  ...resourceFields('placement'),
+  ...fields,
+});

@@ -1,0 +1,50 @@
+import Type from 'typebox';
+import { id, named, oneOf, slug, strictObject } from './common.ts';
+import { categories } from './advertiser.ts';
+import { mediaFormat } from './creative.ts';
+import { resourceFields } from './resource.ts';
+
+export const policyKind = oneOf(['policy', 'commercial', 'brand_safety']);
+
+const list = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 253 }), { maxItems: 500, description }),
+  );
+
+export const policySchema = named('Policy', 'A rule that blocks requests or candidates.', {
+  ...resourceFields('policy'),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  kind: policyKind,
+  placements: Type.Array(slug, {
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'The placements it holds for; empty: all.',
+  }),
+  when: strictObject(
+    {
+      countries: list('ISO 3166-1 alpha-2.'),
+      languages: list('BCP 47; `pt` also means `pt-BR`.'),
+      devices: Type.Optional(Type.Array(oneOf(['desktop', 'mobile', 'tablet']))),
+      child_directed: Type.Optional(Type.Boolean()),
+      hours: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), {
+          description: 'Hours of the UTC day.',
+        }),
+      ),
+      segments: list('User segments.'),
+    },
+    { description: 'All conditions that are given must hold.' },
+  ),
+  block: strictObject(
+    {
+      everything: Type.Optional(Type.Boolean()),
+      advertisers: Type.Optional(Type.Array(id('advertiser'), { maxItems: 500 })),
+      sources: Type.Optional(Type.Array(id('source'), { maxItems: 500 })),
+      domains: list('Advertiser domains and what lies below them.'),
+      categories: Type.Optional(categories),
+      formats: Type.Optional(Type.Array(mediaFormat)),
+    },
+    { description: 'What it blocks; at least one member.' },
+  ),
+  status: oneOf(['active', 'paused']),
+});

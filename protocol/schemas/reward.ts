@@ -1,0 +1,49 @@
+import Type from 'typebox';
+import { id, named, oneOf, ref } from './common.ts';
+
+export const rewardSchema = named('Reward', 'What a completed rewarded ad gives.', {
+  type: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'Kind of reward, in the words of the game: `coins`.',
+  }),
+  amount: Type.Number({ exclusiveMinimum: 0, maximum: 1e12, description: 'Size of the reward.' }),
+});
+
+export const rewardState = oneOf(
+  ['none', 'pending', 'earned', 'denied', 'expired'],
+  '`none`: nothing was watched yet. `pending`: watched, not confirmed yet; this is not a failure. `earned`, `denied` and `expired` are final.',
+);
+
+export const rewardReason = oneOf(
+  [
+    'not_rewarded_placement',
+    'no_impression',
+    'watched_too_little',
+    'impossible_timing',
+    'overlapping_watch',
+    'killed',
+    'invalid_traffic',
+    'frequency_capped',
+    'late',
+    'simulated',
+  ],
+  'Why a reward was denied or expired.',
+);
+
+export const rewardStatusSchema = named(
+  'RewardStatus',
+  'What the service knows of the reward of one decision.',
+  {
+    id: id('decision'),
+    state: rewardState,
+    reason: Type.Optional(rewardReason),
+    reward: Type.Optional(ref('Reward')),
+    receipt: Type.Optional(
+      Type.String({
+        description:
+          'A compact JWS (EdDSA) that proves an earned reward; its keys are at `/.well-known/jwks.json`.',
+      }),
+    ),
+  },
+);

@@ -1,0 +1,93 @@
+import Type from 'typebox';
+import { environment, id, named, oneOf, ref, slug, strictObject, time } from './common.ts';
+import { reviewStatus } from './creative.ts';
+import { userRef } from './decision.ts';
+import { killSwitchScope } from './kill-switch.ts';
+import { policyKind } from './policy.ts';
+
+const event = (name: string, description: string, type: string, data: Type.TSchema) =>
+  named(name, description, {
+    id: id('webhookEvent'),
+    type: Type.Literal(type),
+    created_at: time('When the event was made.'),
+    environment,
+    data,
+  });
+
+export const decisionServedEventSchema = event(
+  'DecisionServedEvent',
+  'An ad impression has been verified.',
+  'decision.served',
+  strictObject({
+    decision_id: id('decision'),
+    placement: slug,
+    creative_id: id('creative'),
+    advertiser_id: id('advertiser'),
+    source_id: id('source'),
+    user_ref: Type.Optional(userRef),
+    viewable: Type.Boolean(),
+  }),
+);
+
+export const decisionRewardedEventSchema = event(
+  'DecisionRewardedEvent',
+  'A rewarded ad has completed and the reward is earned.',
+  'decision.rewarded',
+  strictObject({
+    decision_id: id('decision'),
+    placement: slug,
+    user_ref: userRef,
+    reward: ref('Reward'),
+    custom_data: Type.Optional(Type.String({ maxLength: 1_024 })),
+  }),
+);
+
+export const policyBlockedEventSchema = event(
+  'PolicyBlockedEvent',
+  'A request was blocked by a policy, a commercial rule or a brand safety rule.',
+  'policy.blocked',
+  strictObject({
+    decision_id: id('decision'),
+    placement: slug,
+    rule: strictObject({ id: id('policy'), kind: policyKind, name: Type.String() }),
+    user_ref: Type.Optional(userRef),
+  }),
+);
+
+export const creativeReviewUpdatedEventSchema = event(
+  'CreativeReviewUpdatedEvent',
+  'The approval status of a creative changed.',
+  'creative.review_updated',
+  strictObject({
+    creative_id: id('creative'),
+    previous: reviewStatus,
+    current: reviewStatus,
+    reason_code: Type.Optional(Type.String()),
+    feedback: Type.Optional(Type.String()),
+  }),
+);
+
+export const killSwitchChangedEventSchema = event(
+  'KillSwitchChangedEvent',
+  'A kill switch was turned on or off.',
+  'kill_switch.changed',
+  strictObject({
+    kill_switch_id: id('killSwitch'),
+    scope: killSwitchScope,
+    target_id: Type.String(),
+    state: oneOf(['on', 'off']),
+    reason: Type.Optional(Type.String()),
+    actor: Type.String(),
+  }),
+);
+
+export const webhookEventSchema = Type.Union(
+  [
+    ref('DecisionServedEvent'),
+    ref('DecisionRewardedEvent'),
+    ref('PolicyBlockedEvent'),
+    ref('CreativeReviewUpdatedEvent'),
+    ref('KillSwitchChangedEvent'),
+  ],
+  { $id: 'WebhookEvent', description: 'The body of a webhook request.' },
+);

@@ -1,0 +1,31 @@
+import Type from 'typebox';
+import { named, oneOf, time } from './common.ts';
+import { resourceFields } from './resource.ts';
+
+export const webhookEventTypes = [
+  'decision.served',
+  'decision.rewarded',
+  'policy.blocked',
+  'creative.review_updated',
+  'kill_switch.changed',
+] as const;
+
+const fields = {
+  url: Type.String({ format: 'uri', maxLength: 2_048, description: 'HTTPS.' }),
+  events: Type.Array(oneOf(webhookEventTypes), {
+    minItems: 1,
+    maxItems: webhookEventTypes.length,
+    uniqueItems: true,
+  }),
+};
+
+export const webhookRequestSchema = named('WebhookRequest', 'Registers a receiver.', fields);
+
+export const webhookSchema = named('Webhook', 'A receiver of events.', {
+  ...resourceFields('webhook'),
+  ...fields,
+  status: oneOf(['enabled', 'disabled']),
+  disabled_reason: Type.Optional(oneOf(['gone', 'failing', 'operator'])),
+  disabled_at: Type.Optional(time('When it was disabled.')),
+  secret: Type.Optional(Type.String({ description: 'Shown once, when it is made.' })),
+});

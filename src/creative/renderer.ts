@@ -1,0 +1,48 @@
+import type { DecisionCreative } from '../../protocol/wire.ts';
+
+/** What a renderer tells of the creative it shows. Each comes from the media's or the page's own event, never from our call. */
+export type RendererEvent =
+  /** The first frame is on the screen. */
+  | { type: 'painted' }
+  /** Time moved on; `watchedMs` counts only what played in a visible page. */
+  | { type: 'progress'; watchedMs: number; durationMs: number }
+  /** It was shown to its end. */
+  | { type: 'ended' }
+  /** The player asked for the advertiser's page. */
+  | { type: 'clicked' }
+  /** The creative itself asked to be closed. */
+  | { type: 'closeRequested' }
+  /** Sound is off because the browser refused it, or on again. */
+  | { type: 'muted'; muted: boolean }
+  /** Not even muted playback was allowed: a tap is needed. */
+  | { type: 'tapNeeded' }
+  /** Playback stands still though it should not. */
+  | { type: 'waiting' }
+  | { type: 'failed'; reason: string };
+
+/** A creative that is loaded and can be shown at once. */
+export interface LoadedCreative {
+  /** What goes into the overlay. */
+  readonly element: HTMLElement;
+  /** How long it runs, in milliseconds. */
+  readonly durationMs: number;
+  /** Begins to play and to tell; called once, after `element` is in the page. */
+  start(listener: (event: RendererEvent) => void): void;
+  pause(): void;
+  resume(): void;
+  setMuted(muted: boolean): void;
+  /** Removes the element and every listener and timer; may be called at any time, and twice. */
+  destroy(): void;
+}
+
+/** Loads a creative of one media format. Rejects when it can't be loaded or `signal` aborts. */
+export type Renderer = (
+  creative: DecisionCreative,
+  options: RenderOptions,
+) => Promise<LoadedCreative>;
+
+export interface RenderOptions {
+  /** How long a creative without a length of its own (image, HTML) is to be shown, in milliseconds. */
+  minWatchMs: number;
+  signal: AbortSignal;
+}

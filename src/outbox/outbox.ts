@@ -1,0 +1,30 @@
+import type { AdEvent, RewardStatus } from '../../protocol/wire.ts';
+
+/** An event before the outbox gives it its id and time. */
+export type NewAdEvent = Omit<AdEvent, 'id' | 'occurred_at'>;
+
+/** Takes events and sees to it that the service gets each of them once, whatever happens to the page. */
+export interface Outbox {
+  /** Resolves when the event is stored; from then on it survives the page and the browser. */
+  enqueue(event: NewAdEvent): Promise<void>;
+  /** Sends what is stored; resolves when the queue is empty or sending has failed. */
+  flush(): Promise<void>;
+  /** The rewards that came back with an acknowledgement. The function that it returns ends this. */
+  onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
+  diagnostics(): OutboxDiagnostics;
+  destroy(): void;
+}
+
+export interface OutboxDiagnostics {
+  /** `memory` where the browser refused a database: events do not survive the page then. */
+  storage: 'indexeddb' | 'memory';
+  stored: number;
+  sent: number;
+  /** Events that were given up, by reason. */
+  dropped: Partial<Record<DropReason, number>>;
+  /** Events that the service refused, by its code. */
+  rejected: Record<string, number>;
+  lastError?: string;
+}
+
+export type DropReason = 'too_many' | 'too_large' | 'too_old' | 'refused' | 'storage_failed';

@@ -1,0 +1,40 @@
+import { defineConfig } from 'vite';
+
+/** Script-tag builds: one IIFE run each, because a library build makes one such file per entry. */
+const scriptTags: Record<string, string> = {
+  trueward: 'src/script-tag/index.ts',
+  'trueward-phaser': 'src/script-tag/phaser.ts',
+};
+
+export default defineConfig(({ mode }) => {
+  const scriptTag = scriptTags[mode];
+  return {
+    resolve: { tsconfigPaths: true },
+    publicDir: false,
+    build: {
+      target: 'es2022',
+      sourcemap: true,
+      minify: scriptTag !== undefined,
+      emptyOutDir: scriptTag === undefined,
+      lib:
+        scriptTag === undefined
+          ? {
+              entry: {
+                index: 'src/index.ts',
+                phaser: 'src/phaser/index.ts',
+                server: 'src/server/index.ts',
+              },
+              formats: ['es'],
+            }
+          : {
+              entry: scriptTag,
+              formats: ['iife'],
+              name: 'TruewardBundle',
+              fileName: () => `${mode}.js`,
+            },
+      rolldownOptions: {
+        external: scriptTag === undefined ? ['eventemitter3', 'idb-keyval', 'phaser'] : ['phaser'],
+      },
+    },
+  };
+});
