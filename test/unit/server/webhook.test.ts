@@ -1,0 +1,212 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import {
+  signWebhook,
+  verifyWebhook,
+  WebhookError,
+  type RawBody,
+} from '../../../src/server/index.ts';
+
+const secret = 'whsec_0123456789abcdefghijklmnopqrstuv';
+const nextSecret = 'whsec_vutsrqponmlkjihgfedcba9876543210';
+const signedAtS = 1_800_000_000;
+const body = JSON.stringify({
+  id: 'evt_1',
+  type: 'decision.rewarded',
+  created_at: '2027-01-15T08:00:00.000Z',
+  environment: 'sandbox',
+  data: {
+    decision_id: 'dec_1',
+    placement: 'revive',
+    user_ref: 'zoë',
+    reward: { type: 'coins', amount: 50 },
+  },
+});
+const at = (offsetS: number) => ({ now: () => (signedAtS + offsetS) * 1000 });
+
+async function refusal(verification: Promise<unknown>): Promise<string> {
+  try {
+    await verification;
+  } catch (error) {
+    if (error instanceof WebhookError) return error.code;
+    throw error;
+  }
+  return 'accepted';
+}
+
+describe('signWebhook', () => {
+  test('signs timestamp, full stop and body with the whole secret, in lower-case hex', async () => {
+    const expected = createHmac('sha256', secret).update(`${signedAtS}.${body}`).digest('hex');
+    expect(await signWebhook(body, secret, signedAtS)).toEqual({
+      'service-timestamp': String(signedAtS),
+      'service-signature': `v1=${expected}`,
+    });
+  });
+
+  test('gives one signature for each secret', async () => {
+    const [first, second] = [
+      await signWebhook(body, secret, signedAtS),
+      await signWebhook(body, nextSecret, signedAtS),
+    ];
+    const both = await signWebhook(body, [secret, nextSecret], signedAtS);
+    expect(both['service-signature']).toBe(
+      `${first['service-signature']},${second['service-signature']}`,
+    );
+  });
+
+  test('refuses to sign without a secret', async () => {
+    expect(await refusal(signWebhook(body, [], signedAtS))).toBe('secret_wrong_kind');
+  });
+
+  test.each([signedAtS * 1000, 1.5, -1, Number.NaN])('refuses the time %d', async (timestampS) => {
+    await expect(signWebhook(body, secret, timestampS)).rejects.toThrow(RangeError);
+  });
+});
+
+describe('verifyWebhook', () => {
+  test('gives the event of a signed body, text or bytes', async () => {
+    const bytes = new TextEncoder().encode(body);
+    for (const rawBody of [body, bytes, Buffer.from(body)] satisfies RawBody[]) {
+      const headers = await signWebhook(rawBody, secret, signedAtS);
+      const event = await verifyWebhook(rawBody, headers, secret, at(0));
+      expect(event).toEqual(JSON.parse(body));
+    }
+  });
+
+  test('reads Headers and plain records in any case, with repeated headers as lists', async () => {
+    const signed = await signWebhook(body, secret, signedAtS);
+    const [timestamp, signature] = [signed['service-timestamp'], signed['service-signature']];
+    const forms = [
+      new Headers(signed),
+      signed,
+      { 'Service-Timestamp': timestamp, 'Service-Signature': signature },
+      { 'SERVICE-TIMESTAMP': timestamp, 'service-signature': ['v2=later', signature] },
+      {
+        'service-timestamp': [timestamp],
+        'service-signature': `v1=${'0'.repeat(64)}, ${signature}`,
+      },
+    ];
+    for (const headers of forms) {
+      expect(await refusal(verifyWebhook(body, headers, secret, at(0)))).toBe('accepted');
+    }
+  });
+
+  test('accepts each pairing of old and new secret while one is rotated', async () => {
+    const verify = async (signers: string[], verifiers: string | string[]) =>
+      refusal(verifyWebhook(body, await signWebhook(body, signers, signedAtS), verifiers, at(0)));
+    expect(await verify([secret, nextSecret], secret)).toBe('accepted');
+    expect(await verify([secret, nextSecret], nextSecret)).toBe('accepted');
+    expect(await verify([nextSecret], [secret, nextSecret])).toBe('accepted');
+    expect(await verify([nextSecret], [secret])).toBe('mismatch');
+  });
+
+  test('refuses the body when any of its bytes is changed, removed or added', async () => {
+    const headers = await signWebhook(body, secret, signedAtS);
+    const bytes = new TextEncoder().encode(body);
+    for (let index = 0; index < bytes.length; index += 1) {
+      const changed = bytes.with(index, (bytes[index] ?? 0) ^ 1);
+      const removed = new Uint8Array([...bytes.slice(0, index), ...bytes.slice(index + 1)]);
+      const added = new Uint8Array([...bytes.slice(0, index), 32, ...bytes.slice(index)]);
+      for (const forged of [changed, removed, added]) {
+        expect(await refusal(verifyWebhook(forged, headers, secret, at(0)))).toBe('mismatch');
+      }
+    }
+  });
+
+  test('refuses the headers when any of their characters is changed', async () => {
+    const signed = await signWebhook(body, secret, signedAtS);
+    for (const name of ['service-timestamp', 'service-signature'] as const) {
+      const value = signed[name];
+      for (let index = 0; index < value.length; index += 1) {
+        for (const character of ['0', '1', 'f', 'F', 'x', ' ', ',']) {
+          if (value[index] === character) continue;
+          const forged = value.slice(0, index) + character + value.slice(index + 1);
+          const code = await refusal(
+            verifyWebhook(body, { ...signed, [name]: forged }, secret, at(0)),
+          );
+          expect(['mismatch', 'no_v1', 'headers_missing']).toContain(code);
+        }
+      }
+    }
+  });
+
+  test('bounds the timestamp in the past and in the future', async () => {
+    const headers = await signWebhook(body, secret, signedAtS);
+    const codeAt = (offsetS: number, toleranceS?: number) =>
+      refusal(
+        verifyWebhook(body, headers, secret, {
+          ...at(offsetS),
+          ...(toleranceS === undefined ? {} : { toleranceS }),
+        }),
+      );
+    expect(await codeAt(300)).toBe('accepted');
+    expect(await codeAt(301)).toBe('too_old');
+    expect(await codeAt(-300)).toBe('accepted');
+    expect(await codeAt(-301)).toBe('too_new');
+    expect(await codeAt(11, 10)).toBe('too_old');
+    expect(await codeAt(0, Number.NaN)).toBe('too_old');
+    expect(await codeAt(0, -1)).toBe('too_old');
+  });
+
+  test.each(['', '-1', '1.5', '0x10', '1e9', ' 1800000000', 'soon', '١٨٠'])(
+    'refuses the timestamp %j',
+    async (timestamp) => {
+      const headers = {
+        ...(await signWebhook(body, secret, signedAtS)),
+        'service-timestamp': timestamp,
+      };
+      expect(await refusal(verifyWebhook(body, headers, secret, at(0)))).toBe('headers_missing');
+    },
+  );
+
+  test.each(['v1=', 'v2=abc', 'abc', `v1=${'A'.repeat(64)}`, `sha256=${'0'.repeat(64)}`])(
+    'finds no version 1 signature in %j',
+    async (signature) => {
+      const headers = {
+        ...(await signWebhook(body, secret, signedAtS)),
+        'service-signature': signature,
+      };
+      expect(await refusal(verifyWebhook(body, headers, secret, at(0)))).toBe('no_v1');
+    },
+  );
+
+  test('says that a header is missing, and that nothing like headers was passed', async () => {
+    expect(await refusal(verifyWebhook(body, {}, secret))).toBe('headers_missing');
+    expect(await refusal(verifyWebhook(body, new Headers(), secret))).toBe('headers_missing');
+    expect(await refusal(verifyWebhook(body, undefined as never, secret))).toBe('headers_missing');
+  });
+
+  test('says that the body was parsed before', async () => {
+    const headers = await signWebhook(body, secret, signedAtS);
+    for (const parsed of [JSON.parse(body), null, undefined, Object.create(null)]) {
+      expect(await refusal(verifyWebhook(parsed as never, headers, secret, at(0)))).toBe(
+        'body_not_raw',
+      );
+    }
+  });
+
+  test.each(['sk_sandbox_1', 'pk_live_1', '', 'whsec_', 'whsec_a b', 'abc', undefined, []])(
+    'refuses %j as a secret, without repeating it',
+    async (wrong) => {
+      const headers = await signWebhook(body, secret, signedAtS);
+      const verification = verifyWebhook(body, headers, wrong as never, at(0));
+      const error: unknown = await verification.catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ name: 'WebhookError', code: 'secret_wrong_kind' });
+      if (wrong === 'sk_sandbox_1') expect(String(error)).not.toContain(wrong);
+    },
+  );
+
+  test.each(['', 'no json', '[]', 'null', '{"id":"evt_1"}', '{"id":1,"type":"x","data":{}}'])(
+    'refuses the signed body %j, which is no event',
+    async (text) => {
+      const headers = await signWebhook(text, secret, signedAtS);
+      expect(await refusal(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');
+    },
+  );
+
+  test('refuses signed bytes that are not UTF-8', async () => {
+    const bytes = new Uint8Array([0x7b, 0xff, 0x7d]);
+    const headers = await signWebhook(bytes, secret, signedAtS);
+    expect(await refusal(verifyWebhook(bytes, headers, secret, at(0)))).toBe('body_not_json');
+  });
+});
