@@ -1,0 +1,16 @@
+/** What the browser believes about the network: a hint to try now, never a reason not to try. */
+export interface Connectivity {
+  /** False only when the browser is sure that there is no network. */
+  isOnline(): boolean;
+  /** Calls back when a network came back. The function that it returns ends this. */
+  onOnline(listener: () => void): () => void;
+}
+
+/** The browser's own hints. */
+export const browserConnectivity: Connectivity = {
+  isOnline: () => navigator.onLine,
+  onOnline(listener) {
+    addEventListener('online', listener);
+    return () => removeEventListener('online', listener);
+  },
+};

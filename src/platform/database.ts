@@ -1,0 +1,106 @@
+import type { UseStore } from 'idb-keyval';
+import type { Clock } from './clock.ts';
+
+/** One IndexedDB database that opens itself, and again after the browser closed it. */
+export interface Database {
+  /** Access to one store, in the shape of idb-keyval's, so that its calls work on it. */
+  store(name: string, durability?: IDBTransactionDurability): UseStore;
+  /** Opens it now, so that the first write does not wait. Rejects when it can't be opened. */
+  open(): Promise<void>;
+  close(): void;
+}
+
+export interface DatabaseOptions {
+  name: string;
+  /** The stores, and whether each makes its own increasing keys. */
+  stores: Record<string, { autoIncrement: boolean }>;
+  clock: Clock;
+  indexedDB?: IDBFactory | undefined;
+  /** Some browsers never answer an open request (https://bugs.webkit.org/show_bug.cgi?id=226547). */
+  openTimeoutMs?: number;
+}
+
+/** Resolves when the transaction is stored. Not idb-keyval's helper: that rejects without the cause. */
+export const completed = (transaction: IDBTransaction): Promise<void> =>
+  new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () =>
+      reject(transaction.error ?? new Error('The transaction was aborted.'));
+  });
+
+/** Makes a {@link Database}; nothing is opened yet. */
+export function createDatabase(options: DatabaseOptions): Database {
+  let connection: IDBDatabase | undefined;
+  let opening: Promise<IDBDatabase> | undefined;
+  let closed = false;
+
+  const adopt = (database: IDBDatabase): IDBDatabase => {
+    connection = database;
+    // iOS closes connections of pages that were long in the background.
+    database.onclose = () => forget(database);
+    // A newer release in another tab must not wait for us.
+    database.onversionchange = () => forget(database);
+    if (closed) forget(database);
+    return database;
+  };
+  const forget = (database: IDBDatabase): void => {
+    database.close();
+    if (connection === database) connection = opening = undefined;
+  };
+
+  const open = (): Promise<IDBDatabase> =>
+    new Promise((resolve, reject) => {
+      // A rejected `opening` stays until the browser answers, so that later writes do not wait again.
+      const giveUp = options.clock.after(options.openTimeoutMs ?? 3_000, () =>
+        reject(new Error('The browser did not open the database in time.')),
+      );
+      const failed = (error: unknown): void => {
+        giveUp();
+        opening = undefined;
+        reject(error);
+      };
+      try {
+        const request = (options.indexedDB ?? indexedDB).open(options.name, 1);
+        request.onupgradeneeded = () => {
+          for (const [name, { autoIncrement }] of Object.entries(options.stores))
+            request.result.createObjectStore(name, { autoIncrement });
+        };
+        request.onsuccess = () => {
+          giveUp();
+          resolve(adopt(request.result));
+        };
+        request.onerror = () => failed(request.error);
+      } catch (error) {
+        failed(error);
+      }
+    });
+
+  const connect = async (): Promise<IDBDatabase> => {
+    if (closed) throw new Error('The database has been closed.');
+    return connection ?? (await (opening ??= open()));
+  };
+
+  return {
+    store: (name, durability = 'relaxed') => {
+      const begin = async (mode: IDBTransactionMode): Promise<IDBObjectStore> => {
+        const database = await connect();
+        try {
+          return database.transaction(name, mode, { durability }).objectStore(name);
+        } catch (error) {
+          forget(database);
+          throw error;
+        }
+      };
+      return async (mode, callback) => {
+        // A connection can be dead without having said so; a new one is tried once.
+        const store = await begin(mode).catch(() => begin(mode));
+        return callback(store);
+      };
+    },
+    open: async () => void (await connect()),
+    close() {
+      closed = true;
+      if (connection) forget(connection);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** What the text of a key tells without asking the service. */
+export type KeyFinding =
+  | { ok: true; kind: 'pk' | 'sk'; environment: 'sandbox' | 'live' }
+  | { ok: false; problem: 'malformed' | 'checksum' };
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const format = /^((pk|sk)_(sandbox|live)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+
+/** CRC-32 (IEEE 802.3, reflected) of ASCII text. */
+const crc32 = (text: string): number => {
+  let crc = 0xffffffff;
+  for (let index = 0; index < text.length; index++) {
+    crc ^= text.charCodeAt(index);
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+};
+
+/** The six base62 digits that end a key whose other characters are `text`. */
+export const keyChecksum = (text: string): string => {
+  let rest = crc32(text);
+  let digits = '';
+  for (let index = 0; index < 6; index++) {
+    digits = alphabet.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+};
+
+/**
+ * Reads a key: `<kind>_<environment>_`, 30 random base62 characters and the checksum over all before
+ * it, so that a typing error is found before any request.
+ */
+export const parseKey = (text: string): KeyFinding => {
+  const [, unchecked, kind, environment, checksum] = format.exec(text) ?? [];
+  if (unchecked === undefined) return { ok: false, problem: 'malformed' };
+  if (keyChecksum(unchecked) !== checksum) return { ok: false, problem: 'checksum' };
+  return {
+    ok: true,
+    kind: kind === 'pk' ? 'pk' : 'sk',
+    environment: environment === 'live' ? 'live' : 'sandbox',
+  };
+};

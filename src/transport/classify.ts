@@ -1,0 +1,58 @@
+import type { Problem } from '../../protocol/wire.ts';
+import type { Clock } from '../platform/clock.ts';
+import { parseRetryAfter } from './retry-after.ts';
+import type { Answer } from './service-client.ts';
+
+/** Tells whether a parsed body is what the contract promises. */
+export type Guard<T> = (body: unknown) => body is T;
+
+/** Whether `value` is an object whose named members have the type of these examples. */
+export const hasShape = (value: unknown, shape: Record<string, unknown>): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(shape).every(([name, example]) => {
+    const member = (value as Record<string, unknown>)[name];
+    return Array.isArray(example) ? Array.isArray(member) : typeof member === typeof example;
+  });
+
+const isProblem = (body: unknown): body is Problem => hasShape(body, { code: '', status: 0 });
+
+/** A proxy before the service may refuse a large body without knowing our problem documents. */
+const tooLarge: Problem = {
+  type: 'about:blank',
+  title: 'Content Too Large',
+  status: 413,
+  detail: 'The request was too large for something before the service.',
+  code: 'body_too_large',
+  request_id: '',
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON, so not ours: the caller sees that by the missing shape.
+    return undefined;
+  }
+};
+
+/** Sorts an answer that came over the network. A captive portal says 200 with a page of its own. */
+export function classify<T>(
+  response: { status: number; headers: Headers; text: string },
+  isExpected: Guard<T>,
+  clock: Clock,
+): Answer<T> {
+  const { status, headers } = response;
+  if (status >= 500 || status === 408 || status === 425 || status === 429) {
+    const retryAfterMs = parseRetryAfter(headers.get('retry-after'), clock.now());
+    return { kind: 'retry', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  }
+  const body = parse(response.text);
+  if (status >= 200 && status < 300 && isExpected(body)) {
+    const clockSkewMs = Date.parse(headers.get('date') ?? '') - clock.now();
+    return { kind: 'ok', body, ...(Number.isNaN(clockSkewMs) ? {} : { clockSkewMs }) };
+  }
+  if (status >= 400 && isProblem(body)) return { kind: 'refused', problem: body };
+  if (status === 413) return { kind: 'refused', problem: tooLarge };
+  return { kind: 'unreachable', cause: 'foreign_answer' };
+}
