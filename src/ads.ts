@@ -1,0 +1,178 @@
+import type { EventEmitter } from 'eventemitter3';
+import type { DecisionRequest } from '../protocol/wire.ts';
+import type { BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
+import type { Banner } from './creative/banner.ts';
+import type { Decisions } from './decision/decisions.ts';
+import type { ConsentOptions } from './options.ts';
+import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
+import type { Availability, EarnedReward, RewardReport, ShowResult } from './outcome.ts';
+import { linkSignals } from './platform/link-signals.ts';
+import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
+
+/** An outcome that the sandbox can be told to make. */
+export type Simulation = NonNullable<DecisionRequest['simulate']>;
+
+/** What one call to show an ad may bring along. */
+export interface ShowOptions {
+  /** Ends the call with `aborted`, whatever it is at. */
+  signal?: AbortSignal;
+  /** The ad is about to cover the game, which is held from here on. */
+  onOpen?: () => void;
+  /** The ad is gone and the game goes on; the result may still wait for its confirmation. */
+  onClose?: () => void;
+}
+
+/** What `ads.on()` can listen to, beside `reward`. */
+export interface AdsEvents {
+  /** An ad is about to cover the game. */
+  open: (placement: string) => void;
+  /** The first frame of the ad is on the screen. */
+  start: (placement: string) => void;
+  /** A call to show an ad has ended. */
+  close: (placement: string, result: ShowResult) => void;
+  /** What `canShow()`, `rewards()` or `diagnostics()` answers may have changed. */
+  change: () => void;
+}
+
+/** Called for every confirmed reward until it has returned, or its promise has resolved. */
+export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
+
+/** The state of the SDK, for a support request or a debugging screen. */
+export interface Diagnostics {
+  environment: 'sandbox' | 'live';
+  showing: string | null;
+  outbox: OutboxDiagnostics;
+  rewards: RewardDiagnostics;
+}
+
+/** Ads for one game. None of its calls throws for an ad reason, and every promise settles. */
+export interface Ads {
+  /** Whether an ad can be offered now, as far as this device knows. Synchronous, without any effect. */
+  canShow(placement: string): Availability;
+  /** Gets the decision and the media ready, so that showing it later is instant. */
+  preload(placement: string, options?: { signal?: AbortSignal }): Promise<Availability>;
+  /**
+   * Shows an ad that earns the placement’s reward.
+   *
+   * @example
+   * const result = await ads.showRewarded('revive');
+   * if (result.outcome === 'rewarded' || result.outcome === 'pending') revivePlayer();
+   */
+  showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult>;
+  /** Shows an ad between two parts of the game. */
+  showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult>;
+  /** Puts a house ad into an element of the page. */
+  mountBanner(placement: string, element: HTMLElement): Banner;
+  /**
+   * Hands every confirmed reward to the game: on the engine’s frame, once per decision, and again
+   * after a crash or a reload until the handler has finished. The function that it returns ends this.
+   *
+   * @example
+   * ads.on('reward', async ({ decisionId, reward }) => save.addOnce(decisionId, reward));
+   */
+  on(event: 'reward', handler: RewardHandler): () => void;
+  on<Name extends keyof AdsEvents>(event: Name, handler: AdsEvents[Name]): () => void;
+  /** Asks the service about one reward; while offline, answers from this device. */
+  rewardStatus(decisionId: string): Promise<RewardReport>;
+  /** The rewards that this device knows of and that have not been handed over yet. */
+  rewards(): Promise<RewardReport[]>;
+  /** Takes effect with the next request. */
+  setConsent(consent: ConsentOptions): void;
+  /** Sandbox only: forces the outcome of the next requests, until it is called without one. */
+  simulate(outcome?: Simulation): void;
+  diagnostics(): Diagnostics;
+  /** Ends a running ad with `aborted`, gives the game back and stops all work. Stored events stay stored. */
+  destroy(): void;
+}
+
+/** What {@link assembleAds} is made of; `createAds()` makes these. */
+export interface AdsParts {
+  environment: 'sandbox' | 'live';
+  decisions: Decisions;
+  rewards: Rewards;
+  outbox: Outbox;
+  events: EventEmitter<AdsEvents>;
+  runBreak(request: BreakRequest): Promise<ShowResult>;
+  mountBanner(placement: string, element: HTMLElement): Banner;
+  setConsent(consent: ConsentOptions): void;
+  setSimulation(outcome: Simulation | undefined): void;
+  destroy(): void;
+}
+
+/** The public object over the parts. */
+export function assembleAds(parts: AdsParts): Ads {
+  const { decisions, events, outbox, rewards } = parts;
+  const destroyed = new AbortController();
+  let showing: string | null = null;
+
+  async function show(
+    placement: string,
+    kind: BreakKind,
+    options: ShowOptions = {},
+  ): Promise<ShowResult> {
+    if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
+    if (showing !== null) return { outcome: 'already_showing', reason: showing };
+    showing = placement;
+    const { signal, unlink } = linkSignals(options.signal, destroyed.signal);
+    const result = await parts
+      .runBreak({
+        placement,
+        kind,
+        signal,
+        onOpen() {
+          events.emit('open', placement);
+          options.onOpen?.();
+        },
+        onStart() {
+          events.emit('start', placement);
+        },
+        onClose() {
+          options.onClose?.();
+        },
+      })
+      // A defect of ours must not lock the game either.
+      .catch((error: unknown): ShowResult => ({ outcome: 'error', reason: String(error) }));
+    unlink();
+    showing = null;
+    events.emit('close', placement, result);
+    events.emit('change');
+    return result;
+  }
+
+  return {
+    canShow: (placement) =>
+      showing === null
+        ? decisions.availability(placement)
+        : { available: false, reason: 'already_showing' },
+    preload: async (placement, { signal } = {}) => {
+      const availability = await decisions.preload(placement, signal ?? destroyed.signal);
+      events.emit('change');
+      return availability;
+    },
+    showRewarded: (placement, options) => show(placement, 'rewarded', options),
+    showInterstitial: (placement, options) => show(placement, 'interstitial', options),
+    mountBanner: parts.mountBanner,
+    on(event: 'reward' | keyof AdsEvents, handler: RewardHandler | AdsEvents[keyof AdsEvents]) {
+      if (event === 'reward') return rewards.onReward(handler as RewardHandler);
+      const listener = handler as AdsEvents[typeof event];
+      events.on(event, listener);
+      return () => events.off(event, listener);
+    },
+    rewardStatus: (decisionId) => rewards.status(decisionId),
+    rewards: () => rewards.list(),
+    setConsent: parts.setConsent,
+    simulate: parts.setSimulation,
+    diagnostics: () => ({
+      environment: parts.environment,
+      showing,
+      outbox: outbox.diagnostics(),
+      rewards: rewards.diagnostics(),
+    }),
+    destroy() {
+      if (destroyed.signal.aborted) return;
+      destroyed.abort();
+      events.removeAllListeners();
+      parts.destroy();
+    },
+  };
+}

@@ -1,0 +1,22 @@
+export type {
+  Ads,
+  AdsEvents,
+  Diagnostics,
+  RewardHandler,
+  ShowOptions,
+  Simulation,
+} from './ads.ts';
+export { createAds } from './create-ads.ts';
+export type { Banner } from './creative/banner.ts';
+export type { EngineDriver } from './engine/engine-driver.ts';
+export { noEngine } from './engine/no-engine.ts';
+export { type AdsOptions, type ConsentOptions, OptionError, type OptionErrorCode } from './options.ts';
+export type {
+  Availability,
+  EarnedReward,
+  Outcome,
+  Reward,
+  RewardReport,
+  RewardState,
+  ShowResult,
+} from './outcome.ts';

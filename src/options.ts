@@ -1,0 +1,158 @@
+import type { EngineDriver } from './engine/engine-driver.ts';
+import { parseKey } from './platform/key-format.ts';
+
+/** What the player agreed to. What is not said counts as restricted, never as agreed. */
+export interface ConsentOptions {
+  status: 'granted' | 'denied' | 'unknown';
+  /** The IAB TCF string of the page’s consent dialogue. */
+  tcfString?: string;
+  /** The IAB GPP string of the page’s consent dialogue. */
+  gppString?: string;
+}
+
+/** What `createAds()` takes. Only the first two are needed. */
+export interface AdsOptions {
+  /** `pk_sandbox_…` or `pk_live_…`. */
+  publishableKey: string;
+  /** Where the service is: `https://ads.example.com`. */
+  serviceUrl: string;
+  /** Your own name for the player, 1 to 128 printable ASCII characters; rewarded ads need it. */
+  userRef?: string;
+  /** Handed back in the `decision.rewarded` webhook; at most 1,024 characters. */
+  customData?: string;
+  /** Default: restricted. */
+  consent?: ConsentOptions;
+  /** Strips identity and targeting. Default: `false`. */
+  childDirected?: boolean;
+  /** Language of the overlay and of the request, by BCP 47. Default: the browser’s. */
+  locale?: string;
+  /** How to pause your game, and on which frame to call it. Default: a page without an engine. */
+  engine?: EngineDriver;
+  /** How long the request and the loading of an ad may take together, in milliseconds. Default: 8,000. */
+  loadTimeoutMs?: number;
+  /** How long `showRewarded()` waits for the confirmation before it answers `pending`. Default: 3,000. */
+  confirmWithinMs?: number;
+  /** Replaces the browser’s `fetch`, to try faults. */
+  fetch?: typeof globalThis.fetch;
+}
+
+/** {@link AdsOptions} with its defaults filled in. */
+export interface CheckedOptions extends AdsOptions {
+  environment: 'sandbox' | 'live';
+  locale: string;
+  loadTimeoutMs: number;
+  confirmWithinMs: number;
+}
+
+/** Why `createAds()` refused its options. */
+export type OptionErrorCode =
+  | 'option_missing'
+  | 'option_unknown'
+  | 'option_invalid'
+  | 'secret_key_in_browser'
+  | 'key_malformed';
+
+/** A mistake in the options. It is thrown at once, before any request, because only the developer can mend it. */
+export class OptionError extends Error {
+  override readonly name = 'OptionError';
+  readonly code: OptionErrorCode;
+
+  constructor(code: OptionErrorCode, message: string) {
+    super(`trueward: ${message}`);
+    this.code = code;
+  }
+}
+
+type Check = (value: unknown) => string | false;
+
+const text =
+  (pattern: RegExp, expected: string): Check =>
+  (value) =>
+    !(typeof value === 'string' && pattern.test(value)) && expected;
+
+const milliseconds: Check = (value) =>
+  !(typeof value === 'number' && value >= 0 && value <= 60_000) && 'milliseconds from 0 to 60,000';
+
+const instance =
+  (type: 'boolean' | 'function' | 'object'): Check =>
+  (value) =>
+    (typeof value !== type || value === null) && `a value of type ${type}`;
+
+/** Every option with what it must be; a check answers what it expected, or `false` when content. */
+const checks: Record<keyof AdsOptions, Check> = {
+  publishableKey: text(/^/, 'the publishable key of your account'),
+  serviceUrl: text(/^https?:\/\/[^/]/, 'an http(s) address'),
+  userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
+  customData: text(/^[^]{1,1024}$/, '1 to 1,024 characters'),
+  consent: (value) =>
+    !(
+      typeof value === 'object' &&
+      value !== null &&
+      'status' in value &&
+      ['granted', 'denied', 'unknown'].includes(String(value.status))
+    ) && "{ status: 'granted' | 'denied' | 'unknown' }",
+  childDirected: instance('boolean'),
+  locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a BCP 47 tag such as `pt-BR`'),
+  engine: instance('object'),
+  loadTimeoutMs: milliseconds,
+  confirmWithinMs: milliseconds,
+  fetch: instance('function'),
+};
+
+function fail(code: OptionErrorCode, message: string): never {
+  throw new OptionError(code, message);
+}
+
+function checkKey(key: string): 'sandbox' | 'live' {
+  if (/^(?:sk_|whsec_)/.test(key)) {
+    fail(
+      'secret_key_in_browser',
+      'a secret (`sk_…` or `whsec_…`) was given where a page needs the publishable key. Whoever ' +
+        'opened this page may have read it: rotate that key now, then use the one that begins with `pk_`.',
+    );
+  }
+  const parsed = parseKey(key);
+  if (parsed?.kind !== 'publishable') {
+    fail(
+      'key_malformed',
+      'publishableKey has a typing error: expected `pk_sandbox_…` or `pk_live_…` exactly as it was ' +
+        `shown, got ${key.length} characters that begin with \`${key.slice(0, 11)}\`. Copy it again.`,
+    );
+  }
+  return parsed.environment;
+}
+
+/**
+ * Checks the options and fills in the defaults.
+ *
+ * @throws OptionError for a missing, unknown or wrong option, and for a secret key.
+ */
+export function checkOptions(options: AdsOptions): CheckedOptions {
+  if (typeof options !== 'object' || options === null) {
+    fail('option_missing', `createAds() needs options, got ${String(options)}.`);
+  }
+  for (const name of ['publishableKey', 'serviceUrl'] as const) {
+    if (options[name] === undefined) fail('option_missing', `the option \`${name}\` is missing.`);
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(checks, name)) {
+      fail(
+        'option_unknown',
+        `there is no option \`${name}\`; there are ${Object.keys(checks).join(', ')}.`,
+      );
+    }
+    const expected = value !== undefined && checks[name as keyof AdsOptions](value);
+    if (expected) {
+      const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value;
+      fail('option_invalid', `the option \`${name}\` must be ${expected}; got ${got}.`);
+    }
+  }
+  return {
+    ...options,
+    serviceUrl: options.serviceUrl.replace(/\/+$/, ''),
+    environment: checkKey(options.publishableKey),
+    locale: options.locale ?? globalThis.navigator?.language ?? 'en',
+    loadTimeoutMs: options.loadTimeoutMs ?? 8_000,
+    confirmWithinMs: options.confirmWithinMs ?? 3_000,
+  };
+}
