@@ -112,7 +112,7 @@ function checkKey(key: string): 'sandbox' | 'live' {
     );
   }
   const parsed = parseKey(key);
-  if (parsed?.kind !== 'publishable') {
+  if (!parsed.ok || parsed.kind !== 'pk') {
     fail(
       'key_malformed',
       'publishableKey has a typing error: expected `pk_sandbox_…` or `pk_live_…` exactly as it was ' +

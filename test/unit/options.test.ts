@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { type AdsOptions, checkOptions, OptionError } from '../../src/options.ts';
+import { keyChecksum } from '../../src/platform/key-format.ts';
+
+const key = (start: string): string => {
+  const unchecked = `${start}${'0aB'.repeat(10)}`;
+  return unchecked + keyChecksum(unchecked);
+};
+const good: AdsOptions = {
+  publishableKey: key('pk_sandbox_'),
+  serviceUrl: 'https://ads.example/',
+};
+
+const refusal = (options: unknown): OptionError => {
+  try {
+    checkOptions(options as AdsOptions);
+  } catch (error) {
+    if (error instanceof OptionError) return error;
+    throw error;
+  }
+  throw new Error('The options were accepted.');
+};
+
+describe('checkOptions', () => {
+  it('fills in the defaults and reads the environment off the key', () => {
+    expect(checkOptions(good)).toMatchObject({
+      environment: 'sandbox',
+      serviceUrl: 'https://ads.example',
+      loadTimeoutMs: 8_000,
+      confirmWithinMs: 3_000,
+    });
+    expect(checkOptions({ ...good, publishableKey: key('pk_live_') }).environment).toBe('live');
+  });
+
+  it.each([key('sk_live_'), key('sk_sandbox_'), 'sk_typing error', 'whsec_abc'])(
+    'refuses the secret %s, says to rotate it, and does not repeat it',
+    (secret) => {
+      const error = refusal({ ...good, publishableKey: secret });
+      expect(error.code).toBe('secret_key_in_browser');
+      expect(error.message).toMatch(/rotate that key now/);
+      expect(error.message).not.toContain(secret);
+    },
+  );
+
+  it('finds one wrong character in a key', () => {
+    const typo = good.publishableKey.replace('0aB0', '0aC0');
+    expect(refusal({ ...good, publishableKey: typo }).code).toBe('key_malformed');
+  });
+
+  it.each([
+    [undefined, 'option_missing', /options/],
+    [{}, 'option_missing', /publishableKey/],
+    [{ publishableKey: good.publishableKey }, 'option_missing', /serviceUrl/],
+    [{ ...good, userref: 'a' }, 'option_unknown', /userref.*userRef/],
+    [{ ...good, serviceUrl: 'ads.example' }, 'option_invalid', /serviceUrl.*"ads.example"/],
+    [{ ...good, userRef: 'né' }, 'option_invalid', /printable ASCII/],
+    [{ ...good, userRef: 'x'.repeat(129) }, 'option_invalid', /1 to 128/],
+    [{ ...good, consent: 'yes' }, 'option_invalid', /granted/],
+    [{ ...good, loadTimeoutMs: -1 }, 'option_invalid', /milliseconds/],
+    [{ ...good, engine: null }, 'option_invalid', /object/],
+    [{ ...good, publishableKey: 7 }, 'option_invalid', /publishableKey/],
+  ])('says what is wrong with %j', (options, code, message) => {
+    const error = refusal(options);
+    expect(error.code).toBe(code);
+    expect(error.message).toMatch(message);
+  });
+});
