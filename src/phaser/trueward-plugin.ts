@@ -1,0 +1,153 @@
+import type * as Phaser from 'phaser';
+import type {
+  Ads,
+  AdsEvents,
+  Diagnostics,
+  RewardHandler,
+  ShowOptions,
+  Simulation,
+} from '../ads.ts';
+import { createAds } from '../create-ads.ts';
+import type { Banner } from '../creative/banner.ts';
+import { type AdsOptions, type ConsentOptions, OptionError } from '../options.ts';
+import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
+import { phaserDriver } from './phaser-driver.ts';
+import { type GameAds, unavailableAds } from './unavailable-ads.ts';
+
+/** What the plugin takes as `data`: the options of `createAds()`; the engine is this game. */
+export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
+
+/**
+ * Ads as `this.ads` in every scene of a Phaser game, 3.60 to 4.x, with the calls of {@link Ads}.
+ *
+ * A mistake in the options is reported once, on the console and to `window.onerror`, and never keeps
+ * the game from starting: `canShow()` is `false` then, and shows end with the outcome `error`, whose
+ * `reason` is the code of the mistake.
+ *
+ * A plain class: Phaser asks no more of a global plugin, and so this file needs Phaser's types only
+ * and may be loaded before or after it.
+ *
+ * @example
+ * new Phaser.Game({
+ *   plugins: {
+ *     global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
+ *   },
+ * });
+ * // in a scene
+ * const { outcome } = await this.ads.showRewarded('revive');
+ */
+export class TruewardPlugin implements GameAds {
+  readonly #game: Phaser.Game;
+  #data: TruewardPluginData | undefined;
+  #ads: GameAds = unavailableAds('not_started');
+  #running: Ads | undefined;
+
+  /**
+   * Adds ads to a game that exists already, booted or not, and to its scenes. Unlike the
+   * configuration it also works for a second game on the page, whose plugin keys Phaser mixes up,
+   * and for a headless one (phaserjs/phaser#7151, #7348).
+   */
+  static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
+    const plugin = new TruewardPlugin(game.plugins);
+    plugin.init(data);
+    plugin.start();
+    // From this list Phaser injects into every scene to come, and destroys what is in it. Its types
+    // call the instances functions.
+    const installed: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
+      game.plugins.plugins;
+    installed.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
+    for (const scene of game.scene.getScenes(false)) scene.ads = plugin;
+    return plugin;
+  }
+
+  constructor(pluginManager: Phaser.Plugins.PluginManager) {
+    this.#game = pluginManager.game;
+  }
+
+  /** Called by Phaser with `data` of the configuration. */
+  init(data: TruewardPluginData): void {
+    this.#data = data;
+  }
+
+  /** Called by Phaser; begins the work. */
+  start(): void {
+    if (this.#running) return;
+    try {
+      const options = { ...(this.#data as AdsOptions), engine: phaserDriver(this.#game) };
+      this.#running = createAds(options);
+      this.#ads = this.#running;
+    } catch (error) {
+      // An exception here would end the boot of the game; `reportError` shows it without.
+      reportError(error);
+      this.#ads = unavailableAds(error instanceof OptionError ? error.code : String(error));
+    }
+  }
+
+  /** Called by Phaser; ends all work. From here on calls end with `aborted`, until `start()`. */
+  stop(): void {
+    this.#running?.destroy();
+    this.#running = undefined;
+  }
+
+  /** Called by Phaser with the end of the game; may be called before, and twice. */
+  destroy(): void {
+    this.stop();
+  }
+
+  /** See {@link Ads.canShow}. */
+  canShow(placement: string): Availability {
+    return this.#ads.canShow(placement);
+  }
+
+  /** See {@link Ads.preload}. */
+  preload(placement: string, options?: { signal?: AbortSignal }): Promise<Availability> {
+    return this.#ads.preload(placement, options);
+  }
+
+  /** See {@link Ads.showRewarded}. */
+  showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult> {
+    return this.#ads.showRewarded(placement, options);
+  }
+
+  /** See {@link Ads.showInterstitial}. */
+  showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult> {
+    return this.#ads.showInterstitial(placement, options);
+  }
+
+  /** See {@link Ads.mountBanner}. */
+  mountBanner(placement: string, element: HTMLElement): Banner {
+    return this.#ads.mountBanner(placement, element);
+  }
+
+  /** See {@link Ads.on}. */
+  on(event: 'reward', handler: RewardHandler): () => void;
+  on<Name extends keyof AdsEvents>(event: Name, handler: AdsEvents[Name]): () => void;
+  on<Name extends keyof AdsEvents>(event: Name, handler: AdsEvents[Name]): () => void {
+    return this.#ads.on(event, handler);
+  }
+
+  /** See {@link Ads.rewardStatus}. */
+  rewardStatus(decisionId: string): Promise<RewardReport> {
+    return this.#ads.rewardStatus(decisionId);
+  }
+
+  /** See {@link Ads.rewards}. */
+  rewards(): Promise<RewardReport[]> {
+    return this.#ads.rewards();
+  }
+
+  /** See {@link Ads.setConsent}. */
+  setConsent(consent: ConsentOptions): void {
+    this.#ads.setConsent(consent);
+  }
+
+  /** See {@link Ads.simulate}. */
+  simulate(outcome?: Simulation): void {
+    this.#ads.simulate(outcome);
+  }
+
+  /** See {@link Ads.diagnostics}; `undefined` where the options were refused. */
+  diagnostics(): Diagnostics | undefined {
+    return this.#running?.diagnostics();
+  }
+}

@@ -1,0 +1,27 @@
+import type { Ads } from '../ads.ts';
+import type { ShowResult } from '../outcome.ts';
+
+/** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
+export type GameAds = Omit<Ads, 'diagnostics'>;
+
+/**
+ * Answers every call with the same `error` and does nothing, so that a mistake in the options costs
+ * the ads and not the game.
+ */
+export function unavailableAds(reason: string): GameAds {
+  const result: ShowResult = { outcome: 'error', reason };
+  const answer = () => Promise.resolve(result);
+  return {
+    canShow: () => ({ available: false, reason: 'error' }),
+    preload: () => Promise.resolve({ available: false, reason: 'error' }),
+    showRewarded: answer,
+    showInterstitial: answer,
+    mountBanner: () => ({ result: answer(), remove() {} }),
+    on: () => () => {},
+    rewardStatus: (decisionId) => Promise.resolve({ decisionId, state: 'none', reason }),
+    rewards: () => Promise.resolve([]),
+    setConsent() {},
+    simulate() {},
+    destroy() {},
+  };
+}

@@ -1,0 +1,192 @@
+import type * as Phaser from 'phaser';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
+import { bootGame, frames, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+
+const arrowRight = 39;
+
+function press(type: 'keydown' | 'keyup', keyCode: number): KeyboardEvent {
+  const event = new KeyboardEvent(type, { keyCode, cancelable: true, bubbles: true });
+  window.dispatchEvent(event);
+  return event;
+}
+
+function setHidden(hidden: boolean): void {
+  Object.defineProperty(document, 'hidden', { configurable: true, value: hidden });
+  document.dispatchEvent(new Event('visibilitychange'));
+}
+
+describe.each(phaserVersions)('The driver of Phaser $version', ({ path }) => {
+  let library: typeof Phaser;
+  let game: Phaser.Game;
+  let scene: Phaser.Scene;
+  let end: (() => Promise<void>) | undefined;
+
+  const boot = async (config: Phaser.Types.Core.GameConfig = {}) => {
+    ({ game, scene, end } = await bootGame(library, config));
+  };
+
+  beforeAll(async () => {
+    library = await loadPhaser(path);
+  });
+
+  afterEach(async () => {
+    Reflect.deleteProperty(document, 'hidden');
+    await end?.();
+    end = undefined;
+  });
+
+  it('lets go of a key that is held while the ad opens', async () => {
+    await boot();
+    const key = scene.input.keyboard?.addKey(arrowRight);
+    press('keydown', arrowRight);
+    expect(key?.isDown).toBe(true);
+    const release = phaserDriver(game).hold();
+    press('keyup', arrowRight);
+    release();
+    await nextStep(game);
+    expect(key?.isDown).toBe(false);
+  });
+
+  it('keeps keys from the game during the ad, and gives them back', async () => {
+    await boot();
+    let keys = 0;
+    scene.input.keyboard?.on('keydown', () => (keys += 1));
+    scene.input.keyboard?.createCursorKeys();
+    press('keydown', arrowRight);
+    press('keyup', arrowRight);
+    expect(keys).toBe(1);
+    const release = phaserDriver(game).hold();
+    const during = press('keydown', arrowRight);
+    press('keyup', arrowRight);
+    expect(keys).toBe(1);
+    expect(during.defaultPrevented).toBe(false);
+    release();
+    await nextStep(game);
+    press('keydown', arrowRight);
+    expect(keys).toBe(2);
+  });
+
+  it('leaves the keyboard off where the game had turned it off', async () => {
+    await boot();
+    const keyboard = game.input.keyboard;
+    if (!keyboard) throw new Error('This game has a keyboard.');
+    keyboard.enabled = false;
+    phaserDriver(game).hold()();
+    expect(keyboard.enabled).toBe(false);
+  });
+
+  it('stops every step during the ad, also when the tab is hidden and shown', async () => {
+    await boot();
+    const release = phaserDriver(game).hold();
+    let steps = 0;
+    game.events.on('step', () => (steps += 1));
+    await frames(5);
+    setHidden(true);
+    setHidden(false);
+    await frames(5);
+    expect(steps).toBe(0);
+    expect(game.isPaused).toBe(true);
+    release();
+    await nextStep(game);
+    expect(steps).toBe(1);
+  });
+
+  it('stays paused though a listener of the game resumes it, and follows that wish afterwards', async () => {
+    await boot();
+    game.pause();
+    const release = phaserDriver(game).hold();
+    game.resume();
+    expect(game.isPaused).toBe(true);
+    release();
+    expect(game.isPaused).toBe(false);
+  });
+
+  it('leaves a game paused that was paused before', async () => {
+    await boot();
+    game.pause();
+    phaserDriver(game).hold()();
+    expect(game.isPaused).toBe(true);
+  });
+
+  it('pauses the sounds that play, and starts only those again', async () => {
+    await boot({ audio: {} });
+    const manager = game.sound as Phaser.Sound.WebAudioSoundManager;
+    game.cache.audio.add('tone', manager.context.createBuffer(1, 44_100, 44_100));
+    const [music, pausedByGame, idle] = ['a', 'b', 'c'].map(() => game.sound.add('tone'));
+    if (!music || !pausedByGame || !idle) throw new Error('There are three sounds.');
+    music.play({ loop: true });
+    pausedByGame.play({ loop: true });
+    pausedByGame.pause();
+    const release = phaserDriver(game).hold();
+    expect(music.isPaused).toBe(true);
+    release();
+    expect([music.isPlaying, pausedByGame.isPlaying, idle.isPlaying]).toEqual([true, false, false]);
+  });
+
+  it('does not let time jump with the first step after the ad', async () => {
+    await boot();
+    const release = phaserDriver(game).hold();
+    const from = performance.now();
+    while (performance.now() - from < 800) await frames(1);
+    release();
+    expect(await nextStep(game)).toBeLessThan(200);
+  });
+
+  it('focuses the canvas after the iframe of an ad had the focus and is gone', async () => {
+    await boot();
+    const release = phaserDriver(game).hold();
+    const frame = document.body.appendChild(document.createElement('iframe'));
+    frame.focus();
+    expect(document.activeElement).toBe(frame);
+    frame.remove();
+    release();
+    expect(document.activeElement).toBe(game.canvas);
+    expect(game.hasFocus).toBe(document.hasFocus());
+  });
+
+  it('leaves the focus with the button that has it again', async () => {
+    await boot();
+    const button = document.body.appendChild(document.createElement('button'));
+    const release = phaserDriver(game).hold();
+    button.focus();
+    release();
+    expect(document.activeElement).toBe(button);
+    button.remove();
+  });
+
+  it('calls back on every step from the first after the ad, and on none afterwards', async () => {
+    await boot();
+    const driver = phaserDriver(game);
+    const release = driver.hold();
+    const listenersBefore = game.events.listenerCount('step');
+    let calls = 0;
+    const stop = driver.onFrame(() => (calls += 1));
+    await frames(3);
+    expect(calls).toBe(0);
+    release();
+    await nextStep(game);
+    expect(calls).toBe(1);
+    stop();
+    await nextStep(game);
+    expect(calls).toBe(1);
+    expect(game.events.listenerCount('step')).toBe(listenersBefore);
+  });
+
+  it('may be released twice', async () => {
+    await boot();
+    const release = phaserDriver(game).hold();
+    release();
+    game.pause();
+    release();
+    expect(game.isPaused).toBe(true);
+  });
+
+  it('may be released after the game was destroyed', async () => {
+    await boot();
+    const release = phaserDriver(game).hold();
+    await end?.();
+    end = undefined;
+    expect(release).not.toThrow();
+  });
+});
