@@ -1,0 +1,166 @@
+/**
+ * The lint rules, and with them who may import whom (ARCHITECTURE.md). JavaScript instead of JSON,
+ * because the rules about imports are a table.
+ */
+const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
+const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
+const composition = ['ads', 'create-ads', ...entryPoints];
+const serviceDomain = ['decision', 'event', 'key', 'report', 'resource', 'reward', 'webhook'];
+
+/** Refuses imports whose path matches. */
+const no = (regex, message) => ({ regex, message });
+/** Refuses them too, but not `import type`. */
+const onlyTypes = (regex, message) => ({ regex, message, allowTypeImports: true });
+/** Paths of these folders and files, seen from a folder beside them or below. */
+const above = (names) => `^(\\.\\./)+(${names.join('|')})(/|\\.ts$)`;
+/** The same, seen from a file at the top of the sources. */
+const beside = (names) => `^\\./(${names.join('|')})(/|\\.ts$)`;
+
+const typesOfTheWire = onlyTypes(
+  '(^|/)protocol/|^@trueward/',
+  'Of the wire contract, the SDK takes types only: `import type`.',
+);
+const noUsers = no(
+  '^(\\.\\./)+(service|demo|test|scripts)/',
+  'The SDK does not know what uses it.',
+);
+const noNode = no('^node:', 'Nothing in the SDK knows Node.');
+const noEngine = no('^(phaser|phaser/.*|cc)$', 'Only the adapters know an engine.');
+const anywhereInSdk = [typesOfTheWire, noUsers, noNode, noEngine];
+
+const sdk = {
+  'src/*.ts': [
+    no(beside(entryPoints.slice(1)), 'Entry points use the core, never the other way round.'),
+  ],
+  'src/outcome.ts': [no('^\\./', 'outcome.ts is the ground: it imports nothing of the SDK.')],
+  'src/options.ts': [
+    onlyTypes(
+      beside([...parts, 'transport', 'ad-break', ...composition]),
+      'options.ts uses platform/ and outcome.ts; of the rest it may name types.',
+    ),
+  ],
+  'src/platform/**': [no('^\\.\\./', 'platform/ is the ground: it imports nothing of the SDK.')],
+  'src/transport/**': [
+    no(
+      above([...parts, 'ad-break', ...composition]),
+      'transport/ uses platform/, outcome.ts and options.ts.',
+    ),
+  ],
+  ...Object.fromEntries(
+    parts.map((part) => [
+      `src/${part}/**`,
+      [
+        no(
+          above(['ad-break', ...composition]),
+          `${part}/ lies below; create-ads.ts wires the parts.`,
+        ),
+        onlyTypes(
+          above(parts.filter((other) => other !== part)),
+          'Siblings know each other by the types of their public interfaces: `import type`.',
+        ),
+      ],
+    ]),
+  ),
+  'src/ad-break/**': [
+    no(above(composition), 'ad-break/ lies below; create-ads.ts wires the parts.'),
+  ],
+  'src/{script-tag,ad-placement}/**': [
+    no(above(['server']), 'Nothing in a page may hold a signing secret.'),
+  ],
+  'src/server/**': [
+    no('^\\.\\./[a-z]', 'trueward/server stands alone: it shares nothing with the browser side.'),
+    no('^(eventemitter3|idb-keyval)$', 'trueward/server has no dependencies.'),
+  ],
+};
+
+const ofTheSdk = no(
+  '^(\\.\\./)+src/|^trueward(/phaser)?$',
+  'Of the SDK, the service uses `trueward/server` only.',
+);
+const noUsersOfService = no(
+  '^(\\.\\./)+(demo|test|scripts)/',
+  'The service does not know what uses it.',
+);
+const anywhereInService = [ofTheSdk, noUsersOfService];
+
+const service = {
+  'service/src/**': [],
+  [`service/src/{${serviceDomain.join(',')}}/**`]: [
+    no(above(['http']), 'A domain folder does not know HTTP: http/ calls it.'),
+  ],
+  'service/src/store/**': [
+    no(above(['http']), 'store/ lies below.'),
+    onlyTypes(
+      above(serviceDomain),
+      'store/ lies below the domain folders; it may name their types.',
+    ),
+  ],
+};
+
+const importRules = (table, anywhere) =>
+  Object.entries(table).map(([files, patterns]) =>
+    restrictImports(files, [...anywhere, ...patterns]),
+  );
+const restrictImports = (files, patterns) => ({
+  files: [files],
+  rules: { 'no-restricted-imports': ['error', { patterns }] },
+});
+
+export default {
+  plugins: ['typescript', 'import', 'unicorn', 'oxc', 'promise'],
+  categories: { correctness: 'error' },
+  ignorePatterns: ['dist', 'node_modules', '.trueward', 'protocol/wire.ts'],
+  rules: {
+    'import/no-cycle': 'error',
+    'import/no-self-import': 'error',
+    eqeqeq: ['error', 'always', { null: 'ignore' }],
+    'no-constant-binary-expression': 'error',
+    'no-else-return': 'error',
+    'no-empty': 'error',
+    'no-implicit-coercion': 'error',
+    'no-param-reassign': 'error',
+    'no-unused-expressions': 'error',
+    'no-var': 'error',
+    'prefer-const': 'error',
+    'typescript/await-thenable': 'error',
+    'typescript/ban-ts-comment': 'error',
+    'typescript/consistent-type-imports': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/only-throw-error': 'error',
+    'typescript/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
+    'typescript/return-await': ['error', 'in-try-catch'],
+    'typescript/switch-exhaustiveness-check': [
+      'error',
+      { considerDefaultExhaustiveForUnions: true },
+    ],
+    // Our objects are closures: their methods have no `this` to lose.
+    'typescript/unbound-method': 'off',
+    'unicorn/filename-case': ['error', { case: 'kebabCase' }],
+    'unicorn/prefer-node-protocol': 'error',
+  },
+  overrides: [
+    {
+      files: ['{src,service/src,protocol,demo,scripts}/**'],
+      rules: { 'max-lines': ['error', { max: 250 }] },
+    },
+    { files: ['src/**'], rules: { 'no-console': 'error' } },
+    ...importRules(sdk, anywhereInSdk),
+    restrictImports('src/{phaser,cocos}/**', [
+      typesOfTheWire,
+      noUsers,
+      noNode,
+      onlyTypes('^(phaser|phaser/.*|cc)$', 'The engine is the game’s own: import its types only.'),
+      no(above(['script-tag', 'ad-placement', 'server']), 'An engine adapter uses the core only.'),
+    ]),
+    ...importRules(service, anywhereInService),
+    restrictImports('protocol/**', [
+      no(
+        '^(\\.\\./)+(src|service|demo|test|scripts)/',
+        'The wire contract imports nothing of ours.',
+      ),
+    ]),
+  ],
+};

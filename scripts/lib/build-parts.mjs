@@ -1,0 +1,58 @@
+import { tool } from './run.mjs';
+
+const vite = (/** @type {string[]} */ ...args) => [
+  ...tool('vite'),
+  'build',
+  '--logLevel',
+  'warn',
+  ...args,
+];
+const tsc = tool('typescript', 'tsc');
+
+/**
+ * What is built, from which sources, and into which files.
+ *
+ * @type {readonly (import('./run-steps.mjs').Step & { sources: string[], outputs: string[] })[]}
+ */
+export const buildParts = [
+  {
+    name: 'SDK',
+    sources: ['src', 'protocol', 'vite.config.ts', 'tsconfig.build.json', 'package-lock.json'],
+    outputs: [
+      'dist/index.js',
+      'dist/trueward.js',
+      'dist/trueward-phaser.js',
+      'dist/types/src/index.d.ts',
+    ],
+    commands: [
+      vite(),
+      vite('--mode', 'trueward'),
+      vite('--mode', 'trueward-phaser'),
+      [...tsc, '-p', 'tsconfig.build.json'],
+    ],
+  },
+  {
+    name: 'service',
+    sources: [
+      'service/src',
+      'service/vite.config.ts',
+      'protocol',
+      'src/server',
+      'package-lock.json',
+    ],
+    outputs: ['service/dist/main.js'],
+    commands: [vite('service')],
+  },
+  {
+    name: 'demo game',
+    sources: ['demo', 'src', 'package-lock.json'],
+    outputs: ['demo/dist/index.html'],
+    commands: [vite('demo')],
+  },
+  {
+    name: 'demo game server',
+    sources: ['demo/game-server', 'src/server', 'protocol', 'package-lock.json'],
+    outputs: ['demo/dist-server/main.js'],
+    commands: [vite('demo/game-server')],
+  },
+];

@@ -1,0 +1,44 @@
+import { root, tool } from './run.mjs';
+import { join } from 'node:path';
+
+const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
+const tsc = (/** @type {string} */ project) => [...tool('typescript', 'tsc'), '-p', project];
+
+/**
+ * The slow ones first, because two run at once.
+ *
+ * @type {readonly import('./run-steps.mjs').Step[]}
+ */
+export const checks = [
+  {
+    name: 'types',
+    commands: [
+      'tsconfig.json',
+      'tsconfig.server.json',
+      'tsconfig.node.json',
+      'tsconfig.scripts.json',
+    ].map(tsc),
+  },
+  {
+    name: 'lint',
+    commands: [[...tool('oxlint'), '-c', 'oxlint.config.mjs', '--type-aware', '--deny-warnings']],
+  },
+  { name: 'format', commands: [[...tool('prettier'), '--check', '--log-level', 'warn', '.']] },
+  { name: 'unused', commands: [tool('knip')] },
+  {
+    name: 'generated',
+    commands: [[...tool('tsx'), join(root, 'protocol/generate-wire.ts'), '--check']],
+  },
+  {
+    name: 'package',
+    commands: [
+      [...tool('publint'), '--strict'],
+      [
+        ...tool('@arethetypeswrong/cli', 'attw'),
+        ...['--pack', '.', '--profile', 'esm-only', '--format', 'ascii'],
+        ...['--exclude-entrypoints', 'trueward.js', 'trueward-phaser.js'],
+      ],
+    ],
+  },
+  { name: 'size', commands: [node('scripts/check-size.mjs')] },
+];

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { run, tool } from './run.mjs';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+const places = {
+  darwin: [
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  ],
+  win32: ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].map((variable) =>
+    join(process.env[variable] ?? '', 'Google', 'Chrome', 'Application', 'chrome.exe'),
+  ),
+};
+
+/**
+ * The path of a Chromium or Chrome for the tests; installs one where none is found.
+ *
+ * @returns {Promise<string>}
+ * @throws with what to do, when there is none and none can be installed.
+ */
+export async function ensureChromium() {
+  const found = chosen() ?? installed() ?? (await downloaded());
+  if (found !== undefined) return found;
+  for (const install of [downloadWithPlaywright, installOnDebian]) {
+    const path = await install();
+    if (path !== undefined) return path;
+  }
+  throw new Error(
+    'The tests need Chromium or Chrome, and none was found or could be installed. ' +
+      'Install one of them, or set CHROMIUM_PATH to its executable.',
+  );
+}
+
+function chosen() {
+  const path = process.env.CHROMIUM_PATH;
+  if (!path) return undefined;
+  if (existsSync(path)) return path;
+  throw new Error(
+    `CHROMIUM_PATH is ${JSON.stringify(path)}, which does not exist. Set it to the executable of ` +
+      'Chromium or Chrome, or unset it to have one found.',
+  );
+}
+
+function installed() {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  const inPath = folders.flatMap((folder) => names.map((name) => join(folder, name)));
+  const usual =
+    process.platform in places ? places[/** @type {'darwin'} */ (process.platform)] : [];
+  return [...(process.platform === 'win32' ? [] : inPath), ...usual].find((path) =>
+    existsSync(path),
+  );
+}
+
+async function downloaded() {
+  const { chromium } = await import('playwright');
+  const path = chromium.executablePath();
+  return existsSync(path) ? path : undefined;
+}
+
+async function downloadWithPlaywright() {
+  console.log('No Chromium found: downloading one with Playwright …');
+  const { code } = await run([...tool('playwright'), 'install', 'chromium'], { show: true });
+  return code === 0 ? downloaded() : undefined;
+}
+
+async function installOnDebian() {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
+  console.log('Installing Debian’s chromium …');
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const commands = [
+    ['apt-get', 'update'],
+    ['apt-get', 'install', '--yes', '--no-install-recommends', 'chromium'],
+  ];
+  for (const command of commands) {
+    if ((await run(command, { env, show: true })).code !== 0) return undefined;
+  }
+  return installed();
+}

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** The top of the project; every path and command of the scripts starts there. */
+export const root = join(import.meta.dirname, '..', '..');
+
+/**
+ * Runs a command to its end and gives its exit code, its output and how long it took.
+ *
+ * @param {readonly string[]} command
+ * @param {{ env?: Record<string, string>, show?: boolean }} [options] `show`: print the output as it comes.
+ * @returns {Promise<{ code: number, output: string, ms: number }>}
+ */
+export function run([program, ...args], { env = {}, show = false } = {}) {
+  if (program === undefined) throw new Error('Expected a command, got an empty list.');
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+      // npm and npx are .cmd files on Windows, which only a shell runs.
+      shell: process.platform === 'win32' && program !== process.execPath,
+    });
+    let output = '';
+    const end = (/** @type {number | null} */ code, note = '') =>
+      resolve({ code: code ?? 1, output: output + note, ms: performance.now() - startedAt });
+    child.stdout?.on('data', (chunk) => (output += chunk));
+    child.stderr?.on('data', (chunk) => (output += chunk));
+    child.once('error', (error) => end(1, `${program}: ${error.message}\n`));
+    child.once('close', (code) => end(code));
+  });
+}
+
+/**
+ * The command of an installed package, run by this Node: npx would take half a second each time.
+ *
+ * @param {string} packageName
+ * @param {string} [binName] Default: the last part of the package's name.
+ * @returns {string[]}
+ */
+export function tool(packageName, binName = packageName.split('/').at(-1) ?? packageName) {
+  const manifest = join(root, 'node_modules', packageName, 'package.json');
+  const { bin } = createRequire(import.meta.url)(manifest);
+  return [process.execPath, join(dirname(manifest), typeof bin === 'string' ? bin : bin[binName])];
+}
+
+/** @param {number} ms */
+export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;

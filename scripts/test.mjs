@@ -1,0 +1,107 @@
+/**
+ * `npm test`: installs what is missing, finds or installs Chromium, builds, runs all checks and all
+ * tests, and ends with the line `N passed, N failed`. See `--help`.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureInstall } from './lib/ensure-install.mjs';
+
+const help = `npm test [-- arguments of vitest]
+
+Without arguments: installs what is missing, builds, runs all checks and all tests.
+With arguments: only the tests that they choose, and no checks:
+  npm test -- --project unit
+  npm test -- --project browser overlay
+
+Environment: CHROMIUM_PATH is the browser to use; by default an installed one is
+found, or one is installed.`;
+
+const vitestArguments = process.argv.slice(2);
+if (vitestArguments.includes('--help')) {
+  console.log(help);
+  process.exit();
+}
+
+/** @typedef {{ passed: number, failed: number, skipped?: number }} Tally */
+
+try {
+  await ensureInstall();
+  end(await buildAndTest());
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  end([{ passed: 0, failed: 1 }]);
+}
+
+/** @returns {Promise<Tally[]>} */
+async function buildAndTest() {
+  // Imported now, because they need installed packages.
+  const { ensureChromium } = await import('./lib/find-chromium.mjs');
+  const { run } = await import('./lib/run.mjs');
+  const chromium = await ensureChromium();
+  console.log(`Browser: ${chromium}`);
+  const build = await run([process.execPath, 'scripts/build.mjs', '--stale'], { show: true });
+  if (build.code !== 0) return [{ passed: 0, failed: 1 }];
+  const tallies = vitestArguments.length > 0 ? [] : [await runChecks()];
+  return [...tallies, await runVitest(chromium)];
+}
+
+async function runChecks() {
+  const { checks } = await import('./lib/checks.mjs');
+  const { runSteps } = await import('./lib/run-steps.mjs');
+  const tally = await runSteps(checks, { atOnce: 2 });
+  console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed`);
+  return tally;
+}
+
+/**
+ * @param {string} chromium
+ * @returns {Promise<Tally>}
+ */
+async function runVitest(chromium) {
+  const { run, tool } = await import('./lib/run.mjs');
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-test-'));
+  const report = join(folder, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  try {
+    const { code } = await run([...tool('vitest'), 'run', ...reporters, ...vitestArguments], {
+      env: { CHROMIUM_PATH: chromium },
+      show: true,
+    });
+    return tallyOf(JSON.parse(readFileSync(report, 'utf8')), code);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/**
+ * @param {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
+ *   testResults: { status: string, assertionResults: { status: string }[] }[] }} report
+ * @param {number} code
+ * @returns {Tally}
+ */
+function tallyOf(report, code) {
+  // A file that could not be loaded fails without a failed test in it.
+  const brokenFiles = report.testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  ).length;
+  const failed = report.numFailedTests + brokenFiles;
+  const ran = report.numPassedTests + failed > 0;
+  // Vitest also fails for what no test owns: an unhandled rejection, a wrong argument.
+  const unowned = failed === 0 && (code !== 0 || !ran) ? 1 : 0;
+  return {
+    passed: report.numPassedTests,
+    failed: failed + unowned,
+    skipped: report.numPendingTests + report.numTodoTests,
+  };
+}
+
+/** @param {Tally[]} tallies */
+function end(tallies) {
+  const sum = (/** @type {keyof Tally} */ key) =>
+    tallies.reduce((total, tally) => total + (tally[key] ?? 0), 0);
+  const [passed, failed, skipped] = [sum('passed'), sum('failed'), sum('skipped')];
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0;
+}
