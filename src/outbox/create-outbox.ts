@@ -53,6 +53,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   let storedBytes = 0;
   let group: { events: string[]; stored: Promise<void> } | undefined;
   let leading = false;
+  let ready = false;
+  let away = false;
   let stopLeading: (() => void) | undefined;
   let destroyed = false;
 
@@ -145,21 +147,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
     return { events, stored };
   };
 
-  const lead = async (): Promise<void> => {
-    if (stopLeading || destroyed) return;
-    // Until the lock is asked for, this only keeps a second call away.
-    stopLeading = () => undefined;
-    try {
-      await store.open();
-      const records = await store.count();
-      tally(records, records * usualEventBytes);
-    } catch (error) {
-      note(error);
-      diagnostics.storage = 'memory';
-      stopLeading = undefined;
-      return;
-    }
-    if (destroyed) return;
+  const lead = (): void => {
+    if (!ready || away || destroyed || stopLeading) return;
     stopLeading = parts.locks.acquire(`${parts.name}:outbox`, () => {
       leading = true;
       drain.wake();
@@ -170,16 +159,31 @@ export function createOutbox(parts: OutboxParts): Outbox {
     stopLeading = undefined;
     leading = false;
   };
+  const prepare = async (): Promise<void> => {
+    try {
+      await store.open();
+      const records = ready ? 0 : await store.count();
+      ready = true;
+      tally(records, records * usualEventBytes);
+      lead();
+    } catch (error) {
+      note(error);
+      diagnostics.storage = 'memory';
+    }
+  };
 
   const onMoment = (moment: PageMoment): void => {
     if (moment === 'visible' || moment === 'returned') {
-      void lead();
+      away = false;
+      void prepare();
       drain.nudge();
       return;
     }
     if (leading || diagnostics.storage === 'memory') drain.sendLeaving(recent.list());
     // A page that stands still must not keep the events from the others.
-    if (moment !== 'hidden') followOthers();
+    if (moment === 'hidden') return;
+    away = true;
+    followOthers();
   };
 
   const endings = [
@@ -187,7 +191,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     parts.connectivity.onOnline(() => drain.nudge()),
     signal.onSignal(() => drain.wake()),
   ];
-  void lead();
+  void prepare();
 
   return {
     enqueue(event) {

@@ -59,7 +59,9 @@ export function planSacrifice(records: StoredRecord[], bounds: Bounds): Sacrific
   const changes = known.flatMap(({ key, record }) => {
     const gone = victims.get(key);
     if (gone === undefined) return [];
-    return [{ key, record: { ...record, events: record.events.filter((json) => !gone.has(json)) } }];
+    return [
+      { key, record: { ...record, events: record.events.filter((json) => !gone.has(json)) } },
+    ];
   });
   return { changes, dropped: all.length - left.events, left };
 }

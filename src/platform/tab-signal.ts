@@ -11,8 +11,7 @@ export type OpenTabSignal = (name: string) => TabSignal;
 
 /** Over BroadcastChannel; where it is missing no tab hears of another, and each finds out later. */
 export const browserTabSignal: OpenTabSignal = (name) => {
-  const channel =
-    typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(name);
+  const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(name);
   return {
     send: () => channel?.postMessage(0),
     onSignal(listener) {

@@ -100,8 +100,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     );
     if (typeof came === 'object') return classify(came, guard, clock);
     if (came !== 'failed') return { kind: 'unreachable', cause: came };
-    const suspicious =
-      call.probe && options.isOnline() && clock.monotonic() - startedAt < atOnceMs;
+    const suspicious = call.probe && options.isOnline() && clock.monotonic() - startedAt < atOnceMs;
     const blocked = suspicious && (await reachesService(call.signal));
     return { kind: 'unreachable', cause: blocked ? 'blocked' : 'network' };
   };

@@ -1,0 +1,37 @@
+import type { Decision, DecisionCreative } from '../../protocol/wire.ts';
+import type { LoadedCreative } from '../creative/renderer.ts';
+import type { Availability, Outcome } from '../outcome.ts';
+
+/** A decision that has an ad. */
+export type FilledDecision = Decision & {
+  status: 'filled';
+  creative: DecisionCreative;
+  token: string;
+};
+
+/** An ad that can be shown at once; whoever takes it destroys the creative. */
+export interface ReadyAd {
+  decision: FilledDecision;
+  creative: LoadedCreative;
+}
+
+/** Why there is no ad. */
+export interface NoAd {
+  outcome: Outcome;
+  reason?: string;
+  /** When asking again can succeed; asking earlier is answered with this, without a request. */
+  retryAt?: Date;
+  decisionId?: string;
+}
+
+/** Gets ads ready, placement by placement, one request at a time for each. */
+export interface Decisions {
+  /** The preloaded ad, or else a new one. Never rejects; an abort by `signal` is an outcome too. */
+  take(placement: string, signal: AbortSignal): Promise<ReadyAd | NoAd>;
+  /** Gets an ad ready, so that `take` does not wait. */
+  preload(placement: string, signal: AbortSignal): Promise<Availability>;
+  /** Whether anything is known that speaks against an ad now. Asks nobody. */
+  availability(placement: string): Availability;
+  /** Aborts what is on its way, and destroys what was preloaded. */
+  destroy(): void;
+}

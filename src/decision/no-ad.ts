@@ -1,0 +1,66 @@
+import type { Decision } from '../../protocol/wire.ts';
+import type { Outcome, UnfilledReason } from '../outcome.ts';
+import type { Answer } from '../transport/service-client.ts';
+import type { NoAd } from './decisions.ts';
+
+const unfilled: Record<UnfilledReason, Outcome> = {
+  frequency_capped: 'frequency_capped',
+  cooldown: 'cooldown',
+  rate_limited: 'cooldown',
+  no_candidates: 'no_fill',
+  not_approved: 'no_fill',
+  budget: 'no_fill',
+  paused: 'no_fill',
+  killed: 'killed',
+  policy: 'blocked',
+  commercial: 'blocked',
+  brand_safety: 'blocked',
+  consent_required: 'not_ready',
+};
+
+const unreachable: Record<Extract<Answer<unknown>, { kind: 'unreachable' }>['cause'], Outcome> = {
+  timeout: 'timeout',
+  network: 'offline',
+  blocked: 'ad_blocked',
+  // A captive portal, as far as one can tell: there is a network, but not to the service.
+  foreign_answer: 'offline',
+  aborted: 'aborted',
+};
+
+/** What a decision without an ad means for the game. */
+export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
+  const { reason, retry_at: retryAt } = decision;
+  const byStatus = decision.status === 'blocked' ? 'blocked' : 'no_fill';
+  const waitMs = retryAt === undefined ? Number.NaN : durationMs(decision.issued_at, retryAt);
+  return {
+    outcome: (reason && unfilled[reason]) ?? byStatus,
+    decisionId: decision.id,
+    ...(reason && { reason }),
+    ...(Number.isNaN(waitMs) ? {} : { retryAt: new Date(nowMs + waitMs) }),
+  };
+}
+
+/** What an answer without a decision means for the game. */
+export function noAdFromAnswer(
+  answer: Exclude<Answer<unknown>, { kind: 'ok' }>,
+  nowMs: number,
+): NoAd {
+  if (answer.kind === 'refused') {
+    const { code } = answer.problem;
+    return {
+      outcome: code === 'placement_not_found' ? 'invalid_placement' : 'error',
+      reason: code,
+    };
+  }
+  if (answer.kind === 'unreachable')
+    return { outcome: unreachable[answer.cause], reason: answer.cause };
+  const { status, retryAfterMs } = answer;
+  return {
+    outcome: status === 408 || status === 504 ? 'timeout' : 'error',
+    reason: `http_${status}`,
+    ...(retryAfterMs === undefined ? {} : { retryAt: new Date(nowMs + retryAfterMs) }),
+  };
+}
+
+/** From one time of the service to another: right whatever the device's own clock says. */
+export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);

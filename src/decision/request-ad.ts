@@ -1,0 +1,79 @@
+import type { Decision, DecisionRequest } from '../../protocol/wire.ts';
+import type { LoadedCreative } from '../creative/renderer.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { ServiceClient } from '../transport/service-client.ts';
+import type { FilledDecision, NoAd, ReadyAd } from './decisions.ts';
+import { noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
+
+export interface RequestAdParts {
+  client: ServiceClient;
+  clock: Clock;
+  /** What is asked for a placement: with consent, user and viewport as they are at that moment. */
+  describe(placement: string): DecisionRequest;
+  /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
+  loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
+  /** How long media may take to load, in milliseconds. */
+  loadTimeoutMs: number;
+}
+
+const isFilled = (decision: Decision): decision is FilledDecision =>
+  decision.status === 'filled' && decision.creative !== undefined && decision.token !== undefined;
+
+/** Whether both show the same media, so that what was loaded for one will do for the other. */
+const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
+  JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
+
+/** Asks for a decision and loads its media; `previous` lends its media where they are the same. */
+export async function requestAd(
+  parts: RequestAdParts,
+  placement: string,
+  signal: AbortSignal,
+  previous?: ReadyAd,
+): Promise<ReadyAd | NoAd> {
+  const answer = await parts.client.requestDecision(parts.describe(placement), signal);
+  const now = parts.clock.now();
+  if (signal.aborted) return { outcome: 'aborted' };
+  if (answer.kind !== 'ok') return noAdFromAnswer(answer, now);
+  const decision = answer.body;
+  if (decision.status !== 'filled') return noAdFromDecision(decision, now);
+  if (!isFilled(decision))
+    return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
+  if (previous && sameMedia(previous.decision, decision))
+    return { decision, creative: previous.creative };
+  return load(parts, decision, signal);
+}
+
+async function load(
+  parts: RequestAdParts,
+  decision: FilledDecision,
+  outer: AbortSignal,
+): Promise<ReadyAd | NoAd> {
+  const inner = new AbortController();
+  const decisionId = decision.id;
+  let ended: NoAd | undefined;
+  const stopped = new Promise<NoAd>((resolve) => {
+    inner.signal.addEventListener('abort', () =>
+      resolve(ended ?? { outcome: 'aborted', decisionId }),
+    );
+  });
+  const abort = (): void => inner.abort();
+  outer.addEventListener('abort', abort);
+  const cancelTimer = parts.clock.after(parts.loadTimeoutMs, () => {
+    ended = { outcome: 'timeout', reason: 'load_timeout', decisionId };
+    inner.abort();
+  });
+  const loading = parts.loadCreative(decision, inner.signal).then(
+    (creative): ReadyAd | NoAd => {
+      // A renderer may finish although it was told to stop.
+      if (inner.signal.aborted) creative.destroy();
+      return { decision, creative };
+    },
+    (): NoAd => ended ?? { outcome: 'error', reason: 'load_failed', decisionId },
+  );
+  try {
+    return await Promise.race([stopped, loading]);
+  } finally {
+    cancelTimer();
+    outer.removeEventListener('abort', abort);
+  }
+}
