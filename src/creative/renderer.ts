@@ -1,4 +1,5 @@
 import type { DecisionCreative } from '../../protocol/wire.ts';
+import type { Clock } from '../platform/clock.ts';
 
 /** What a renderer tells of the creative it shows. Each comes from the media's or the page's own event, never from our call. */
 export type RendererEvent =
@@ -12,7 +13,7 @@ export type RendererEvent =
   | { type: 'clicked' }
   /** The creative itself asked to be closed. */
   | { type: 'closeRequested' }
-  /** Sound is off because the browser refused it, or on again. */
+  /** Whether the sound is off; told at the start and at each change, by creatives that have sound. */
   | { type: 'muted'; muted: boolean }
   /** Not even muted playback was allowed: a tap is needed. */
   | { type: 'tapNeeded' }
@@ -22,7 +23,10 @@ export type RendererEvent =
 
 /** A creative that is loaded and can be shown at once. */
 export interface LoadedCreative {
-  /** What goes into the overlay. */
+  /**
+   * What goes into the overlay. Where it has a parent already, that is the overlay's host: an iframe
+   * that is moved in the page loads again.
+   */
   readonly element: HTMLElement;
   /** How long it runs, in milliseconds. */
   readonly durationMs: number;
@@ -44,5 +48,9 @@ export type Renderer = (
 export interface RenderOptions {
   /** How long a creative without a length of its own (image, HTML) is to be shown, in milliseconds. */
   minWatchMs: number;
+  /** BCP 47; an HTML creative is told it. */
+  locale: string;
+  clock: Clock;
+  /** Ends the loading, for a time-out too. */
   signal: AbortSignal;
 }

@@ -1,0 +1,105 @@
+import { startExposure, type Exposure } from './exposure.ts';
+import type { Renderer, RendererEvent } from './renderer.ts';
+
+/** A creative has no use for more messages than this; whoever sends more is cut off. */
+const maxMessages = 200;
+
+/**
+ * A page of the advertiser, in an iframe that may run scripts and nothing else: no access to this page,
+ * no navigation of it, no pop-ups. It gets one `message` event, `{trueward: 1, type: 'init', locale,
+ * reducedMotion}` with a `MessagePort`, and sends `{type}` there: `ready` (until then it is not
+ * shown), `click`, `close`. It is shown for `minWatchMs` of visible time.
+ */
+export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
+  const { media } = creative;
+  if (media.format !== 'html') throw new Error('format_unknown');
+  const host = document.createElement('div');
+  host.hidden = true;
+  const frame = document.createElement('iframe');
+  frame.setAttribute('sandbox', 'allow-scripts');
+  frame.allow = 'autoplay';
+  frame.referrerPolicy = 'no-referrer';
+  frame.title = creative.alt;
+  frame.style.setProperty('--trueward-ratio', String(media.width / media.height || 1));
+
+  let port: MessagePort | undefined;
+  let exposure: Exposure | undefined;
+  let listener: ((event: RendererEvent) => void) | undefined;
+  let failure: string | undefined;
+  let messages = 0;
+  let ready: () => void;
+  let refuse: (reason: unknown) => void;
+  const loaded = new Promise<void>((resolve, reject) => {
+    ready = resolve;
+    refuse = reject;
+  });
+
+  function receive(message: unknown): void {
+    messages += 1;
+    if (messages > maxMessages) {
+      port?.close();
+      failure = 'message_flood';
+      refuse(new Error(failure));
+      listener?.({ type: 'failed', reason: failure });
+      return;
+    }
+    const type =
+      typeof message === 'object' && message !== null && 'type' in message && message.type;
+    if (type === 'ready') ready();
+    else if (type === 'click') listener?.({ type: 'clicked' });
+    else if (type === 'close') listener?.({ type: 'closeRequested' });
+  }
+
+  // Anew for each document, because moving an iframe in the page loads it again.
+  frame.onload = () => {
+    port?.close();
+    const channel = new MessageChannel();
+    port = channel.port1;
+    port.onmessage = ({ data }) => receive(data);
+    const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    // The origin of a sandboxed document is opaque, so no other target can be named.
+    frame.contentWindow?.postMessage({ trueward: 1, type: 'init', locale, reducedMotion }, '*', [
+      channel.port2,
+    ]);
+  };
+
+  function destroy(): void {
+    listener = undefined;
+    exposure?.destroy();
+    port?.close();
+    frame.onload = null;
+    frame.remove();
+    host.remove();
+  }
+
+  const abort = () => refuse(signal.reason);
+  signal.addEventListener('abort', abort);
+  if (signal.aborted) abort();
+  if (media.url !== undefined) frame.src = media.url;
+  else frame.srcdoc = media.inline ?? '';
+  host.append(frame);
+  document.body.append(host);
+  try {
+    await loaded;
+  } catch (error) {
+    destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+
+  return {
+    element: frame,
+    durationMs: minWatchMs,
+    start(tellTo) {
+      listener = tellTo;
+      exposure = startExposure(clock, minWatchMs, tellTo);
+      port?.postMessage({ type: 'viewable', ratio: 1 });
+      if (failure !== undefined) tellTo({ type: 'failed', reason: failure });
+    },
+    pause: () => exposure?.pause(),
+    resume: () => exposure?.resume(),
+    setMuted() {},
+    destroy,
+  };
+};

@@ -1,0 +1,42 @@
+import { chooseFile, screenWidth } from './choose-file.ts';
+import { startExposure, type Exposure } from './exposure.ts';
+import type { Renderer } from './renderer.ts';
+
+/** A still picture: decoded before it is shown, and shown for `minWatchMs` of visible time. */
+export const renderImage: Renderer = async (creative, { clock, minWatchMs, signal }) => {
+  if (creative.media.format !== 'image') throw new Error('format_unknown');
+  const file = chooseFile(creative.media.files, screenWidth(), () => true);
+  if (file === undefined) throw new Error('no_playable_file');
+  const image = new Image();
+  image.alt = creative.alt;
+  image.src = file.url;
+  const stopLoading = () => image.removeAttribute('src');
+  signal.addEventListener('abort', stopLoading);
+  try {
+    await image.decode();
+  } catch {
+    // `decode()` says only that it failed; whether we stopped it is known to the signal.
+    signal.throwIfAborted();
+    throw new Error('image_failed');
+  } finally {
+    signal.removeEventListener('abort', stopLoading);
+  }
+
+  let exposure: Exposure | undefined;
+  return {
+    element: image,
+    durationMs: minWatchMs,
+    start(listener) {
+      image.onclick = () => listener({ type: 'clicked' });
+      exposure = startExposure(clock, minWatchMs, listener);
+    },
+    pause: () => exposure?.pause(),
+    resume: () => exposure?.resume(),
+    setMuted() {},
+    destroy() {
+      exposure?.destroy();
+      image.onclick = null;
+      image.remove();
+    },
+  };
+};

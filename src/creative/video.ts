@@ -1,0 +1,157 @@
+import type { VideoMedia } from '../../protocol/wire.ts';
+import type { Clock } from '../platform/clock.ts';
+import { chooseFile, screenWidth } from './choose-file.ts';
+import type { LoadedCreative, Renderer, RendererEvent } from './renderer.ts';
+import { createWatchedTime } from './watched-time.ts';
+
+/** With the first frame there, playing through is waited for no longer than this, in milliseconds. */
+const bufferGraceMs = 1_500;
+/** Least time between two `progress` events; browsers send `timeupdate` 4 to 66 times a second. */
+const progressMs = 240;
+
+/** A video that plays once, with sound where the browser allows it. */
+export const renderVideo: Renderer = async (creative, { clock, signal }) => {
+  const { media } = creative;
+  if (media.format !== 'video') throw new Error('format_unknown');
+  const video = document.createElement('video');
+  const file = chooseFile(media.files, screenWidth(), (mime) => video.canPlayType(mime) !== '');
+  if (file === undefined) throw new Error('no_playable_file');
+  video.playsInline = true;
+  video.preload = 'auto';
+  video.disablePictureInPicture = true;
+  video.disableRemotePlayback = true;
+  video.setAttribute('aria-label', creative.alt);
+  if (media.poster !== undefined) video.poster = media.poster;
+  video.src = file.url;
+  try {
+    await buffered(video, clock, signal);
+  } catch (error) {
+    unload(video);
+    throw error;
+  }
+  return playable(video, media, clock);
+};
+
+function unload(video: HTMLVideoElement): void {
+  // Only an empty source makes a browser drop the connection and the decoder.
+  video.pause();
+  video.removeAttribute('src');
+  video.load();
+  video.remove();
+}
+
+function buffered(video: HTMLVideoElement, clock: Clock, signal: AbortSignal): Promise<void> {
+  const settled = new AbortController();
+  const once = { signal: settled.signal };
+  let cancelGrace: (() => void) | undefined;
+  return new Promise<void>((resolve, reject) => {
+    video.addEventListener('canplaythrough', () => resolve(), once);
+    video.addEventListener(
+      'loadeddata',
+      () => {
+        cancelGrace = clock.after(bufferGraceMs, resolve);
+      },
+      once,
+    );
+    video.addEventListener('error', () => reject(new Error(errorWord(video))), once);
+    signal.addEventListener('abort', () => reject(signal.reason), once);
+    if (signal.aborted) reject(signal.reason);
+  }).finally(() => {
+    settled.abort();
+    cancelGrace?.();
+  });
+}
+
+const errorWords = ['', 'media_aborted', 'media_network', 'media_decode', 'media_not_supported'];
+
+function errorWord(video: HTMLVideoElement): string {
+  return errorWords[video.error?.code ?? 0] || 'media_failed';
+}
+
+function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): LoadedCreative {
+  const destroyed = new AbortController();
+  const durationMs = Number.isFinite(video.duration)
+    ? Math.round(video.duration * 1000)
+    : media.duration_ms;
+  let listener: ((event: RendererEvent) => void) | undefined;
+  let wanted = false;
+
+  const tell = (event: RendererEvent) => listener?.(event);
+
+  function setMuted(muted: boolean): void {
+    video.muted = muted;
+    tell({ type: 'muted', muted });
+  }
+
+  async function play(): Promise<void> {
+    wanted = true;
+    try {
+      await video.play();
+    } catch (error) {
+      // A pause or an unload in between rejects too, and is no failure.
+      if (!wanted || destroyed.signal.aborted) return;
+      if (!(error instanceof DOMException) || error.name !== 'NotAllowedError') {
+        tell({ type: 'failed', reason: 'play_refused' });
+      } else if (video.muted) {
+        tell({ type: 'tapNeeded' });
+      } else {
+        setMuted(true);
+        await play();
+      }
+    }
+  }
+
+  function listen(): void {
+    const watched = createWatchedTime(clock);
+    let toldAt = -Infinity;
+    const on = (type: string, handler: () => void) =>
+      video.addEventListener(type, handler, { signal: destroyed.signal });
+    const progress = (always: boolean) => {
+      watched.moveTo(video.currentTime * 1000, !document.hidden);
+      const now = clock.monotonic();
+      if (!always && now - toldAt < progressMs) return;
+      toldAt = now;
+      tell({ type: 'progress', watchedMs: watched.ms, durationMs });
+    };
+    on('timeupdate', () => progress(false));
+    on('waiting', () => tell({ type: 'waiting' }));
+    on('error', () => tell({ type: 'failed', reason: errorWord(video) }));
+    on('ended', () => {
+      progress(true);
+      tell({ type: 'ended' });
+    });
+    // A media key or the system paused it: only the player can go on.
+    on('pause', () => {
+      if (wanted && !video.ended) tell({ type: 'tapNeeded' });
+    });
+    if ('requestVideoFrameCallback' in video) {
+      video.requestVideoFrameCallback(() => tell({ type: 'painted' }));
+    } else {
+      (video as HTMLVideoElement).addEventListener('timeupdate', () => tell({ type: 'painted' }), {
+        once: true,
+      });
+    }
+  }
+
+  return {
+    element: video,
+    durationMs,
+    start(tellTo) {
+      listener = tellTo;
+      listen();
+      tell({ type: 'muted', muted: video.muted });
+      void play();
+    },
+    pause() {
+      wanted = false;
+      video.pause();
+    },
+    resume: () => void play(),
+    setMuted,
+    destroy() {
+      destroyed.abort();
+      listener = undefined;
+      unload(video);
+    },
+  };
+}
