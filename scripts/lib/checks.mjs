@@ -35,8 +35,11 @@ export const checks = [
       [...tool('publint'), '--strict'],
       [
         ...tool('@arethetypeswrong/cli', 'attw'),
-        ...['--pack', '.', '--profile', 'esm-only', '--format', 'ascii'],
-        ...['--exclude-entrypoints', 'trueward.js', 'trueward-phaser.js'],
+        // Script tags are no modules, and what resolves only by CommonJS rules is not offered.
+        '--pack=.',
+        '--profile=esm-only',
+        '--format=ascii',
+        '--exclude-entrypoints=trueward.js,trueward-phaser.js',
       ],
     ],
   },

@@ -9,16 +9,18 @@ export const root = join(import.meta.dirname, '..', '..');
  * Runs a command to its end and gives its exit code, its output and how long it took.
  *
  * @param {readonly string[]} command
- * @param {{ env?: Record<string, string>, show?: boolean }} [options] `show`: print the output as it comes.
+ * @param {{ env?: Record<string, string>, show?: boolean, signal?: AbortSignal }} [options] `show`: print the
+ *   output as it comes. `signal`: end the command.
  * @returns {Promise<{ code: number, output: string, ms: number }>}
  */
-export function run([program, ...args], { env = {}, show = false } = {}) {
+export function run([program, ...args], { env = {}, show = false, signal } = {}) {
   if (program === undefined) throw new Error('Expected a command, got an empty list.');
   const startedAt = performance.now();
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd: root,
       env: { ...process.env, ...env },
+      ...(signal === undefined ? {} : { signal }),
       stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
       // npm and npx are .cmd files on Windows, which only a shell runs.
       shell: process.platform === 'win32' && program !== process.execPath,
