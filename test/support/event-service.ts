@@ -1,0 +1,56 @@
+import type { AdEvent, EventBatch, EventBatchResult } from '../../protocol/wire.ts';
+import type { NewAdEvent } from '../../src/outbox/outbox.ts';
+import type { Answer, ServiceClient } from '../../src/transport/service-client.ts';
+
+export interface EventService extends ServiceClient {
+  /** What the service does with a batch when nothing is wrong. */
+  accept(batch: EventBatch): Answer<EventBatchResult>;
+  requests: { batch: EventBatch; keepalive: boolean }[];
+  /** Ids in the order in which they counted, each once. */
+  counted: string[];
+  /** Faults for the next requests, first come first served; `undefined` is none. */
+  faults: (((batch: EventBatch) => Promise<Answer<EventBatchResult>>) | undefined)[];
+  /** The code with which an event is rejected. */
+  reject(event: AdEvent): EventBatchResult['results'][number]['code'] | undefined;
+}
+
+/** A service port that counts each event id once, as the real one does. */
+export function eventService(): EventService {
+  const service: EventService = {
+    requests: [],
+    counted: [],
+    faults: [],
+    reject: () => undefined,
+    async sendEvents(batch, options) {
+      service.requests.push({
+        batch: structuredClone(batch),
+        keepalive: options?.keepalive ?? false,
+      });
+      const fault = service.faults.shift();
+      return fault ? fault(batch) : service.accept(batch);
+    },
+    accept(batch) {
+      const results = batch.events.map((event): EventBatchResult['results'][number] => {
+        const code = service.reject(event);
+        if (code) return { id: event.id, status: 'rejected', code };
+        if (service.counted.includes(event.id)) return { id: event.id, status: 'duplicate' };
+        service.counted.push(event.id);
+        return { id: event.id, status: 'accepted' };
+      });
+      const ids = new Set(batch.events.map(({ decision_id: id }) => id));
+      const decisions = [...ids].map((id) => ({ id, state: 'pending' as const }));
+      return { kind: 'ok', body: { results, decisions } };
+    },
+    requestDecision: () => Promise.reject(new Error('not used')),
+    readReward: () => Promise.reject(new Error('not used')),
+  };
+  return service;
+}
+
+/** An event of a decision. */
+export const adEvent = (type: AdEvent['type'] = 'impression', detail?: string): NewAdEvent => ({
+  type,
+  decision_id: 'dec_1',
+  token: 'token',
+  ...(detail !== undefined && { detail }),
+});

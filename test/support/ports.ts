@@ -1,0 +1,74 @@
+import type { Connectivity } from '../../src/platform/connectivity.ts';
+import type { Locks } from '../../src/platform/locks.ts';
+import type { PageLifecycle, PageMoment } from '../../src/platform/page-lifecycle.ts';
+import type { OpenTabSignal } from '../../src/platform/tab-signal.ts';
+
+/** Locks that several "tabs" in one test share. */
+export function sharedLocks(): Locks {
+  const queues = new Map<string, (() => void)[]>();
+  return {
+    acquire(name, begin) {
+      const queue = queues.get(name) ?? [];
+      queues.set(name, queue);
+      const start = (): void => queueMicrotask(begin);
+      queue.push(start);
+      if (queue[0] === start) start();
+      return () => {
+        const place = queue.indexOf(start);
+        if (place < 0) return;
+        queue.splice(place, 1);
+        if (place === 0) queue[0]?.();
+      };
+    },
+  };
+}
+
+/** A page whose life the test leads. */
+export function testPage(): PageLifecycle & { tell(moment: PageMoment): void } {
+  const listeners = new Set<(moment: PageMoment) => void>();
+  let visible = true;
+  return {
+    isVisible: () => visible,
+    onMoment(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    tell(moment) {
+      if (moment === 'visible') visible = true;
+      if (moment === 'hidden') visible = false;
+      for (const listener of listeners) listener(moment);
+    },
+  };
+}
+
+/** A network whose hints the test gives. */
+export function testNetwork(): Connectivity & { comeBack(): void } {
+  const listeners = new Set<() => void>();
+  return {
+    isOnline: () => true,
+    onOnline(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    comeBack: () => listeners.forEach((listener) => listener()),
+  };
+}
+
+/** A signal between "tabs" of one test. */
+export function sharedTabSignal(): OpenTabSignal {
+  const tabs = new Set<{ hear: Set<() => void> }>();
+  return () => {
+    const tab = { hear: new Set<() => void>() };
+    tabs.add(tab);
+    return {
+      send() {
+        for (const other of tabs) if (other !== tab) for (const listener of other.hear) listener();
+      },
+      onSignal(listener) {
+        tab.hear.add(listener);
+        return () => tab.hear.delete(listener);
+      },
+      close: () => tabs.delete(tab),
+    };
+  };
+}

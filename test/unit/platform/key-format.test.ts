@@ -1,0 +1,40 @@
+import { crc32 } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { keyChecksum, parseKey } from '../../../src/platform/key-format.ts';
+
+const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
+const key = body + keyChecksum(body);
+
+describe('parseKey', () => {
+  test('reads kind and environment of a key whose checksum holds', () => {
+    expect(parseKey(key)).toEqual({ ok: true, kind: 'pk', environment: 'sandbox' });
+    const secret = 'sk_live_0123456789ABCDEFGHIJabcdefghij';
+    expect(parseKey(secret + keyChecksum(secret))).toEqual({
+      ok: true,
+      kind: 'sk',
+      environment: 'live',
+    });
+  });
+
+  test('finds every single wrong character', () => {
+    for (let index = body.length - 30; index < key.length; index++) {
+      const wrong = key[index] === 'x' ? 'y' : 'x';
+      const typed = key.slice(0, index) + wrong + key.slice(index + 1);
+      expect(parseKey(typed)).toEqual({ ok: false, problem: 'checksum' });
+    }
+  });
+
+  test.each(['', 'pk_sandbox_short', `${key}0`, key.replace('sandbox', 'test'), ` ${key}`])(
+    'refuses %j as malformed',
+    (text) => expect(parseKey(text)).toEqual({ ok: false, problem: 'malformed' }),
+  );
+
+  test('writes CRC-32 as six base62 digits, most significant first', () => {
+    const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+    const number = [...keyChecksum(body)].reduce(
+      (sum, digit) => sum * 62 + alphabet.indexOf(digit),
+      0,
+    );
+    expect(number).toBe(crc32(body));
+  });
+});

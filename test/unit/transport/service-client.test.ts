@@ -1,0 +1,147 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { createServiceClient } from '../../../src/transport/create-service-client.ts';
+import { deferred } from '../../support/deferred.ts';
+import { manualClock, settled } from '../../support/manual-clock.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function serve(listener: RequestListener, timeoutMs = 2_000, clock = systemClock) {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return createServiceClient({
+    serviceUrl: `http://127.0.0.1:${port}/`,
+    publishableKey: 'pk_sandbox_key',
+    fetch,
+    clock,
+    isOnline: () => true,
+    timeoutMs,
+  });
+}
+const answer =
+  (status: number, body: string, headers: Record<string, string> = {}): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+  };
+const problem = (status: number, code: string) => answer(status, JSON.stringify({ status, code }));
+const ask = { placement: 'revive' };
+const decision = {
+  id: 'dec_1',
+  status: 'no_fill',
+  placement: 'revive',
+  issued_at: '2026-01-01T00:00:00.000Z',
+  expires_at: '2026-01-01T00:01:00.000Z',
+};
+
+test('sends the key and the JSON, and gives the body and the clock skew back', async () => {
+  const seen: unknown[] = [];
+  const client = await serve((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += String(chunk)));
+    request.on('end', () => {
+      seen.push(request.method, request.url, request.headers.authorization, JSON.parse(body));
+      answer(200, JSON.stringify(decision))(request, response);
+    });
+  });
+  const result = await client.requestDecision(ask);
+  expect(result).toMatchObject({ kind: 'ok', body: decision });
+  expect(Math.abs((result as { clockSkewMs: number }).clockSkewMs)).toBeLessThan(2_000);
+  expect(seen).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', ask]);
+});
+
+test('reads a reward with its token and the wait it asked for', async () => {
+  let seen = '';
+  const client = await serve((request, response) => {
+    seen = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
+    answer(200, '{"id":"dec_1","state":"pending"}')(request, response);
+  });
+  await client.readReward('dec_1', 'signed', { waitS: 25 });
+  expect(seen).toBe('GET /v1/decisions/dec_1?wait_s=25 signed');
+});
+
+test.each([408, 425, 429, 500, 502, 503])('a %d is worth a retry', async (status) => {
+  const client = await serve(answer(status, '<h1>busy</h1>', { 'retry-after': '3' }));
+  expect(await client.requestDecision(ask)).toEqual({ kind: 'retry', status, retryAfterMs: 3_000 });
+});
+
+test('a problem document is a refusal', async () => {
+  const client = await serve(problem(404, 'placement_not_found'));
+  expect(await client.requestDecision(ask)).toMatchObject({
+    kind: 'refused',
+    problem: { code: 'placement_not_found' },
+  });
+});
+
+test('a 413 of a proxy is a refusal of the body', async () => {
+  const client = await serve(answer(413, '<h1>Too large</h1>'));
+  expect(await client.requestDecision(ask)).toMatchObject({
+    kind: 'refused',
+    problem: { code: 'body_too_large' },
+  });
+});
+
+test.each([
+  ['a page', answer(200, '<html>Log in to the Wi-Fi</html>')],
+  ['JSON of someone else', answer(200, '{"hello":"world"}')],
+  ['a 404 page', answer(404, 'Not found')],
+])('%s is not our answer', async (_name, listener) => {
+  const client = await serve(listener);
+  expect(await client.requestDecision(ask)).toEqual({
+    kind: 'unreachable',
+    cause: 'foreign_answer',
+  });
+});
+
+test('a server that says nothing is a time-out', async () => {
+  const clock = manualClock();
+  const arrived = deferred();
+  const client = await serve(() => arrived.resolve(), 5_000, clock);
+  const result = client.requestDecision(ask);
+  await arrived.promise;
+  await clock.advance(5_000);
+  expect(await result).toEqual({ kind: 'unreachable', cause: 'timeout' });
+  expect(clock.timers()).toBe(0);
+});
+
+test('an abort ends the request, before and while it runs', async () => {
+  const arrived = deferred();
+  const client = await serve(() => arrived.resolve());
+  const controller = new AbortController();
+  const result = client.requestDecision(ask, controller.signal);
+  await arrived.promise;
+  controller.abort();
+  expect(await result).toEqual({ kind: 'unreachable', cause: 'aborted' });
+  expect(await client.requestDecision(ask, controller.signal)).toEqual(await result);
+});
+
+test('a decision request that fails while the service is healthy was blocked', async () => {
+  const client = await serve((request, response) => {
+    if (request.url === '/healthz') answer(200, '{}')(request, response);
+    else request.socket.destroy();
+  });
+  expect(await client.requestDecision(ask)).toEqual({ kind: 'unreachable', cause: 'blocked' });
+});
+
+test('a broken connection to a service that is gone is the network', async () => {
+  let requests = 0;
+  const client = await serve((request) => {
+    requests++;
+    request.socket.destroy();
+  });
+  expect(await client.requestDecision(ask)).toEqual({ kind: 'unreachable', cause: 'network' });
+  requests = 0;
+  const batch = { sent_at: '', events: [] };
+  expect(await client.sendEvents(batch)).toEqual({ kind: 'unreachable', cause: 'network' });
+  await settled();
+  expect(requests).toBe(1);
+});
