@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { MakeDecision } from './decision/decision-service.ts';
+import { collectMethods } from './http/allowed-methods.ts';
+import { addAuthentication } from './http/authenticate.ts';
+import { addPreflight } from './http/cors.ts';
+import { addJsonBody } from './http/json-body.ts';
+import { addOpenApi } from './http/openapi.ts';
+import { problemDocument, ProblemError, toProblemError } from './http/problem.ts';
+import { addDecisionRoutes } from './http/routes/decisions.ts';
+import { addHealthRoutes } from './http/routes/health.ts';
+import { addMediaRoutes } from './http/routes/media.ts';
+import { addResourceReads } from './http/routes/resources.ts';
+import { addValidation } from './http/validation.ts';
+import type { Clock } from './platform/clock.ts';
+import type { Configuration } from './resource/configuration.ts';
+import type { ResourceStore } from './resource/resource-store.ts';
+import type { Database } from './store/database.ts';
+
+/** Everything that the routes need. */
+export interface AppParts {
+  database: Database;
+  configuration: Configuration;
+  resources: ResourceStore;
+  makeDecision: MakeDecision;
+  mediaDirectory: string;
+  clock: Clock;
+  log: Logger;
+}
+
+const bodyLimit = 64 * 1024;
+
+/** Builds the HTTP application; it listens to nothing yet. */
+export async function createApp(parts: AppParts): Promise<FastifyInstance> {
+  const { configuration, clock } = parts;
+  const log: FastifyBaseLogger = parts.log;
+  const app = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    bodyLimit,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+  });
+  app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id));
+  addErrors(app);
+  addJsonBody(app);
+  addValidation(app);
+  addAuthentication(app, { clock, findKey: configuration.findKey });
+  await addOpenApi(app);
+  addPreflight(app);
+  addHealthRoutes(app, parts);
+  addMediaRoutes(app, parts);
+  addDecisionRoutes(app, parts);
+  addResourceReads(app, parts, { kind: 'placement', schema: 'Placement', path: '/v1/placements' });
+  return app;
+}
+
+/** Answers every refusal and failure with a problem document. */
+function addErrors(app: FastifyInstance): void {
+  const methodsOf = collectMethods(app);
+  app.setErrorHandler((error, request, reply) => {
+    const problem = toProblemError(error);
+    const document = problemDocument(problem, request.id);
+    if (document.status >= 500 && problem !== error) {
+      request.log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'a request failed');
+    }
+    if (problem.options.retryAfterS !== undefined) void reply.header('retry-after', problem.options.retryAfterS);
+    if (document.status === 401) void reply.header('www-authenticate', 'Bearer');
+    return reply.code(document.status).type('application/problem+json').send(document);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsOf(request.url.split('?')[0] ?? '');
+    if (methods.length === 0) throw new ProblemError('not_found', 'There is nothing at this address.');
+    void reply.header('allow', methods.join(', '));
+    throw new ProblemError('method_not_allowed', `This address takes ${methods.join(', ')}.`);
+  });
+}

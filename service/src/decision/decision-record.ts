@@ -1,0 +1,34 @@
+import type { DecisionRequest, Reward } from '@trueward/protocol/wire';
+import type { EventDraft } from '../webhook/event-writer.ts';
+import type { Scope } from '../resource/resource-store.ts';
+
+/** What is stored of a decision when it is made; the names are the columns. */
+export interface DecisionRecord {
+  id: string;
+  status: 'filled' | 'no_fill' | 'blocked';
+  reason: string | null;
+  placement: string;
+  format: string;
+  creative_id: string | null;
+  media_format: 'video' | 'image' | 'html' | null;
+  advertiser_id: string | null;
+  source_id: string | null;
+  house_ad_id: string | null;
+  user_ref: string | null;
+  viewer: string | null;
+  custom_data: string | null;
+  reward: Reward | null;
+  required_ms: number | null;
+  simulate: NonNullable<DecisionRequest['simulate']> | null;
+  issued_at: string;
+  expires_at: string;
+  late_at: string | null;
+}
+
+/** A decision on its way to the store. */
+export interface MadeDecision {
+  scope: Scope;
+  record: DecisionRecord;
+  /** `policy.blocked`, where that is the case. */
+  event?: EventDraft;
+}

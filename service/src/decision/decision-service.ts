@@ -1,0 +1,99 @@
+import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import type { Configuration } from '../resource/configuration.ts';
+import type { Scope } from '../resource/resource-store.ts';
+import type { Database } from '../store/database.ts';
+import type { Lane } from '../store/group-commit.ts';
+import { capWindowMs } from './caps.ts';
+import { decide, type Verdict } from './decide.ts';
+import type { MadeDecision } from './decision-record.ts';
+import { describeDecision } from './describe-decision.ts';
+import type { PolicyContext } from './policies.ts';
+import type { PlacementEntry } from './snapshot.ts';
+import { simulateVerdict } from './simulate.ts';
+import type { DecisionTokens } from './token.ts';
+import type { Pseudonym } from './viewer.ts';
+
+interface Parts {
+  database: Database;
+  configuration: Configuration;
+  lane: Lane<MadeDecision, void>;
+  tokens: DecisionTokens;
+  pseudonym: Pseudonym;
+  clock: Clock;
+  makeId: MakeId;
+  /** From 0 to below 1. */
+  random(): number;
+}
+
+/** Decides and records; resolves after the commit. */
+export type MakeDecision = (
+  scope: Scope,
+  entry: PlacementEntry,
+  request: DecisionRequest,
+  device: PolicyContext['device'],
+) => Promise<Decision>;
+
+export function createMakeDecision(parts: Parts): MakeDecision {
+  const { configuration, clock, lane, pseudonym } = parts;
+  return async (scope, entry, request, device) => {
+    const viewer = request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
+    const nowMs = clock.nowMs();
+    const verdict: Verdict =
+      simulateVerdict(request.simulate) ??
+      decide({
+        snapshot: configuration.snapshot(scope),
+        entry,
+        request,
+        context: {
+          childDirected: request.child_directed ?? false,
+          hour: new Date(nowMs).getUTCHours(),
+          ...(request.locale === undefined ? {} : { language: request.locale }),
+          ...(device === undefined ? {} : { device }),
+        },
+        servedAtMs: await readServed(parts.database, scope, entry, viewer, nowMs),
+        servedToday: configuration.servedToday(scope),
+        nowMs,
+        random: parts.random(),
+      });
+    const { decision, made } = describeDecision({
+      id: parts.makeId('decision'),
+      scope,
+      entry,
+      request,
+      viewer,
+      verdict,
+      nowMs,
+      sign: parts.tokens.sign,
+    });
+    await lane.push(made);
+    return decision;
+  };
+}
+
+/** Only a placement with caps costs a read. */
+async function readServed(
+  database: Database,
+  scope: Scope,
+  { placement }: PlacementEntry,
+  viewer: string | undefined,
+  nowMs: number,
+): Promise<number[]> {
+  const windowMs = capWindowMs(placement);
+  if (viewer === undefined || windowMs === 0) return [];
+  const rows = await database.query<{ served_at: Date }>(
+    `SELECT served_at FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4 AND served_at > $5
+      ORDER BY served_at DESC LIMIT $6`,
+    [
+      scope.accountId,
+      scope.environment,
+      viewer,
+      placement.name,
+      new Date(nowMs - windowMs),
+      placement.frequency_cap?.max ?? 1,
+    ],
+  );
+  return rows.map((row) => row.served_at.getTime());
+}

@@ -1,0 +1,121 @@
+import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
+import type { Scope } from '../resource/resource-store.ts';
+import type { Verdict } from './decide.ts';
+import type { DecisionRecord, MadeDecision } from './decision-record.ts';
+import type { Candidate, PlacementEntry } from './snapshot.ts';
+import type { TokenClaims } from './token.ts';
+
+interface Described {
+  id: string;
+  scope: Scope;
+  entry: PlacementEntry;
+  request: DecisionRequest;
+  viewer: string | undefined;
+  verdict: Verdict;
+  nowMs: number;
+  sign(claims: TokenClaims): string;
+}
+
+/** How long an ad may wait before it is shown. */
+const lifetimeMs = 600_000;
+
+/** Turns a verdict into the answer and the row. */
+export function describeDecision(facts: Described): { decision: Decision; made: MadeDecision } {
+  const { verdict, scope, entry, id, nowMs } = facts;
+  const { placement } = entry;
+  const expiresAtMs = nowMs + lifetimeMs;
+  const common = {
+    id,
+    status: verdict.status,
+    placement: placement.name,
+    format: placement.format,
+    issued_at: new Date(nowMs).toISOString(),
+    expires_at: new Date(expiresAtMs).toISOString(),
+    ...(scope.environment === 'sandbox' ? { explain: verdict.explain } : {}),
+  };
+  const record = describeRecord(facts, expiresAtMs);
+  if (verdict.status === 'filled') {
+    const decision = { ...common, ...describeAd(facts, verdict.candidate, expiresAtMs) };
+    return { decision, made: { scope, record } };
+  }
+  const decision: Decision = {
+    ...common,
+    reason: verdict.reason,
+    ...(verdict.retryAtMs === undefined ? {} : { retry_at: new Date(verdict.retryAtMs).toISOString() }),
+  };
+  const { rule } = verdict;
+  if (!rule) return { decision, made: { scope, record } };
+  const data = {
+    decision_id: id,
+    placement: placement.name,
+    rule: { id: rule.id, kind: rule.kind, name: rule.name },
+    ...(record.user_ref === null ? {} : { user_ref: record.user_ref }),
+  };
+  return { decision, made: { scope, record, event: { type: 'policy.blocked', data } } };
+}
+
+function describeAd(
+  { id, scope, entry: { placement }, request, nowMs, sign }: Described,
+  { creative }: Candidate,
+  expiresAtMs: number,
+): Partial<Decision> {
+  const token = sign({
+    decisionId: id,
+    accountId: scope.accountId,
+    environment: scope.environment,
+    placement: placement.name,
+    creativeId: creative.id,
+    ...(request.user_ref === undefined ? {} : { userRef: request.user_ref }),
+    issuedAtMs: nowMs,
+    expiresAtMs,
+  });
+  return {
+    creative: {
+      id: creative.id,
+      media: creative.media,
+      alt: creative.alt,
+      ...(creative.click_url === undefined ? {} : { click_url: creative.click_url }),
+    },
+    ...(placement.format === 'rewarded'
+      ? {
+          min_watch_ms: minWatchMs(placement.min_view_ms, creative.media),
+          ...(placement.reward ? { reward: placement.reward } : {}),
+        }
+      : {}),
+    ...(placement.format === 'banner' ? {} : { close_after_ms: placement.close_after_ms }),
+    token,
+  };
+}
+
+/** A video is watched when it has ended; anything else after the placement's time. */
+const minWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
+  media.format === 'video' ? media.duration_ms : minViewMs;
+
+function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
+  const { verdict, entry, request, nowMs } = facts;
+  const { placement } = entry;
+  const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
+  const creative = candidate?.creative;
+  const rewarded = creative !== undefined && placement.format === 'rewarded';
+  return {
+    id: facts.id,
+    status: verdict.status,
+    reason: verdict.status === 'filled' ? null : verdict.reason,
+    placement: placement.name,
+    format: placement.format,
+    creative_id: creative?.id ?? null,
+    media_format: creative?.media.format ?? null,
+    advertiser_id: creative?.advertiser_id ?? null,
+    source_id: creative?.source_id ?? null,
+    house_ad_id: candidate?.houseAd.id ?? null,
+    user_ref: request.child_directed === true ? null : (request.user_ref ?? null),
+    viewer: facts.viewer ?? null,
+    custom_data: request.custom_data ?? null,
+    reward: rewarded ? (placement.reward ?? null) : null,
+    required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,
+    simulate: request.simulate ?? null,
+    issued_at: new Date(nowMs).toISOString(),
+    expires_at: new Date(expiresAtMs).toISOString(),
+    late_at: creative ? new Date(nowMs + placement.late_window_s * 1_000).toISOString() : null,
+  };
+}

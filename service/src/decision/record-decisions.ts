@@ -1,0 +1,65 @@
+import { addToRollups, type Count } from '../report/rollup.ts';
+import type { Database } from '../store/database.ts';
+import { createLane, type Lane } from '../store/group-commit.ts';
+import type { WriteEvents } from '../webhook/event-writer.ts';
+import type { MadeDecision } from './decision-record.ts';
+
+const columns = `id text, status text, reason text, placement text, format text, creative_id text,
+  media_format text, advertiser_id text, source_id text, house_ad_id text, user_ref text, viewer text,
+  custom_data text, reward jsonb, required_ms integer, simulate text, issued_at timestamptz,
+  expires_at timestamptz, late_at timestamptz`;
+const names = columns.replaceAll(/\s+/g, ' ').split(', ').map((column) => column.split(' ')[0]).join(', ');
+
+/** The lane on which decisions are committed together. */
+export function createDecisionLane(
+  database: Database,
+  writeEvents: WriteEvents,
+  onEvents: () => void,
+): Lane<MadeDecision, void> {
+  return createLane({
+    async commit(items) {
+      for (const group of groupByScope(items)) {
+        const { accountId, environment } = group[0].scope;
+        await database.transaction(async (queries) => {
+          await queries.query(
+            `INSERT INTO decisions (account_id, environment, reward_state, ${names})
+              SELECT $1, $2, 'none', ${names} FROM jsonb_to_recordset($3::text::jsonb) AS row(${columns})`,
+            [accountId, environment, JSON.stringify(group.map(({ record }) => record))],
+          );
+          await addToRollups(queries, accountId, group.flatMap(countsOf));
+          await writeEvents(queries, group[0].scope, group.flatMap(({ event }) => event ?? []));
+        });
+      }
+      if (items.some(({ event }) => event)) onEvents();
+      return items.map(() => undefined);
+    },
+  });
+}
+
+function groupByScope(items: MadeDecision[]): [MadeDecision, ...MadeDecision[]][] {
+  const groups = new Map<string, [MadeDecision, ...MadeDecision[]]>();
+  for (const item of items) {
+    const key = `${item.scope.accountId} ${item.scope.environment}`;
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return [...groups.values()];
+}
+
+function countsOf({ scope, record }: MadeDecision): Count[] {
+  const count = (metric: string, reason?: string | null): Count => ({
+    dimensions: {
+      environment: scope.environment,
+      placement: record.placement,
+      creativeId: record.creative_id,
+      sourceId: record.source_id,
+      advertiserId: record.advertiser_id,
+      houseAdId: record.house_ad_id,
+    },
+    atMs: Date.parse(record.issued_at),
+    metric,
+    ...(reason ? { reason } : {}),
+  });
+  return [count('requests'), count(record.status, record.reason)];
+}

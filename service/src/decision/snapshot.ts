@@ -1,0 +1,83 @@
+import type { Creative, HouseAd, KillSwitch, Placement, Policy, Webhook } from '@trueward/protocol/wire';
+import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
+
+/** One ad that a placement may show. */
+export interface Candidate {
+  houseAd: HouseAd;
+  creative: Creative;
+  advertiserDomain: string;
+  /** Categories of the creative and of its advertiser. */
+  categories: ReadonlySet<string>;
+  sourcePaused: boolean;
+  startsAtMs: number;
+  endsAtMs: number;
+}
+
+export interface PlacementEntry {
+  placement: Placement;
+  /** By priority; 1 comes first. */
+  candidates: readonly Candidate[];
+  /** In the order of evaluation: policy, commercial, brand safety; the older first. */
+  policies: readonly Policy[];
+}
+
+/** Everything that decides about the ads of one account and environment, compiled once per change. */
+export interface Snapshot {
+  placements: ReadonlyMap<string, PlacementEntry>;
+  killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
+  webhooks: readonly Webhook[];
+}
+
+export type AnyResource = { [K in ResourceKind]: { kind: K; document: ResourceKinds[K] } }[ResourceKind];
+
+const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_safety'];
+const timeOr = (text: string | undefined, otherwise: number) => (text === undefined ? otherwise : Date.parse(text));
+
+/** Compiles the managed objects of one account and environment; pure. */
+export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
+  const of = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
+    resources.filter((resource) => resource.kind === kind).map((resource) => resource.document as ResourceKinds[K]);
+  const byId = <T extends { id: string }>(documents: T[]) => new Map(documents.map((document) => [document.id, document]));
+
+  const creatives = byId(of('creative'));
+  const advertisers = byId(of('advertiser'));
+  const sources = byId(of('source'));
+  const candidates = of('houseAd')
+    .filter((houseAd) => houseAd.status === 'active')
+    .flatMap((houseAd): Candidate[] => {
+      const creative = creatives.get(houseAd.creative_id);
+      const advertiser = creative && advertisers.get(creative.advertiser_id);
+      const source = creative && sources.get(creative.source_id);
+      if (!creative || !advertiser || !source) return [];
+      return [
+        {
+          houseAd,
+          creative,
+          advertiserDomain: advertiser.domain,
+          categories: new Set([...creative.categories, ...advertiser.categories]),
+          sourcePaused: source.status === 'paused',
+          startsAtMs: timeOr(houseAd.starts_at, -Infinity),
+          endsAtMs: timeOr(houseAd.ends_at, Infinity),
+        },
+      ];
+    })
+    .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
+  const policies = of('policy')
+    .filter((policy) => policy.status === 'active')
+    .sort((a, b) => policyOrder.indexOf(a.kind) - policyOrder.indexOf(b.kind) || compare(a.id, b.id));
+
+  const entry = (placement: Placement): PlacementEntry => ({
+    placement,
+    candidates: candidates.filter(({ houseAd }) => houseAd.placements.includes(placement.name)),
+    policies: policies.filter(({ placements }) => placements.length === 0 || placements.includes(placement.name)),
+  });
+  return {
+    placements: new Map(of('placement').map((placement) => [placement.name, entry(placement)])),
+    killSwitches: of('killSwitch')
+      .filter(({ state }) => state === 'on')
+      .map((killSwitch) => ({ ...killSwitch, expiresAtMs: timeOr(killSwitch.expires_at, Infinity) })),
+    webhooks: of('webhook').filter(({ status }) => status === 'enabled'),
+  };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hashKey, parseKeyText, type KeyKind } from '../key/key-text.ts';
+import type { Principal } from '../key/principal.ts';
+import type { Clock } from '../platform/clock.ts';
+import { allowOrigin } from './cors.ts';
+import { ProblemError } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The kinds of key that the route takes; absent: it is public. */
+    keys?: readonly KeyKind[];
+  }
+  interface FastifyRequest {
+    principal: Principal | null;
+  }
+}
+
+interface Parts {
+  clock: Clock;
+  findKey(hash: string): Principal | undefined;
+}
+
+/** Adds to every route with `config.keys` the check of its key, before the body is read. */
+export function addAuthentication(app: FastifyInstance, parts: Parts): void {
+  app.decorateRequest('principal', null);
+  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    const { keys } = request.routeOptions.config;
+    if (!keys) return;
+    const { origin } = request.headers;
+    if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
+    const principal = authenticate(parts, request.headers.authorization, request);
+    if (!keys.includes(principal.kind)) {
+      throw new ProblemError(
+        'key_not_permitted',
+        principal.kind === 'pk'
+          ? 'A publishable key may ask for decisions and report events; this needs a secret key, on a server.'
+          : 'This is for publishable keys.',
+      );
+    }
+    request.principal = principal;
+  });
+}
+
+/** Who sent the request, on a route with `config.keys`. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (request.principal === null) throw new Error(`The route ${request.routeOptions.url} names no keys.`);
+  return request.principal;
+}
+
+function authenticate({ clock, findKey }: Parts, authorization: string | undefined, request: FastifyRequest): Principal {
+  const match = /^Bearer +(\S+)$/i.exec(authorization ?? '');
+  const text = match?.[1];
+  if (text === undefined) {
+    throw new ProblemError('authentication_required', 'Send the header `Authorization: Bearer <key>`.');
+  }
+  const { origin } = request.headers;
+  if (parseKeyText(text) === undefined) {
+    throw new ProblemError('key_malformed', 'This is not a key: its form or its checksum is wrong.');
+  }
+  const principal = findKey(hashKey(text));
+  if (!principal) throw new ProblemError('key_unknown', 'There is no such key.');
+  if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
+    throw new ProblemError('key_revoked', 'The key has been revoked.');
+  }
+  if (origin === undefined) return principal;
+  if (principal.kind === 'sk') {
+    request.log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: rotate it');
+    throw new ProblemError('secret_key_in_browser', 'A secret key came from a web page, so it has leaked: rotate it now.');
+  }
+  if (!principal.allowedOrigins.includes('*') && !principal.allowedOrigins.includes(origin)) {
+    throw new ProblemError('origin_not_allowed', `The key does not allow the origin ${origin}.`);
+  }
+  return principal;
+}

@@ -1,0 +1,88 @@
+import { problemStatus } from '@trueward/protocol';
+import type { Problem } from '@trueward/protocol/wire';
+import type { FastifyError } from 'fastify';
+import { OverloadedError } from '../store/group-commit.ts';
+
+export type ProblemCode = Problem['code'];
+
+interface ProblemOptions {
+  /** What is wrong with which member of the body. */
+  errors?: { pointer: string; message: string }[];
+  /** Seconds after which the same request can succeed. */
+  retryAfterS?: number;
+}
+
+/** A refusal that the client is told about, as a problem document. */
+export class ProblemError extends Error {
+  readonly code: ProblemCode;
+  readonly options: ProblemOptions;
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail);
+    this.name = 'ProblemError';
+    this.code = code;
+    this.options = options;
+  }
+}
+
+/** Any error as a refusal; what is not known to be harmless says nothing of its insides. */
+export function toProblemError(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (error instanceof OverloadedError) {
+    return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
+  }
+  return fromFastify(error) ?? new ProblemError('internal', 'The service failed; the request can be sent again.');
+}
+
+/** The problem document of a refusal, by RFC 9457. */
+export function problemDocument({ code, message, options }: ProblemError, requestId: string): Problem {
+  return {
+    type: `https://trueward.dev/problems/${code}`,
+    title: title(code),
+    status: problemStatus[code],
+    detail: message,
+    code,
+    request_id: requestId,
+    ...(options.errors ? { errors: options.errors } : {}),
+  };
+}
+
+const title = (code: string): string => code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ');
+
+function fromFastify(error: unknown): ProblemError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { validation, validationContext, code, statusCode } = error as FastifyError;
+  if (validation) {
+    const errors = validation.map(({ instancePath, message, params, keyword }) => ({
+      pointer: instancePath + memberOf(keyword, params),
+      message: describe(keyword, params, message ?? 'is not valid'),
+    }));
+    return new ProblemError('invalid_request', `The ${validationContext ?? 'request'} is not valid.`, { errors });
+  }
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ProblemError('body_too_large', 'A body may have at most 64 KiB.');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ProblemError('unsupported_media_type', 'Send the body as application/json.');
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ProblemError('malformed_json', 'The body is not valid JSON.');
+    default:
+      return statusCode !== undefined && statusCode >= 400 && statusCode < 500
+        ? new ProblemError('malformed_json', 'The request could not be read.')
+        : undefined;
+  }
+}
+
+/** A missing or unknown member is pointed at itself, not at the object that lacks it. */
+function memberOf(keyword: string, params: Record<string, unknown>): string {
+  const name = keyword === 'required' ? params['missingProperty'] : params['additionalProperty'];
+  return typeof name === 'string' ? `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
+}
+
+function describe(keyword: string, params: Record<string, unknown>, message: string): string {
+  if (keyword === 'required') return 'is required';
+  if (keyword === 'additionalProperties') return 'is not a known member';
+  if (keyword === 'enum') return `must be one of ${JSON.stringify(params['allowedValues'])}`;
+  return message;
+}

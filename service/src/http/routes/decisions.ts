@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DecisionRequest } from '@trueward/protocol/wire';
+import type { FastifyInstance } from 'fastify';
+import type { MakeDecision } from '../../decision/decision-service.ts';
+import type { Configuration } from '../../resource/configuration.ts';
+import { principalOf } from '../authenticate.ts';
+import { deviceOf } from '../device.ts';
+import { ProblemError } from '../problem.ts';
+
+interface Parts {
+  configuration: Configuration;
+  makeDecision: MakeDecision;
+}
+
+/** How long `simulate: slow` holds the answer. */
+const slowMs = 8_000;
+
+/** `POST /v1/decisions`: asks for an ad. */
+export function addDecisionRoutes(app: FastifyInstance, { configuration, makeDecision }: Parts): void {
+  app.post<{ Body: DecisionRequest }>(
+    '/v1/decisions',
+    {
+      config: { keys: ['pk', 'sk'] },
+      schema: {
+        operationId: 'requestDecision',
+        summary: 'Ask for an ad',
+        body: { $ref: 'DecisionRequest#' },
+        response: { 200: { description: 'The decision.', $ref: 'Decision#' } },
+      },
+    },
+    async (request) => {
+      const principal = principalOf(request);
+      const { body } = request;
+      if (body.simulate !== undefined && principal.environment === 'live') {
+        throw new ProblemError('simulate_in_live', '`simulate` works in the sandbox only.');
+      }
+      const entry = configuration.snapshot(principal).placements.get(body.placement);
+      if (!entry) {
+        throw new ProblemError('placement_not_found', `There is no placement ${body.placement} in ${principal.environment}.`);
+      }
+      if (entry.placement.format === 'rewarded' && body.user_ref === undefined) {
+        throw new ProblemError('invalid_request', 'A rewarded ad needs to know whom to reward.', {
+          errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
+        });
+      }
+      if (body.simulate === 'slow') await sleep(slowMs);
+      if (body.simulate === 'error') throw new ProblemError('simulated_error', 'The request asked for this error.');
+      return makeDecision(principal, entry, body, deviceOf(request.headers['user-agent']));
+    },
+  );
+}

@@ -1,0 +1,64 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+export type Environment = 'sandbox' | 'live';
+export type KeyKind = 'sk' | 'pk';
+
+/** What the text of a key says about itself. */
+export interface KeyText {
+  kind: KeyKind;
+  environment: Environment;
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const pattern = /^(sk|pk)_(sandbox|live)_[0-9A-Za-z]{36}$/;
+const checksumLength = 6;
+
+/**
+ * The checksum at the end of a key, so that a typing error is refused without a look-up:
+ *
+ * 1. Take everything before the checksum: `sk_live_` and the 30 random characters.
+ * 2. CRC-32 (IEEE 802.3, the one of zip and PNG) of its ASCII bytes, as an unsigned 32-bit number.
+ * 3. Write it in base 62 with the digits `0-9A-Za-z`, most significant first.
+ * 4. Pad on the left with `0` to 6 characters.
+ */
+export function keyChecksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let digit = 0; digit < checksumLength; digit += 1) {
+    text = alphabet.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}
+
+/** Makes the text of a new key; 30 base-62 characters carry 178 bits. */
+export function makeKeyText(kind: KeyKind, environment: Environment): string {
+  const body = `${kind}_${environment}_${randomBase62(30)}`;
+  return body + keyChecksum(body);
+}
+
+/** Reads a key's text, or undefined when it is no key or was mistyped. */
+export function parseKeyText(text: string): KeyText | undefined {
+  const match = pattern.exec(text);
+  if (match === null) return undefined;
+  const body = text.slice(0, -checksumLength);
+  if (keyChecksum(body) !== text.slice(-checksumLength)) return undefined;
+  return { kind: match[1] === 'sk' ? 'sk' : 'pk', environment: match[2] === 'live' ? 'live' : 'sandbox' };
+}
+
+/** What is stored of a key. 178 random bits need no slow hash. */
+export function hashKey(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      // 248 = 4 × 62: bytes above it would favour the first digits.
+      if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
+    }
+  }
+  return text;
+}

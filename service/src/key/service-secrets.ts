@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../platform/clock.ts';
+import type { Queries } from '../store/database.ts';
+import type { SecretBox } from './secret-box.ts';
+
+/** The owner of rows that belong to the service and to no customer. */
+export const serviceAccount = 'service';
+
+/**
+ * Hands back the secret of the service with this purpose, and makes it on the first call of the
+ * first process: all processes on one database share it.
+ */
+export async function readServiceSecret(
+  queries: Queries,
+  box: SecretBox,
+  clock: Clock,
+  purpose: string,
+  make: () => Promise<string> | string = () => randomBytes(32).toString('base64url'),
+): Promise<string> {
+  const read = async () => {
+    const [row] = await queries.query<{ sealed: string }>(
+      `SELECT sealed FROM secrets WHERE account_id = $1 AND purpose = $2 AND id = '1'`,
+      [serviceAccount, purpose],
+    );
+    return row && box.open(row.sealed);
+  };
+  const existing = await read();
+  if (existing !== undefined) return existing;
+  await queries.query(
+    `INSERT INTO secrets (account_id, purpose, id, sealed, created_at) VALUES ($1, $2, '1', $3, $4)
+      ON CONFLICT DO NOTHING`,
+    [serviceAccount, purpose, box.seal(await make()), new Date(clock.nowMs())],
+  );
+  const made = await read();
+  if (made === undefined) throw new Error(`The secret ${purpose} could not be stored.`);
+  return made;
+}

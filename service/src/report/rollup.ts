@@ -1,0 +1,56 @@
+import type { Queries } from '../store/database.ts';
+
+/** What reports count by. */
+export interface Dimensions {
+  environment: string;
+  placement: string;
+  creativeId: string | null;
+  sourceId: string | null;
+  advertiserId: string | null;
+  houseAdId: string | null;
+}
+
+/** One thing to count: `requests`, `filled`, `impressions`, `completes`, `rewards_earned` … */
+export interface Count {
+  dimensions: Dimensions;
+  atMs: number;
+  metric: string;
+  /** Of what was not filled, denied or rejected; otherwise absent. */
+  reason?: string;
+}
+
+const hourMs = 3_600_000;
+
+/** Adds to the hourly sums of one account, in the transaction of what is counted. */
+export async function addToRollups(queries: Queries, accountId: string, counts: readonly Count[]): Promise<void> {
+  const sums = new Map<string, Record<string, string | number>>();
+  for (const { dimensions, atMs, metric, reason } of counts) {
+    const row = {
+      environment: dimensions.environment,
+      hour: new Date(Math.floor(atMs / hourMs) * hourMs).toISOString(),
+      placement: dimensions.placement,
+      creative_id: dimensions.creativeId ?? '',
+      source_id: dimensions.sourceId ?? '',
+      advertiser_id: dimensions.advertiserId ?? '',
+      house_ad_id: dimensions.houseAdId ?? '',
+      metric,
+      reason: reason ?? '',
+    };
+    const key = JSON.stringify(row);
+    const count = Number(sums.get(key)?.['count'] ?? 0);
+    sums.set(key, { ...row, count: count + 1 });
+  }
+  if (sums.size === 0) return;
+  // Rows are taken in one order everywhere, so that two processes never wait for each other.
+  const rows = [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  await queries.query(
+    `INSERT INTO rollups (account_id, environment, hour, placement, creative_id, source_id,
+        advertiser_id, house_ad_id, metric, reason, count)
+      SELECT $1, environment, hour, placement, creative_id, source_id, advertiser_id, house_ad_id, metric, reason, count
+      FROM jsonb_to_recordset($2::text::jsonb) AS row(environment text, hour timestamptz, placement text,
+        creative_id text, source_id text, advertiser_id text, house_ad_id text, metric text, reason text, count bigint)
+      ON CONFLICT (account_id, environment, hour, placement, creative_id, source_id, advertiser_id, house_ad_id, metric, reason)
+      DO UPDATE SET count = rollups.count + excluded.count`,
+    [accountId, JSON.stringify(rows)],
+  );
+}

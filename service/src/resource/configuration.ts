@@ -1,0 +1,172 @@
+import type { Logger } from 'pino';
+import { compileSnapshot, type AnyResource, type Snapshot } from '../decision/snapshot.ts';
+import type { Environment, KeyKind } from '../key/key-text.ts';
+import type { Principal } from '../key/principal.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../store/database.ts';
+import type { ResourceKind } from './resource.ts';
+import { toDocument, type Scope } from './resource-store.ts';
+
+/** Keys and snapshots of all accounts in memory, so that the decision path reads no table for them. */
+export interface Configuration {
+  findKey(hash: string): Principal | undefined;
+  snapshot(scope: Scope): Snapshot;
+  /** Verified impressions of this UTC day by house ad, for those with a daily cap; up to a second old. */
+  servedToday(scope: Scope): ReadonlyMap<string, number>;
+  /** Reads what has changed; resolves when it is in force in this process. */
+  refresh(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  /** How often to look for changes by other processes. */
+  pollMs?: number;
+}
+
+interface AccountView {
+  version: number;
+  keys: Map<string, Principal>;
+  snapshots: Record<Environment, Snapshot>;
+  servedToday: Record<Environment, Map<string, number>>;
+}
+
+const nothing = compileSnapshot([]);
+
+/** Loads the configuration and keeps it no more than about a second old. */
+export async function openConfiguration({ database, clock, log, pollMs = 500 }: Parts): Promise<Configuration> {
+  const accounts = new Map<string, AccountView>();
+  let running: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const readChanges = async (): Promise<void> => {
+    const versions = await database.query<{ account_id: string; version: number }>(
+      'SELECT account_id, version FROM config_versions',
+    );
+    for (const { account_id: accountId, version } of versions) {
+      if (accounts.get(accountId)?.version !== version) {
+        // The version was read first: a change meanwhile is at worst read twice.
+        accounts.set(accountId, await loadAccount(database, accountId, version));
+      }
+    }
+    await countDailyCaps(database, accounts, clock);
+  };
+
+  /** A refresh that is asked for during another runs after it, because that one may have read too early. */
+  const refresh = (): Promise<void> => {
+    if (running) {
+      again = true;
+      return running;
+    }
+    running = (async () => {
+      do {
+        again = false;
+        await readChanges();
+      } while (again);
+    })().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  const poll = (): void => {
+    timer = setTimeout(() => {
+      refresh()
+        .catch((error: unknown) => log.error({ err: error }, 'the configuration could not be read'))
+        .finally(() => stopped || poll());
+    }, pollMs);
+  };
+
+  await refresh();
+  poll();
+  return {
+    findKey(hash) {
+      for (const { keys } of accounts.values()) {
+        const principal = keys.get(hash);
+        if (principal) return principal;
+      }
+      return undefined;
+    },
+    snapshot: ({ accountId, environment }) => accounts.get(accountId)?.snapshots[environment] ?? nothing,
+    servedToday: ({ accountId, environment }) => accounts.get(accountId)?.servedToday[environment] ?? new Map(),
+    refresh,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running?.catch(() => undefined); // it has been logged by the poll
+    },
+  };
+}
+
+async function loadAccount(database: Database, accountId: string, version: number): Promise<AccountView> {
+  const keys = await database.query<{
+    id: string;
+    environment: Environment;
+    kind: KeyKind;
+    hash: string;
+    allowed_origins: string[];
+    revoked_at: Date | null;
+  }>('SELECT id, environment, kind, hash, allowed_origins, revoked_at FROM keys WHERE account_id = $1', [accountId]);
+  const rows = await database.query<{
+    environment: Environment;
+    kind: ResourceKind;
+    id: string;
+    document: object;
+    created_at: Date;
+    updated_at: Date;
+  }>(
+    `SELECT environment, kind, id, document, created_at, updated_at FROM resources
+      WHERE account_id = $1 AND archived_at IS NULL ORDER BY id`,
+    [accountId],
+  );
+  const snapshotOf = (environment: Environment) =>
+    compileSnapshot(
+      rows
+        .filter((row) => row.environment === environment)
+        .map((row) => ({ kind: row.kind, document: toDocument(row) }) as AnyResource),
+    );
+  return {
+    version,
+    keys: new Map(
+      keys.map((row) => [
+        row.hash,
+        {
+          accountId,
+          environment: row.environment,
+          kind: row.kind,
+          keyId: row.id,
+          allowedOrigins: row.allowed_origins,
+          ...(row.revoked_at === null ? {} : { revokedAtMs: row.revoked_at.getTime() }),
+        },
+      ]),
+    ),
+    snapshots: { sandbox: snapshotOf('sandbox'), live: snapshotOf('live') },
+    servedToday: { sandbox: new Map(), live: new Map() },
+  };
+}
+
+async function countDailyCaps(database: Database, accounts: Map<string, AccountView>, clock: Clock): Promise<void> {
+  const today = new Date(Math.floor(clock.nowMs() / 86_400_000) * 86_400_000);
+  for (const [accountId, view] of accounts) {
+    for (const environment of ['sandbox', 'live'] as const) {
+      const capped = new Set(
+        [...view.snapshots[environment].placements.values()]
+          .flatMap(({ candidates }) => candidates)
+          .filter(({ houseAd }) => houseAd.daily_cap !== undefined)
+          .map(({ houseAd }) => houseAd.id),
+      );
+      if (capped.size === 0) continue;
+      const counts = await database.query<{ house_ad_id: string; count: number }>(
+        `SELECT house_ad_id, sum(count)::bigint AS count FROM rollups
+          WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND metric = 'impressions'
+          GROUP BY house_ad_id`,
+        [accountId, environment, today],
+      );
+      view.servedToday[environment] = new Map(counts.map(({ house_ad_id, count }) => [house_ad_id, count]));
+    }
+  }
+}

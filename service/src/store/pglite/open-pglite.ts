@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { takeDirectoryLock } from '../directory-lock.ts';
+import type { Database, Queries, Row } from '../database.ts';
+import { startDatabaseThread } from './database-thread.ts';
+import { syncTree } from './sync-tree.ts';
+
+/**
+ * Opens the embedded database in `directory`, and makes it first where there is none.
+ *
+ * @throws DirectoryInUseError when another process has it open: two would lose each other's rows.
+ */
+export async function openPGlite(directory: string, onInitialise: () => void): Promise<Database> {
+  mkdirSync(dirname(directory), { recursive: true });
+  const lock = takeDirectoryLock(`${directory}.lock`);
+  try {
+    if (!existsSync(join(directory, 'PG_VERSION'))) {
+      onInitialise();
+      await initialise(directory);
+    }
+    return await serve(directory, lock.release);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/**
+ * A cluster is made beside its place and moved in when it is complete, so that a kill half-way
+ * leaves nothing that looks like a database. A thread of its own gives its 400 MB back at the end.
+ */
+async function initialise(directory: string): Promise<void> {
+  const draft = `${directory}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  const thread = await startDatabaseThread({ directory: draft, mode: 'initialise' });
+  await thread.end();
+  syncTree(draft);
+  renameSync(draft, directory);
+  syncTree(dirname(directory), 0);
+}
+
+async function serve(directory: string, release: () => void): Promise<Database> {
+  const thread = await startDatabaseThread({ directory, mode: 'serve' });
+  const run = async <T>(text: string, params: readonly unknown[] = []): Promise<T[]> =>
+    (await thread.ask({ kind: 'query', text, params })) as T[];
+
+  // There is one connection: whoever has the turn has it until the end of the transaction.
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = turn.then(work);
+    turn = result.catch(() => undefined); // the caller has the rejection; the next one goes on
+    return result;
+  };
+  const queries: Queries = { query: run };
+
+  return {
+    query: <T = Row>(text: string, params?: readonly unknown[]) => inTurn(() => run<T>(text, params)),
+    transaction: (work) =>
+      inTurn(async () => {
+        await run('BEGIN');
+        try {
+          const result = await work(queries);
+          await run('COMMIT');
+          return result;
+        } catch (error) {
+          await run('ROLLBACK');
+          throw error;
+        }
+      }),
+    close: () =>
+      inTurn(async () => {
+        await thread.ask({ kind: 'close' });
+        await thread.end();
+        release();
+      }),
+  };
+}

@@ -1,0 +1,53 @@
+import type { Webhook, WebhookEvent } from '@trueward/protocol/wire';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import type { Queries } from '../store/database.ts';
+import type { Scope } from '../resource/resource-store.ts';
+
+/** The part of an event that its cause knows. */
+export type EventDraft = WebhookEvent extends infer E
+  ? E extends WebhookEvent
+    ? Pick<E, 'type' | 'data'>
+    : never
+  : never;
+
+/** Writes events and their deliveries, in the transaction of what caused them. */
+export type WriteEvents = (queries: Queries, scope: Scope, drafts: readonly EventDraft[]) => Promise<void>;
+
+interface Parts {
+  clock: Clock;
+  makeId: MakeId;
+  webhooks(scope: Scope): readonly Webhook[];
+}
+
+/** Makes the writer; `webhooks` are the enabled endpoints. */
+export function createEventWriter({ clock, makeId, webhooks }: Parts): WriteEvents {
+  return async (queries, scope, drafts) => {
+    if (drafts.length === 0) return;
+    const now = new Date(clock.nowMs()).toISOString();
+    const events = drafts.map(({ type, data }) => {
+      const id = makeId('webhookEvent');
+      const body = JSON.stringify({ id, type, created_at: now, environment: scope.environment, data });
+      return { id, type, body };
+    });
+    const endpoints = webhooks(scope);
+    const deliveries = events.flatMap(({ id, type }) =>
+      endpoints
+        .filter((webhook) => webhook.events.includes(type))
+        .map((webhook) => ({ id: makeId('delivery'), event_id: id, webhook_id: webhook.id })),
+    );
+    await queries.query(
+      `INSERT INTO webhook_events (account_id, id, environment, type, body, created_at)
+        SELECT $1, id, $2, type, body, $3
+        FROM jsonb_to_recordset($4::text::jsonb) AS row(id text, type text, body text)`,
+      [scope.accountId, scope.environment, now, JSON.stringify(events)],
+    );
+    if (deliveries.length === 0) return;
+    await queries.query(
+      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
+        SELECT $1, id, $2, event_id, webhook_id, 'pending', 0, $3, $3
+        FROM jsonb_to_recordset($4::text::jsonb) AS row(id text, event_id text, webhook_id text)`,
+      [scope.accountId, scope.environment, now, JSON.stringify(deliveries)],
+    );
+  };
+}
