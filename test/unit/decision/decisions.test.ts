@@ -1,0 +1,237 @@
+import { expect, test } from 'vitest';
+import type { Decision } from '../../../protocol/wire.ts';
+import type { LoadedCreative } from '../../../src/creative/renderer.ts';
+import { createDecisions } from '../../../src/decision/create-decisions.ts';
+import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
+import type { Answer } from '../../../src/transport/service-client.ts';
+import { deferred } from '../../support/deferred.ts';
+import { manualClock, settled } from '../../support/manual-clock.ts';
+
+const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
+  id,
+  status: 'filled',
+  placement: 'revive',
+  format: 'rewarded',
+  creative: {
+    id: creativeId,
+    alt: '',
+    media: { format: 'html', inline: '<p>', width: 1, height: 1 },
+  },
+  token: 'token',
+  issued_at: '2026-01-01T00:00:00.000Z',
+  expires_at: new Date(Date.UTC(2026, 0, 1) + livesS * 1_000).toISOString(),
+});
+const unfilled = (retryAt?: string): Decision => {
+  const { creative: _, token: __, ...rest } = filled('dec_none');
+  const reason = retryAt ? 'cooldown' : 'no_candidates';
+  return { ...rest, status: 'no_fill', reason, ...(retryAt && { retry_at: retryAt }) };
+};
+const ok = (body: Decision): Answer<Decision> => ({ kind: 'ok', body });
+const never = new AbortController().signal;
+
+function setUp() {
+  const clock = manualClock();
+  const answers: (Answer<Decision> | Promise<Answer<Decision>>)[] = [];
+  const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0 };
+  let online = true;
+  let loading: () => Promise<void> = () => Promise.resolve();
+  const decisions = createDecisions({
+    clock,
+    isOnline: () => online,
+    describe: (placement) => ({ placement }),
+    loadTimeoutMs: 5_000,
+    client: {
+      async requestDecision(_request, signal) {
+        log.requests++;
+        signal?.addEventListener('abort', () => log.aborted++);
+        return (await answers.shift()) ?? ok(filled(`dec_${log.requests}`));
+      },
+      sendEvents: () => Promise.reject(new Error('not used')),
+      readReward: () => Promise.reject(new Error('not used')),
+    },
+    async loadCreative() {
+      log.loads++;
+      await loading();
+      return { destroy: () => log.destroyed++ } as unknown as LoadedCreative;
+    },
+  });
+  return {
+    clock,
+    answers,
+    log,
+    decisions,
+    goOffline: () => (online = false),
+    loadBy: (work: () => Promise<void>) => (loading = work),
+  };
+}
+const idOf = (result: ReadyAd | NoAd) => ('creative' in result ? result.decision.id : result);
+
+test('take asks, loads, and hands the ad over once', async () => {
+  const { decisions, log } = setUp();
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 0 });
+});
+
+test('a preloaded ad is taken without a request', async () => {
+  const { decisions, log } = setUp();
+  expect(await decisions.preload('revive', never)).toEqual({ available: true });
+  expect(await decisions.preload('revive', never)).toEqual({ available: true });
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
+  expect(log.requests).toBe(1);
+});
+
+test('one request at a time for a placement, whoever asks', async () => {
+  const { decisions, log, answers } = setUp();
+  const answer = deferred<Answer<Decision>>();
+  answers.push(answer.promise);
+  const preloaded = decisions.preload('revive', never);
+  const taken = decisions.take('revive', never);
+  answer.resolve(ok(filled('dec_shared')));
+  await preloaded;
+  expect(idOf(await taken)).toBe('dec_shared');
+  expect(log.requests).toBe(1);
+});
+
+test('after 60 s a preloaded decision is asked for again, and keeps the same media', async () => {
+  const { decisions, log, clock } = setUp();
+  await decisions.preload('revive', never);
+  await clock.advance(60_000);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
+});
+
+test('a kill switch takes a preloaded ad away', async () => {
+  const { decisions, log, clock, answers } = setUp();
+  await decisions.preload('revive', never);
+  await clock.advance(60_000);
+  answers.push(ok({ ...unfilled(), reason: 'killed' }));
+  expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'killed' });
+  expect(log.destroyed).toBe(1);
+});
+
+test('another creative replaces the preloaded one', async () => {
+  const { decisions, log, clock, answers } = setUp();
+  await decisions.preload('revive', never);
+  await clock.advance(60_000);
+  answers.push(ok(filled('dec_new', 'crv_2')));
+  await decisions.preload('revive', never);
+  expect(log).toMatchObject({ loads: 2, destroyed: 1 });
+});
+
+test('an expired decision is never shown', async () => {
+  const { decisions, clock, answers } = setUp();
+  answers.push(ok(filled('dec_short', 'crv_1', 30)));
+  await decisions.preload('revive', never);
+  await clock.advance(30_000);
+  answers.push({ kind: 'unreachable', cause: 'network' });
+  expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
+});
+
+test('a retry time of the service is kept without asking, and forgotten after it', async () => {
+  const { decisions, log, clock, answers } = setUp();
+  answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
+  const first = await decisions.take('revive', never);
+  const retryAt = new Date(clock.now() + 45_000);
+  expect(first).toMatchObject({ outcome: 'cooldown', retryAt });
+  await clock.advance(44_999);
+  expect(await decisions.take('revive', never)).toEqual(first);
+  expect(decisions.availability('revive')).toEqual({
+    available: false,
+    reason: 'cooldown',
+    retryAt,
+  });
+  expect(log.requests).toBe(1);
+  await clock.advance(1);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+});
+
+test('without a retry time an empty placement may be asked again at once', async () => {
+  const { decisions, clock, answers } = setUp();
+  answers.push(ok(unfilled()));
+  await decisions.take('revive', never);
+  expect(decisions.availability('revive')).toEqual({ available: false, reason: 'no_fill' });
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  answers.push(ok(unfilled()));
+  await decisions.take('revive', never);
+  await clock.advance(30_000);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+});
+
+test('a failure on the way is not held against the placement', async () => {
+  const { decisions, answers } = setUp();
+  answers.push({ kind: 'unreachable', cause: 'timeout' });
+  expect(await decisions.take('revive', never)).toEqual({ outcome: 'timeout', reason: 'timeout' });
+  expect(decisions.availability('revive')).toEqual({ available: true });
+});
+
+test('offline, only a preloaded ad is available', async () => {
+  const { decisions, goOffline } = setUp();
+  await decisions.preload('revive', never);
+  goOffline();
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(decisions.availability('double-coins')).toEqual({ available: false, reason: 'offline' });
+});
+
+test('media that do not load, or not in time, are an outcome', async () => {
+  const { decisions, clock, loadBy } = setUp();
+  loadBy(() => Promise.reject(new Error('decode')));
+  expect(await decisions.take('revive', never)).toEqual({
+    outcome: 'error',
+    reason: 'load_failed',
+    decisionId: 'dec_1',
+  });
+  const slow = deferred();
+  loadBy(() => slow.promise);
+  const result = decisions.take('revive', never);
+  await clock.advance(5_000);
+  expect(await result).toEqual({
+    outcome: 'timeout',
+    reason: 'load_timeout',
+    decisionId: 'dec_2',
+  });
+});
+
+test('a creative that arrives after its time is destroyed', async () => {
+  const { decisions, clock, loadBy, log } = setUp();
+  const slow = deferred();
+  loadBy(() => slow.promise);
+  const result = decisions.take('revive', never);
+  await clock.advance(5_000);
+  await result;
+  slow.resolve();
+  await settled();
+  expect(log.destroyed).toBe(1);
+});
+
+test('the last caller who aborts ends the request, another one does not', async () => {
+  const { decisions, answers, log } = setUp();
+  const answer = deferred<Answer<Decision>>();
+  answers.push(answer.promise);
+  const first = new AbortController();
+  const second = new AbortController();
+  const results = [decisions.take('revive', first.signal), decisions.take('revive', second.signal)];
+  first.abort();
+  expect(await results[0]).toEqual({ outcome: 'aborted' });
+  expect(log.aborted).toBe(0);
+  second.abort();
+  expect(await results[1]).toEqual({ outcome: 'aborted' });
+  expect(log.aborted).toBe(1);
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+});
+
+test('destroy aborts requests and destroys preloaded creatives', async () => {
+  const { decisions, answers, log, clock } = setUp();
+  await decisions.preload('revive', never);
+  const answer = deferred<Answer<Decision>>();
+  answers.push(answer.promise);
+  const waiting = decisions.take('double-coins', never);
+  decisions.destroy();
+  answer.resolve(ok(filled('dec_late')));
+  expect(await waiting).toEqual({ outcome: 'aborted' });
+  expect(log).toMatchObject({ destroyed: 1, aborted: 1 });
+  expect(await decisions.take('revive', never)).toEqual({ outcome: 'aborted' });
+  expect(clock.timers()).toBe(0);
+});

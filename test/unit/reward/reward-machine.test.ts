@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { RewardState } from '../../../src/outcome.ts';
+import {
+  advance,
+  isDue,
+  type LedgerEntry,
+  type RewardEvent,
+} from '../../../src/reward/reward-machine.ts';
+
+const entry = (state: RewardState, delivered = false): LedgerEntry => ({
+  v: 1,
+  decisionId: 'dec_1',
+  token: 'token',
+  placement: 'revive',
+  state,
+  trackedAt: 0,
+  delivered,
+});
+const says = (state: RewardState): RewardEvent => ({
+  type: 'status',
+  status: { id: 'dec_1', state },
+  at: 7,
+});
+const states: RewardState[] = ['none', 'pending', 'earned', 'denied', 'expired'];
+const watched: RewardEvent = { type: 'watched' };
+const delivered: RewardEvent = { type: 'delivered' };
+
+/** Rows: the state before. Columns: watched, then the service says each state in turn. */
+const table: Record<RewardState, RewardState[]> = {
+  none: ['pending', 'none', 'pending', 'earned', 'denied', 'expired'],
+  pending: ['pending', 'pending', 'pending', 'earned', 'denied', 'expired'],
+  earned: ['earned', 'earned', 'earned', 'earned', 'earned', 'earned'],
+  denied: ['denied', 'denied', 'denied', 'denied', 'denied', 'denied'],
+  expired: ['expired', 'expired', 'expired', 'expired', 'expired', 'expired'],
+};
+
+test.each(states)('every event in state %s leads where the table says', (state) => {
+  const events = [watched, ...states.map(says)];
+  expect(events.map((event) => advance(entry(state), event).state)).toEqual(table[state]);
+});
+
+test.each(states)('only an earned reward can be delivered, not one that is %s', (state) => {
+  const after = advance(entry(state), delivered);
+  expect(after.delivered).toBe(state === 'earned');
+  expect(after.state).toBe(state);
+});
+
+test('an earned reward is due until it is delivered, whatever the service repeats', () => {
+  const earned = advance(entry('pending'), says('earned'));
+  expect(earned.earnedAt).toBe(7);
+  expect(isDue(earned)).toBe(true);
+  const done = advance(earned, delivered);
+  expect(isDue(done)).toBe(false);
+  expect(advance(done, says('earned'))).toEqual(done);
+});
