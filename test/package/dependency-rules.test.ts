@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+/** A file and an import in it that goes against the direction of ARCHITECTURE.md. */
+const refused: [file: string, line: string][] = [
+  ['src/platform/x.ts', `export { a } from '../outcome.ts';`],
+  ['src/platform/x.ts', `export { readFile } from 'node:fs';`],
+  ['src/outcome.ts', `export { a } from './platform/y.ts';`],
+  ['src/options.ts', `export { a } from './creative/y.ts';`],
+  ['src/transport/x.ts', `export { a } from '../outbox/y.ts';`],
+  ['src/transport/x.ts', `export { a } from '../../protocol/wire.ts';`],
+  ['src/decision/x.ts', `export { a } from '../creative/y.ts';`],
+  ['src/outbox/x.ts', `export { a } from '../reward/y.ts';`],
+  ['src/outbox/deep/x.ts', `export { a } from '../../reward/y.ts';`],
+  ['src/reward/x.ts', `export { a } from '../ad-break/y.ts';`],
+  ['src/reward/x.ts', `export const a = import('../ad-break/y.ts');`],
+  ['src/engine/x.ts', `export type { a } from '../ads.ts';`],
+  ['src/creative/x.ts', `export { a } from '../create-ads.ts';`],
+  ['src/creative/x.ts', `export type { Scene } from 'phaser';`],
+  ['src/ad-break/x.ts', `export { a } from '../ads.ts';`],
+  ['src/ads.ts', `export { a } from './phaser/index.ts';`],
+  ['src/phaser/x.ts', `export { Scene } from 'phaser';`],
+  ['src/script-tag/x.ts', `export { a } from '../server/index.ts';`],
+  ['src/server/x.ts', `export { a } from '../platform/y.ts';`],
+  ['src/server/x.ts', `export { subtle } from 'node:crypto';`],
+  ['src/server/x.ts', `export { set } from 'idb-keyval';`],
+  ['src/index.ts', `export { a } from '../service/src/y.ts';`],
+  ['service/src/decision/x.ts', `export { a } from '../http/y.ts';`],
+  ['service/src/store/x.ts', `export { a } from '../decision/y.ts';`],
+  ['service/src/http/x.ts', `export { a } from '../../../src/outbox/y.ts';`],
+  ['service/src/webhook/x.ts', `export { a } from 'trueward';`],
+  ['protocol/x.ts', `export { a } from '../service/src/y.ts';`],
+];
+/** Imports beside these that are fine. */
+const allowed: [file: string, line: string][] = [
+  ['src/transport/x.ts', `export { a } from '../platform/y.ts';`],
+  ['src/transport/x.ts', `export type { a } from '../../protocol/wire.ts';`],
+  ['src/decision/x.ts', `export type { a } from '../creative/y.ts';`],
+  ['src/decision/x.ts', `export { a } from './options.ts';`],
+  ['src/ad-break/x.ts', `export { a } from '../creative/y.ts';`],
+  ['src/phaser/x.ts', `export type { Scene } from 'phaser';`],
+  ['src/phaser/x.ts', `export { a } from '../create-ads.ts';`],
+  ['service/src/http/x.ts', `export { a } from '../decision/y.ts';`],
+  ['service/src/webhook/x.ts', `export { a } from 'trueward/server';`],
+  ['service/src/store/x.ts', `export type { a } from '../decision/y.ts';`],
+];
+
+const root = join(import.meta.dirname, '..', '..');
+const oxlint = join(root, 'node_modules', 'oxlint', 'bin', 'oxlint');
+let copy: string;
+
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'trueward-rules-'));
+  cpSync(join(root, 'oxlint.config.mjs'), join(copy, 'oxlint.config.mjs'));
+});
+afterEach(() => {
+  for (const folder of ['src', 'service', 'protocol'])
+    rmSync(join(copy, folder), { recursive: true, force: true });
+});
+afterAll(() => rmSync(copy, { recursive: true }));
+
+function plant(file: string, text: string): void {
+  mkdirSync(dirname(join(copy, file)), { recursive: true });
+  writeFileSync(join(copy, file), text);
+}
+
+/** Plants each import in a file of its own, and gives the cases that the rule refuses. */
+function refusedOf(cases: [file: string, line: string][], rule: string) {
+  const files = cases.map(([file], index) => file.replace(/\bx\.ts$/, `x${index}.ts`));
+  files.forEach((file, index) => plant(file, cases[index]?.[1] ?? ''));
+  const broken = lint().flatMap(({ code, filename }) => (code.includes(rule) ? [filename] : []));
+  return cases.filter((_, index) => broken.includes(files[index] ?? ''));
+}
+
+function lint(): { filename: string; code: string }[] {
+  const command = [oxlint, '-c', 'oxlint.config.mjs', '--format', 'json', '.'];
+  const { stdout } = spawnSync(process.execPath, command, { cwd: copy, encoding: 'utf8' });
+  return JSON.parse(stdout).diagnostics;
+}
+
+test('refuses each planted import against the direction', () => {
+  expect(refusedOf(refused, 'no-restricted-imports')).toEqual(refused);
+});
+
+test('refuses nothing that is allowed', () => {
+  expect(refusedOf(allowed, 'no-restricted-imports')).toEqual([]);
+});
+
+test('refuses a circle of imports', () => {
+  plant('src/reward/first.ts', `import { b } from './second.ts';\nexport const a = () => b;`);
+  plant('src/reward/second.ts', `import { a } from './first.ts';\nexport const b = () => a;`);
+  const inCircle = lint().filter(({ code }) => code.includes('no-cycle'));
+  expect(inCircle.map(({ filename }) => filename).sort()).toEqual([
+    'src/reward/first.ts',
+    'src/reward/second.ts',
+  ]);
+});

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installPackage, type InstalledPackage } from './installed-package.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+let installed: InstalledPackage;
+
+beforeAll(() => {
+  installed = installPackage();
+});
+afterAll(() => installed.remove());
+
+test('the package holds what is built and what a reader needs, and nothing else', () => {
+  const outside = installed.files.filter((path) => !path.startsWith('dist/'));
+  expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
+  expect(installed.files.filter((path) => /(^|\/)(service|demo|test)\//.test(path))).toEqual([]);
+});
+
+test('each path in the exports map is in the package', () => {
+  const paths = Object.values(installed.manifest.exports).flatMap((entry) =>
+    typeof entry === 'string' ? [entry] : Object.values(entry),
+  );
+  expect(paths.length).toBeGreaterThan(0);
+  const missing = paths.filter(
+    (path) => !existsSync(join(installed.project, 'node_modules', 'trueward', path)),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('each entry point can be imported in Node, where there is no window', () => {
+  const names = (entry: string) =>
+    JSON.parse(
+      installed.runModule(
+        `console.log(JSON.stringify(Object.keys(await import(${JSON.stringify(entry)}))))`,
+      ),
+    ) as string[];
+  expect(names('trueward')).toContain('createAds');
+  expect(names('trueward/phaser')).toContain('TruewardPlugin');
+  expect(names('trueward/server')).toEqual(
+    expect.arrayContaining(['signWebhook', 'verifyWebhook', 'WebhookError']),
+  );
+});
+
+test('a webhook that the package signed is verified by it', () => {
+  const output = installed.runModule(`
+    import { signWebhook, verifyWebhook } from 'trueward/server';
+    const body = '{"id":"evt_1","type":"decision.served","data":{}}';
+    const headers = await signWebhook(body, 'whsec_1', Math.floor(Date.now() / 1000));
+    console.log((await verifyWebhook(body, headers, 'whsec_1')).id);
+  `);
+  expect(output.trim()).toBe('evt_1');
+});
+
+test.each([
+  { module: 'esnext', moduleResolution: 'bundler' },
+  { module: 'node16', moduleResolution: 'node16' },
+])('its types resolve with moduleResolution $moduleResolution', (resolution) => {
+  const { project } = installed;
+  writeFileSync(join(project, 'game.ts'), game);
+  const lib = ['es2023', 'dom', 'dom.iterable'];
+  const compilerOptions = { ...resolution, lib, types: [], strict: true, noEmit: true };
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, files: ['game.ts'] }),
+  );
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const compile = () =>
+    execFileSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8', stdio: 'pipe' });
+  expect(compile()).toBe('');
+  writeFileSync(join(project, 'game.ts'), `${game}\nconst wrong: number = result.outcome;`);
+  expect(compile).toThrow();
+});
+
+const game = `
+import { createAds, type ShowResult } from 'trueward';
+import { verifyWebhook, WebhookError, type WebhookEvent } from 'trueward/server';
+
+const ads = createAds({ publishableKey: 'pk_sandbox_1', serviceUrl: 'https://ads.example.com' });
+const result: ShowResult = await ads.showRewarded('revive');
+if (result.outcome === 'rewarded') console.log(result.reward?.amount);
+
+const event: WebhookEvent = await verifyWebhook('{}', new Headers(), 'whsec_1');
+if (event.type === 'decision.rewarded') console.log(event.data.user_ref, event.data.reward.amount);
+console.log(new WebhookError('mismatch', '').code satisfies string);
+`;
