@@ -5,9 +5,9 @@ import type { Banner } from './creative/banner.ts';
 import type { Decisions } from './decision/decisions.ts';
 import type { ConsentOptions } from './options.ts';
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
-import type { Availability, EarnedReward, RewardReport, ShowResult } from './outcome.ts';
+import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import { linkSignals } from './platform/link-signals.ts';
-import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
+import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards.ts';
 
 /** An outcome that the sandbox can be told to make. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
@@ -34,8 +34,10 @@ export interface AdsEvents {
   change: () => void;
 }
 
-/** Called for every confirmed reward until it has returned, or its promise has resolved. */
-export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
+/** Everything that `ads.on()` can listen to. */
+export interface AdsListeners extends AdsEvents {
+  reward: RewardHandler;
+}
 
 /** The state of the SDK, for a support request or a debugging screen. */
 export interface Diagnostics {
@@ -70,8 +72,7 @@ export interface Ads {
    * @example
    * ads.on('reward', async ({ decisionId, reward }) => save.addOnce(decisionId, reward));
    */
-  on(event: 'reward', handler: RewardHandler): () => void;
-  on<Name extends keyof AdsEvents>(event: Name, handler: AdsEvents[Name]): () => void;
+  on<Name extends keyof AdsListeners>(event: Name, handler: AdsListeners[Name]): () => void;
   /** Asks the service about one reward; while offline, answers from this device. */
   rewardStatus(decisionId: string): Promise<RewardReport>;
   /** The rewards that this device knows of and that have not been handed over yet. */
@@ -152,11 +153,12 @@ export function assembleAds(parts: AdsParts): Ads {
     showRewarded: (placement, options) => show(placement, 'rewarded', options),
     showInterstitial: (placement, options) => show(placement, 'interstitial', options),
     mountBanner: parts.mountBanner,
-    on(event: 'reward' | keyof AdsEvents, handler: RewardHandler | AdsEvents[keyof AdsEvents]) {
+    on(event, handler) {
       if (event === 'reward') return rewards.onReward(handler as RewardHandler);
-      const listener = handler as AdsEvents[typeof event];
-      events.on(event, listener);
-      return () => events.off(event, listener);
+      // `change` stands for whichever event it is: the emitter cannot tell its listener by the name.
+      const [name, listener] = [event as 'change', handler as () => void];
+      events.on(name, listener);
+      return () => events.off(name, listener);
     },
     rewardStatus: (decisionId) => rewards.status(decisionId),
     rewards: () => rewards.list(),

@@ -1,16 +1,15 @@
-export type {
-  Ads,
-  AdsEvents,
-  Diagnostics,
-  RewardHandler,
-  ShowOptions,
-  Simulation,
-} from './ads.ts';
+export type { Ads, AdsEvents, AdsListeners, Diagnostics, ShowOptions, Simulation } from './ads.ts';
 export { createAds } from './create-ads.ts';
 export type { Banner } from './creative/banner.ts';
 export type { EngineDriver } from './engine/engine-driver.ts';
 export { noEngine } from './engine/no-engine.ts';
-export { type AdsOptions, type ConsentOptions, OptionError, type OptionErrorCode } from './options.ts';
+export {
+  type AdsOptions,
+  type ConsentOptions,
+  OptionError,
+  type OptionErrorCode,
+} from './options.ts';
+export type { RewardHandler } from './reward/rewards.ts';
 export type {
   Availability,
   EarnedReward,

@@ -1,18 +1,11 @@
 import type * as Phaser from 'phaser';
-import type {
-  Ads,
-  AdsEvents,
-  Diagnostics,
-  RewardHandler,
-  ShowOptions,
-  Simulation,
-} from '../ads.ts';
+import type { Ads, AdsListeners, Diagnostics, ShowOptions, Simulation } from '../ads.ts';
 import { createAds } from '../create-ads.ts';
 import type { Banner } from '../creative/banner.ts';
 import { type AdsOptions, type ConsentOptions, OptionError } from '../options.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { phaserDriver } from './phaser-driver.ts';
-import { type GameAds, unavailableAds } from './unavailable-ads.ts';
+import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 
 /** What the plugin takes as `data`: the options of `createAds()`; the engine is this game. */
 export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
@@ -120,9 +113,7 @@ export class TruewardPlugin implements GameAds {
   }
 
   /** See {@link Ads.on}. */
-  on(event: 'reward', handler: RewardHandler): () => void;
-  on<Name extends keyof AdsEvents>(event: Name, handler: AdsEvents[Name]): () => void;
-  on<Name extends keyof AdsEvents>(event: Name, handler: AdsEvents[Name]): () => void {
+  on<Name extends keyof AdsListeners>(event: Name, handler: AdsListeners[Name]): () => void {
     return this.#ads.on(event, handler);
   }
 

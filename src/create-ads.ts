@@ -1,0 +1,155 @@
+import { EventEmitter } from 'eventemitter3';
+import type { DecisionRequest } from '../protocol/wire.ts';
+import { runAdBreak } from './ad-break/run-ad-break.ts';
+import { showBanner } from './ad-break/show-banner.ts';
+import { type Ads, type AdsEvents, assembleAds, type Simulation } from './ads.ts';
+import { loadCreative } from './creative/load-creative.ts';
+import { stringsFor } from './creative/strings.ts';
+import { createDecisions } from './decision/create-decisions.ts';
+import { createFrameQueue } from './engine/frame-queue.ts';
+import { noEngine } from './engine/no-engine.ts';
+import {
+  type AdsOptions,
+  type CheckedOptions,
+  checkOptions,
+  type ConsentOptions,
+} from './options.ts';
+import { createOutbox } from './outbox/create-outbox.ts';
+import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
+import { systemClock } from './platform/clock.ts';
+import { browserConnectivity } from './platform/connectivity.ts';
+import { newRandomId } from './platform/ids.ts';
+import { browserLocks } from './platform/locks.ts';
+import { browserPageLifecycle } from './platform/page-lifecycle.ts';
+import { browserTabSignal } from './platform/tab-signal.ts';
+import { createLedger } from './reward/ledger.ts';
+import { createRewards } from './reward/create-rewards.ts';
+import { createServiceClient } from './transport/create-service-client.ts';
+
+/** How long one request may take, in milliseconds; the load time-out bounds it further. */
+const requestTimeoutMs = 10_000;
+
+/**
+ * Starts ads for one game. Nothing is requested yet, but events and rewards that an earlier page left
+ * are taken up.
+ *
+ * @throws OptionError for a missing or wrong option, and for a secret key; nothing else.
+ *
+ * @example
+ * const ads = createAds({ publishableKey: 'pk_sandbox_…', serviceUrl: 'https://ads.example', userRef });
+ * ads.on('reward', ({ decisionId, reward }) => save.addOnce(decisionId, reward));
+ * const { outcome } = await ads.showRewarded('revive');
+ */
+export function createAds(options: AdsOptions): Ads {
+  const checked = checkOptions(options);
+  const { publishableKey, serviceUrl, loadTimeoutMs } = checked;
+  // One name per key and service: what the tabs of one game share, and other games do not.
+  const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
+  const engine = checked.engine ?? noEngine();
+  const ports = {
+    name,
+    clock: systemClock,
+    random: Math.random,
+    newId: newRandomId,
+    locks: browserLocks(),
+    connectivity: browserConnectivity,
+    lifecycle: browserPageLifecycle,
+    openTabSignal: browserTabSignal,
+  };
+  const client = createServiceClient({
+    serviceUrl,
+    publishableKey,
+    fetch: checked.fetch ?? ((...request) => fetch(...request)),
+    clock: systemClock,
+    isOnline: browserConnectivity.isOnline,
+    timeoutMs: requestTimeoutMs,
+  });
+  const events = new EventEmitter<AdsEvents>();
+  const audience = createAudience(checked);
+  const outbox = createOutbox({
+    ...ports,
+    client,
+    store: createIndexedDbStore({ name: `${name}:outbox`, clock: systemClock }),
+  });
+  const frames = createFrameQueue(engine, systemClock);
+  const rewards = createRewards({
+    ...ports,
+    client,
+    ledger: createLedger({ name: `${name}:rewards`, clock: systemClock }),
+    deliver: (callback) => frames.push(callback),
+  });
+  outbox.onRewards((statuses) => {
+    void rewards.settle(statuses).then(() => events.emit('change'));
+  });
+  const decisions = createDecisions({
+    client,
+    clock: systemClock,
+    isOnline: browserConnectivity.isOnline,
+    describe: audience.describe,
+    loadCreative: (decision, signal) =>
+      loadCreative(decision, { clock: systemClock, signal, locale: checked.locale }),
+    loadTimeoutMs,
+  });
+  const breakParts = {
+    take: decisions.take,
+    enqueue: outbox.enqueue,
+    rewards,
+    engine,
+    clock: systemClock,
+    strings: stringsFor(checked.locale),
+    confirmWithinMs: checked.confirmWithinMs,
+    loadTimeoutMs,
+  };
+
+  return assembleAds({
+    environment: checked.environment,
+    decisions,
+    rewards,
+    outbox,
+    events,
+    runBreak: (request) => runAdBreak(breakParts, request),
+    mountBanner: (placement, element) => showBanner(breakParts, placement, element),
+    setConsent: audience.setConsent,
+    setSimulation: audience.setSimulation,
+    destroy() {
+      decisions.destroy();
+      rewards.destroy();
+      outbox.destroy();
+      frames.destroy();
+    },
+  });
+}
+
+/** Who is asked for: everything of a request but its placement, as it is at that moment. */
+function createAudience(options: CheckedOptions): {
+  describe(placement: string): DecisionRequest;
+  setConsent(consent: ConsentOptions): void;
+  setSimulation(outcome: Simulation | undefined): void;
+} {
+  let { consent } = options;
+  let simulate: Simulation | undefined;
+  return {
+    describe: (placement) => ({
+      placement,
+      viewport: { width: Math.max(1, innerWidth), height: Math.max(1, innerHeight) },
+      locale: options.locale,
+      ...(options.userRef !== undefined && { user_ref: options.userRef }),
+      ...(options.customData !== undefined && { custom_data: options.customData }),
+      ...(options.childDirected !== undefined && { child_directed: options.childDirected }),
+      ...(consent && {
+        consent: {
+          status: consent.status,
+          ...(consent.tcfString !== undefined && { tcf_string: consent.tcfString }),
+          ...(consent.gppString !== undefined && { gpp_string: consent.gppString }),
+        },
+      }),
+      ...(simulate && { simulate }),
+    }),
+    setConsent(next) {
+      consent = next;
+    },
+    setSimulation(outcome) {
+      simulate = outcome;
+    },
+  };
+}
