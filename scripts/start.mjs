@@ -20,7 +20,7 @@ Environment:
                       addresses and the keys.
   TRUEWARD_NO_OPEN=1  opens no browser.
 
-Ports: 8787, 8788 and 8789, or those of the last start; taken ones are replaced.`;
+Ports: 8787 (service) and 8788 (game), or those of the last start; taken ones are replaced.`;
 
 if (process.argv.includes('--help')) {
   console.log(help);

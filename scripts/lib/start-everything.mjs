@@ -1,16 +1,14 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from './free-port.mjs';
 import { openBrowser } from './open-browser.mjs';
-import { root } from './run.mjs';
 import { startProcess } from './start-process.mjs';
-import { serveFolder } from './static-server.mjs';
 
-const defaultPorts = { service: 8787, demo: 8788, gameServer: 8789 };
+const defaultPorts = { service: 8787, gameServer: 8788 };
 const at = (/** @type {number} */ port) => `http://127.0.0.1:${port}`;
 
 /**
- * Starts the service, the demo game and the game server.
+ * Starts the service, and the game server, which serves the demo game too.
  *
  * @param {string} dataDirectory
  * @param {(pid: number) => void} onChild Hears the id of each process that is started.
@@ -41,7 +39,6 @@ export function startEverything(dataDirectory, onChild, onDeath) {
     rmSync(devFile, { force: true });
     mkdirSync(join(dataDirectory, 'logs'), { recursive: true });
     const ports = await choosePorts(join(dataDirectory, 'ports.json'));
-    const demoUrl = at(ports.demo);
     console.log('Starting the service (the first start makes its database) …');
     const { url: serviceUrl, keys } = await startChild(
       'service',
@@ -59,18 +56,16 @@ export function startEverything(dataDirectory, onChild, onDeath) {
       SECRET_KEY: keys.sandbox.secret,
       PUBLISHABLE_KEY: keys.sandbox.publishable,
       DATA_DIR: join(dataDirectory, 'game-server'),
-      DEMO_ORIGIN: demoUrl,
     });
-    const config = { serviceUrl, gameServerUrl, publishableKey: keys.sandbox.publishable };
-    const demo = await serveFolder(join(root, 'demo', 'dist'), ports.demo, config);
-    stops.push(async () => demo.stop());
-    const addresses = { serviceUrl, demoUrl, gameServerUrl };
+    const addresses = { serviceUrl, demoUrl: gameServerUrl, gameServerUrl };
     await Promise.all(Object.values(addresses).map(checkAnswer));
     if (stopped) return;
-    // Only the owner may read the secret keys.
-    writeFileSync(devFile, JSON.stringify({ ...addresses, keys }, null, 2), { mode: 0o600 });
+    // Complete from its first moment; and only the owner may read the secret keys.
+    const text = JSON.stringify({ ...addresses, keys }, null, 2);
+    writeFileSync(`${devFile}.new`, text, { mode: 0o600 });
+    renameSync(`${devFile}.new`, devFile);
     printTable(addresses, keys, devFile);
-    openBrowser(demoUrl);
+    openBrowser(addresses.demoUrl);
   }
 
   return {
@@ -91,9 +86,8 @@ export function startEverything(dataDirectory, onChild, onDeath) {
 async function choosePorts(file) {
   const last = readPorts(file);
   const service = await freePort([last.service, defaultPorts.service]);
-  const demo = await freePort([last.demo, defaultPorts.demo], [service]);
-  const gameServer = await freePort([last.gameServer, defaultPorts.gameServer], [service, demo]);
-  const ports = { service, demo, gameServer };
+  const gameServer = await freePort([last.gameServer, defaultPorts.gameServer], [service]);
+  const ports = { service, gameServer };
   writeFileSync(file, JSON.stringify(ports));
   return ports;
 }
