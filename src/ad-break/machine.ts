@@ -1,0 +1,303 @@
+import type { AdEvent } from '../../protocol/wire.ts';
+import type { Outcome, RewardReport, ShowResult } from '../outcome.ts';
+
+export type BreakKind = 'rewarded' | 'interstitial';
+
+/** What the machine knows of an ad on the screen. */
+export interface Showing {
+  phase: 'showing';
+  kind: BreakKind;
+  /** How long it must be watched for the reward, in milliseconds; `Infinity` where only the end counts. */
+  minWatchMs: number;
+  /** Whether an end card follows. */
+  endCard: boolean;
+  started: boolean;
+  impressed: boolean;
+  clicked: boolean;
+  completed: boolean;
+  closable: boolean;
+  /** The page is hidden. */
+  hidden: boolean;
+  /** The player is being asked whether to lose the reward. */
+  asking: boolean;
+  /** Quartiles that were reported. */
+  quartiles: number;
+  watchedMs: number;
+}
+
+/** One call to show an ad, from the request to its only result. */
+export type BreakState =
+  | { phase: 'requesting' }
+  | Showing
+  | (Omit<Showing, 'phase'> & { phase: 'endCard' })
+  | { phase: 'confirming' }
+  | { phase: 'done' };
+
+/** Everything that can happen to a break; each fault is one of these. */
+export type BreakEvent =
+  | { type: 'adTaken'; kind: BreakKind; minWatchMs: number; endCard: boolean; hidden: boolean }
+  | { type: 'noAd'; result: ShowResult }
+  | { type: 'painted' }
+  | { type: 'progress'; watchedMs: number; durationMs: number }
+  | { type: 'ended' }
+  | { type: 'viewed'; ratio: number; ms: number }
+  | { type: 'clicked' }
+  | { type: 'closeAllowed' }
+  /** By the close control, the Escape key, or the creative itself. */
+  | { type: 'closeRequested' }
+  | { type: 'closeConfirmed' }
+  | { type: 'closeCancelled' }
+  | { type: 'endCardOver' }
+  | { type: 'hidden' }
+  | { type: 'visible' }
+  | { type: 'stalled' }
+  | { type: 'failed'; reason: string }
+  | { type: 'aborted'; reason?: string }
+  | { type: 'confirmed'; report: RewardReport };
+
+export type BreakEffect =
+  /** Hold the game and put the ad over it. */
+  | { type: 'open' }
+  /** The ad came too late: free its media. */
+  | { type: 'discard' }
+  | {
+      type: 'report';
+      event: AdEvent['type'];
+      watchedMs?: number;
+      visible?: { ratio: number; ms: number };
+      detail?: string;
+    }
+  /** The reward is due, as far as this device can tell. */
+  | { type: 'watched' }
+  | { type: 'pause' }
+  | { type: 'resume' }
+  | { type: 'allowClose' }
+  | { type: 'askClose'; asking: boolean }
+  | { type: 'showEndCard' }
+  /** Take the ad away and give the game back. */
+  | { type: 'release' }
+  /** Wait for the service's word on the reward. */
+  | { type: 'confirm' }
+  | { type: 'settle'; result: ShowResult };
+
+export interface Transition {
+  state: BreakState;
+  effects: BreakEffect[];
+}
+
+type OnScreen = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
+
+export const initialState: BreakState = { phase: 'requesting' };
+
+const quartileEvents = ['first_quartile', 'midpoint', 'third_quartile'] as const;
+
+/** One step of a break. Pure: what is to be done is in the effects. */
+export function transition(state: BreakState, event: BreakEvent): Transition {
+  switch (state.phase) {
+    case 'requesting':
+      return whileRequesting(state, event);
+    case 'showing':
+    case 'endCard':
+      return whileOnScreen(state, event);
+    case 'confirming':
+      return whileConfirming(state, event);
+    case 'done':
+      return { state, effects: event.type === 'adTaken' ? [{ type: 'discard' }] : [] };
+  }
+}
+
+const stay = (state: BreakState, ...effects: BreakEffect[]): Transition => ({ state, effects });
+
+function settle(result: ShowResult, ...before: BreakEffect[]): Transition {
+  return { state: { phase: 'done' }, effects: [...before, { type: 'settle', result }] };
+}
+
+function whileRequesting(state: BreakState, event: BreakEvent): Transition {
+  switch (event.type) {
+    case 'adTaken':
+      return stay(
+        {
+          phase: 'showing',
+          kind: event.kind,
+          minWatchMs: event.minWatchMs,
+          endCard: event.endCard,
+          hidden: event.hidden,
+          started: false,
+          impressed: false,
+          clicked: false,
+          completed: false,
+          closable: false,
+          asking: false,
+          quartiles: 0,
+          watchedMs: 0,
+        },
+        { type: 'open' },
+        ...(event.hidden ? [{ type: 'pause' } as const] : []),
+      );
+    case 'noAd':
+      return settle(event.result);
+    case 'aborted':
+      return settle(because('aborted', event.reason));
+    case 'failed':
+      return settle(because('error', event.reason));
+    default:
+      return stay(state);
+  }
+}
+
+function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
+  switch (event.type) {
+    case 'painted':
+      if (state.started) return stay(state);
+      return stay({ ...state, started: true }, { type: 'report', event: 'start' });
+    case 'progress':
+      return state.phase === 'showing' ? moveOn(state, event) : stay(state);
+    case 'ended':
+      return state.phase === 'showing' ? end(state) : stay(state);
+    case 'viewed': {
+      if (state.impressed) return stay(state);
+      const visible = { ratio: event.ratio, ms: event.ms };
+      return stay({ ...state, impressed: true }, { type: 'report', event: 'impression', visible });
+    }
+    case 'clicked':
+      if (state.clicked) return stay(state);
+      return stay({ ...state, clicked: true }, { type: 'report', event: 'click' });
+    case 'hidden':
+    case 'visible':
+      return turnVisibility(state, event.type === 'hidden');
+    case 'stalled':
+      return fail(state, { outcome: 'stalled' }, 'stalled');
+    case 'failed':
+      return fail(state, because('error', event.reason), event.reason);
+    case 'aborted':
+      return takeAway(state, because('aborted', event.reason), 'at once');
+    default:
+      return whileClosing(state, event);
+  }
+}
+
+function whileClosing(state: OnScreen, event: BreakEvent): Transition {
+  switch (event.type) {
+    case 'closeAllowed':
+      if (state.closable) return stay(state);
+      return stay({ ...state, closable: true }, { type: 'allowClose' });
+    case 'closeRequested':
+      if (state.phase === 'endCard' || state.completed) return takeAway(state);
+      if (!state.closable || state.asking) return stay(state);
+      if (state.kind === 'interstitial') return closeEarly(state);
+      return stay(
+        { ...state, asking: true },
+        { type: 'pause' },
+        { type: 'askClose', asking: true },
+      );
+    case 'closeConfirmed':
+      return state.asking ? closeEarly(state) : stay(state);
+    case 'closeCancelled':
+      if (!state.asking) return stay(state);
+      return stay(
+        { ...state, asking: false },
+        { type: 'askClose', asking: false },
+        ...(state.hidden ? [] : [{ type: 'resume' } as const]),
+      );
+    case 'endCardOver':
+      return state.phase === 'endCard' ? takeAway(state) : stay(state);
+    default:
+      return stay(state);
+  }
+}
+
+function moveOn(
+  state: Showing,
+  { watchedMs, durationMs }: { watchedMs: number; durationMs: number },
+): Transition {
+  const reached = durationMs > 0 ? Math.min(3, Math.floor((watchedMs / durationMs) * 4)) : 0;
+  const effects: BreakEffect[] = quartileEvents
+    .slice(state.quartiles, reached)
+    .map((event) => ({ type: 'report', event, watchedMs }));
+  const next = { ...state, watchedMs, quartiles: Math.max(state.quartiles, reached) };
+  if (next.completed || watchedMs < state.minWatchMs) return stay(next, ...effects);
+  const completed = complete(next);
+  return stay(completed.state, ...effects, ...completed.effects);
+}
+
+/** The completion is reported before anything else can happen to it, above all before the close. */
+function complete<State extends OnScreen>(state: State): { state: State; effects: BreakEffect[] } {
+  if (state.completed) return { state, effects: [] };
+  const effects: BreakEffect[] = [
+    { type: 'report', event: 'complete', watchedMs: state.watchedMs },
+  ];
+  if (state.kind === 'rewarded') effects.push({ type: 'watched' });
+  if (state.asking) effects.push({ type: 'askClose', asking: false });
+  if (!state.closable) effects.push({ type: 'allowClose' });
+  return { state: { ...state, completed: true, closable: true, asking: false }, effects };
+}
+
+function end(state: Showing): Transition {
+  const completed = complete(state);
+  if (state.endCard) {
+    return stay({ ...completed.state, phase: 'endCard' }, ...completed.effects, {
+      type: 'showEndCard',
+    });
+  }
+  const away = takeAway(completed.state);
+  return stay(away.state, ...completed.effects, ...away.effects);
+}
+
+function turnVisibility(state: OnScreen, hidden: boolean): Transition {
+  if (state.hidden === hidden) return stay(state);
+  const next = { ...state, hidden };
+  if (hidden) return stay(next, { type: 'pause' });
+  return stay(next, ...(state.asking ? [] : [{ type: 'resume' } as const]));
+}
+
+function closeEarly(state: OnScreen): Transition {
+  const result: ShowResult = {
+    outcome: state.kind === 'interstitial' ? 'completed' : 'dismissed',
+  };
+  return takeAway(state, result, undefined, {
+    type: 'report',
+    event: 'skip',
+    watchedMs: state.watchedMs,
+  });
+}
+
+function fail(state: OnScreen, result: ShowResult, detail: string): Transition {
+  return takeAway(state, result, undefined, { type: 'report', event: 'error', detail });
+}
+
+/**
+ * Every way off the screen. What was watched long enough stays watched whatever happens afterwards,
+ * so `otherwise` is the result only of an ad that was not completed.
+ */
+function takeAway(
+  state: OnScreen,
+  otherwise: ShowResult = { outcome: 'completed' },
+  when?: 'at once',
+  ...before: BreakEffect[]
+): Transition {
+  const effects: BreakEffect[] = [
+    ...before,
+    { type: 'report', event: 'close', watchedMs: state.watchedMs },
+    { type: 'release' },
+  ];
+  if (!state.completed) return settle(otherwise, ...effects);
+  if (state.kind === 'interstitial') return settle({ outcome: 'completed' }, ...effects);
+  if (when === 'at once') return settle({ outcome: 'pending' }, ...effects);
+  return stay({ phase: 'confirming' }, ...effects, { type: 'confirm' });
+}
+
+function whileConfirming(state: BreakState, event: BreakEvent): Transition {
+  if (event.type === 'aborted') return settle({ outcome: 'pending' });
+  if (event.type !== 'confirmed') return stay(state);
+  const { report } = event;
+  const reward = report.reward === undefined ? {} : { reward: report.reward };
+  if (report.state === 'earned') return settle({ outcome: 'rewarded', ...reward });
+  if (report.state === 'denied' || report.state === 'expired') {
+    return settle(because('denied', report.reason ?? report.state));
+  }
+  return settle({ outcome: 'pending', ...reward });
+}
+
+function because(outcome: Outcome, reason: string | undefined): ShowResult {
+  return reason === undefined ? { outcome } : { outcome, reason };
+}

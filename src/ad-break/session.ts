@@ -1,0 +1,100 @@
+import type { ReadyAd } from '../decision/decisions.ts';
+import type { RewardReport, ShowResult } from '../outcome.ts';
+import { guarded } from './guard.ts';
+import type { BreakEffect, BreakEvent } from './machine.ts';
+import { createReporter, type Reporter } from './reporter.ts';
+import type { BreakParts, BreakRequest } from './run-ad-break.ts';
+import { openStage, type Stage } from './stage.ts';
+
+/** One ad in one break: does what the machine says with the game, the screen and the storage. */
+export interface Session {
+  /** The event that the ad is there. */
+  readonly taken: BreakEvent;
+  perform(effect: BreakEffect): void;
+  confirm(withinMs: number): Promise<RewardReport>;
+  /** Adds what the machine does not carry along: the decision, and a reward that is awaited. */
+  complete(result: ShowResult): ShowResult;
+}
+
+export function createSession(
+  parts: BreakParts,
+  request: BreakRequest,
+  ad: ReadyAd,
+  dispatch: (event: BreakEvent) => void,
+): Session {
+  const { creative, decision } = ad;
+  const rewarded = request.kind === 'rewarded';
+  const neededMs = (rewarded ? decision.min_watch_ms : undefined) ?? creative.durationMs;
+  let stage: Stage | undefined;
+  let reporter: Reporter | undefined;
+  let releaseGame: (() => void) | undefined;
+  let opened = false;
+
+  function open(): void {
+    opened = true;
+    reporter = createReporter(parts, decision);
+    try {
+      releaseGame = parts.engine.hold();
+      guarded(request.onOpen);
+      stage = openStage(ad, { ...parts, neededMs, dispatch });
+      stage.start();
+    } catch (error) {
+      dispatch({ type: 'failed', reason: `open: ${String(error)}` });
+    }
+  }
+
+  function release(): void {
+    // Each on its own: whatever fails, the game must go on.
+    guarded(() => stage?.close());
+    guarded(() => creative.destroy());
+    guarded(releaseGame);
+    guarded(request.onClose);
+    stage = undefined;
+  }
+
+  return {
+    taken: {
+      type: 'adTaken',
+      kind: request.kind,
+      minWatchMs: rewarded ? neededMs : Infinity,
+      endCard: decision.creative.click_url !== undefined,
+      hidden: document.hidden,
+    },
+    perform(effect) {
+      switch (effect.type) {
+        case 'open':
+          return open();
+        case 'discard':
+          return creative.destroy();
+        case 'release':
+          return release();
+        case 'report':
+          reporter?.report(effect);
+          return effect.event === 'start' ? guarded(request.onStart) : undefined;
+        case 'watched':
+          reporter?.watched();
+          return stage?.setWatched();
+        case 'askClose':
+          return stage?.askClose(effect.asking);
+        case 'pause':
+        case 'resume':
+        case 'allowClose':
+        case 'showEndCard':
+          return stage?.[effect.type]();
+      }
+    },
+    async confirm(withinMs) {
+      await reporter?.stored();
+      return parts.rewards.confirmation(decision.id, withinMs);
+    },
+    complete(result) {
+      const { reward } = decision;
+      const awaited = opened && result.outcome === 'pending' && reward !== undefined;
+      return {
+        ...result,
+        decisionId: decision.id,
+        ...(awaited && result.reward === undefined ? { reward } : {}),
+      };
+    },
+  };
+}

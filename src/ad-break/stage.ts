@@ -1,0 +1,152 @@
+import { openOverlay, type Overlay } from '../creative/overlay.ts';
+import type { RendererEvent } from '../creative/renderer.ts';
+import { createStallWatchdog } from '../creative/stall-watchdog.ts';
+import type { OverlayStrings } from '../creative/strings.ts';
+import { watchViewability } from '../creative/viewability.ts';
+import type { ReadyAd } from '../decision/decisions.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { BreakEvent } from './machine.ts';
+
+/** An ad that plays and stands still for this long is given up, in milliseconds. */
+const stallMs = 8_000;
+/** The close control is there no later than this where the decision does not say, in milliseconds. */
+const defaultCloseAfterMs = 5_000;
+/** An end card that nobody closes goes by itself, so that no break lasts for ever, in milliseconds. */
+const endCardMs = 10_000;
+
+/** The ad on the screen, and what watches it. */
+export interface Stage {
+  /** Begins to play and to tell; apart from opening, so that a fault has a stage to close. */
+  start(): void;
+  pause(): void;
+  resume(): void;
+  allowClose(): void;
+  askClose(asking: boolean): void;
+  setWatched(): void;
+  showEndCard(): void;
+  /** Takes all of it out of the page. */
+  close(): void;
+}
+
+/** Puts an ad over the page, and tells `dispatch` what happens to it. */
+export function openStage(
+  { creative, decision }: ReadyAd,
+  options: {
+    clock: Clock;
+    strings: OverlayStrings;
+    neededMs: number;
+    dispatch(event: BreakEvent): void;
+  },
+): Stage {
+  const { clock, dispatch, neededMs, strings } = options;
+  const { alt, click_url: clickUrl, media } = decision.creative;
+  const video = media.format === 'video';
+  let muted = false;
+  let ended = false;
+  let cancelEndCard: (() => void) | undefined;
+
+  const overlay: Overlay = openOverlay(
+    { element: creative.element, strings, alt, clickUrl, reward: decision.reward },
+    {
+      closeRequested: () => dispatch({ type: 'closeRequested' }),
+      closeConfirmed: () => dispatch({ type: 'closeConfirmed' }),
+      closeCancelled: () => dispatch({ type: 'closeCancelled' }),
+      clicked: () => dispatch({ type: 'clicked' }),
+      muteToggled: () => creative.setMuted(!muted),
+      tapped() {
+        overlay.askTap(false);
+        resume();
+      },
+    },
+  );
+  const watchdog = createStallWatchdog(clock, stallMs, () => dispatch({ type: 'stalled' }));
+  const viewability = watchViewability(creative.element, {
+    clock,
+    requiredMs: video ? 2_000 : 1_000,
+    onViewable: (visibility) => dispatch({ type: 'viewed', ...visibility }),
+  });
+  viewability.setPlaying(false);
+  const cancelCloseAfter = clock.after(decision.close_after_ms ?? defaultCloseAfterMs, () =>
+    dispatch({ type: 'closeAllowed' }),
+  );
+  const onVisibility = () => dispatch({ type: document.hidden ? 'hidden' : 'visible' });
+  document.addEventListener('visibilitychange', onVisibility);
+
+  let watchedMs = -1;
+  function hear(event: RendererEvent): void {
+    switch (event.type) {
+      case 'progress':
+        if (event.watchedMs > watchedMs) {
+          watchedMs = event.watchedMs;
+          watchdog.reset();
+          viewability.setPlaying(true);
+        }
+        overlay.progress(event.watchedMs, neededMs);
+        dispatch(event);
+        break;
+      case 'painted':
+        viewability.setPlaying(true);
+        dispatch(event);
+        break;
+      case 'clicked':
+        // Its link tells of the click.
+        overlay.openPage();
+        break;
+      case 'muted':
+        muted = event.muted;
+        overlay.setMuted(muted);
+        break;
+      case 'tapNeeded':
+        watchdog.stop();
+        overlay.askTap(true);
+        break;
+      case 'waiting':
+        viewability.setPlaying(false);
+        break;
+      default:
+        dispatch(event);
+    }
+  }
+
+  function resume(): void {
+    if (ended) {
+      cancelEndCard = clock.after(endCardMs, () => dispatch({ type: 'endCardOver' }));
+      return;
+    }
+    watchdog.reset();
+    creative.resume();
+  }
+
+  overlay.progress(0, neededMs);
+
+  return {
+    start() {
+      watchdog.reset();
+      creative.start(hear);
+    },
+    pause() {
+      cancelEndCard?.();
+      watchdog.stop();
+      viewability.setPlaying(false);
+      creative.pause();
+    },
+    resume,
+    allowClose: overlay.allowClose,
+    askClose: overlay.askClose,
+    setWatched: overlay.setWatched,
+    showEndCard() {
+      ended = true;
+      watchdog.stop();
+      overlay.showEndCard();
+      if (!document.hidden) resume();
+    },
+    close() {
+      document.removeEventListener('visibilitychange', onVisibility);
+      cancelCloseAfter();
+      cancelEndCard?.();
+      watchdog.stop();
+      viewability.destroy();
+      overlay.close();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * The looks of the overlay. A game changes them with the custom properties `--trueward-accent`,
+ * `--trueward-on-accent`, `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`.
+ * `!important` keeps the page's own rules for `iframe`, `img` or `video` off the creative.
+ */
+const css = `
+:host { display: contents !important }
+[hidden] { display: none !important }
+dialog {
+  --accent: var(--trueward-accent, #ffc857);
+  --on-accent: var(--trueward-on-accent, #1b1402);
+  --text: var(--trueward-text, #f4f5fa);
+  --background: var(--trueward-background, #0c0e16);
+  --unit: clamp(14px, 8px + 1.1vmin, 34px);
+  position: fixed; inset: 0; box-sizing: border-box; margin: 0; border: 0;
+  width: 100%; height: 100%; max-width: none; max-height: none;
+  padding: env(safe-area-inset-top) env(safe-area-inset-right) env(safe-area-inset-bottom) env(safe-area-inset-left);
+  overflow: hidden; color: var(--text); background: var(--background);
+  font: var(--unit)/1.35 var(--trueward-font, system-ui, sans-serif);
+  color-scheme: dark; user-select: none; -webkit-user-select: none; touch-action: manipulation;
+}
+dialog::backdrop { background: var(--trueward-background, #0c0e16) }
+.frame { display: flex; flex-direction: column; height: 100%; outline: 0; animation: appear .16s ease-out }
+@keyframes appear { from { opacity: 0 } }
+header { display: flex; align-items: center; gap: .6em; padding: .55em .8em; min-height: max(2.6em, 44px) }
+.text { flex: 1; min-width: 0 }
+p, h2 { margin: 0; overflow-wrap: anywhere }
+.title { font-weight: 650; line-height: 1.2 }
+.kind { font-size: .78em; opacity: .72 }
+.time { font-variant-numeric: tabular-nums; font-weight: 600; white-space: nowrap; padding: .2em .7em; border-radius: 9em; background: #ffffff1f }
+button, a {
+  box-sizing: border-box; display: inline-flex; align-items: center; justify-content: center; gap: .5em;
+  min-width: max(2.6em, 44px); min-height: max(2.6em, 44px); margin: 0; border: 0; border-radius: 9em; padding: 0 1.2em;
+  font: inherit; font-weight: 600; text-decoration: none; color: inherit; background: #ffffff24; cursor: pointer;
+}
+button:hover, a:hover { background: #ffffff3d }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+.frame:focus-visible { outline: 0 }
+header button { flex: none; padding: 0 }
+svg { width: 1.4em; height: 1.4em; fill: none; stroke: currentColor; stroke-width: 2; stroke-linecap: round; stroke-linejoin: round }
+.main { color: var(--on-accent); background: var(--accent) }
+.main:hover { background: var(--accent); filter: brightness(1.1) }
+progress { appearance: none; display: block; flex: none; width: 100%; height: 4px; border: 0; background: #ffffff24 }
+progress::-webkit-progress-bar { background: transparent }
+progress::-webkit-progress-value { background: var(--accent); transition: inline-size .25s linear }
+progress::-moz-progress-bar { background: var(--accent) }
+.stage { position: relative; flex: 1; min-height: 0; display: grid; place-items: center; container-type: size; overflow: hidden }
+::slotted(*) { display: block !important; margin: 0 !important; border: 0 !important; visibility: visible !important }
+::slotted(img), ::slotted(video) {
+  width: 100% !important; height: 100% !important; max-width: none !important; max-height: none !important; object-fit: contain !important;
+}
+::slotted(iframe) {
+  width: min(100cqw, 100cqh * var(--trueward-ratio, 1.6)) !important; height: auto !important;
+  max-width: none !important; max-height: none !important; aspect-ratio: var(--trueward-ratio, 1.6) !important; background: #fff;
+}
+.play { position: absolute; padding: .9em 1.6em }
+footer { display: flex; justify-content: center; padding: .55em .8em }
+.panel {
+  position: absolute; inset: 0; display: grid; place-items: center; padding: 1em; overflow: auto; background: #070910c7;
+  animation: appear .2s ease-out;
+}
+.card {
+  display: grid; gap: .8em; justify-items: stretch; width: min(100%, 25em); box-sizing: border-box; padding: 1.6em 1.4em 1.4em;
+  text-align: center; border-radius: 1.2em; background: #1c2030; box-shadow: 0 1em 3em #0009;
+}
+.card h2 { font-size: 1.35em; line-height: 1.2; text-wrap: balance }
+.card p { opacity: .86; text-wrap: balance }
+.card .main { margin-top: .4em }
+.live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+@media (max-height: 420px) { footer { padding: .3em } header { padding: .2em .6em } .card { gap: .5em; padding: 1em } }
+@media (prefers-reduced-motion: reduce) { *, ::slotted(*) { animation: none !important; transition: none !important } }
+`;
+
+let sheet: CSSStyleSheet | undefined;
+
+/** A constructed sheet, because a strict `style-src` refuses style elements and attributes. */
+export function overlayStyle(): CSSStyleSheet {
+  if (sheet === undefined) {
+    sheet = new CSSStyleSheet();
+    sheet.replaceSync(css);
+  }
+  return sheet;
+}
