@@ -115,17 +115,17 @@ export function createDrain(parts: DrainParts): Drain {
   };
 
   const run = async (): Promise<void> => {
-    try {
-      while (again && !stopped) {
-        again = false;
-        for (const source of parts.sources()) if (!(await empty(source))) return;
-      }
-    } catch (error) {
-      // The store failed; the next event, or the next look at the page, tries again.
-      parts.onError(error);
-    } finally {
-      running = undefined;
+    let sent = true;
+    while (again && sent && !stopped) {
+      again = false;
+      for (const source of parts.sources()) sent = sent && (await empty(source).catch(storeFailed));
     }
+    running = undefined;
+  };
+  /** The next event, or the next look at the page, tries again; what is in memory goes out meanwhile. */
+  const storeFailed = (error: unknown): boolean => {
+    parts.onError(error);
+    return true;
   };
 
   const wake = (): void => {

@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createOutbox, type OutboxParts } from '../../../src/outbox/create-outbox.ts';
+import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
+import type { Outbox } from '../../../src/outbox/outbox.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { browserConnectivity } from '../../../src/platform/connectivity.ts';
+import { newRandomId } from '../../../src/platform/ids.ts';
+import { browserLocks } from '../../../src/platform/locks.ts';
+import { browserPageLifecycle } from '../../../src/platform/page-lifecycle.ts';
+import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
+import { deleteDatabase } from '../../support/delete-database.ts';
+import { adEvent, eventService, type EventService } from '../../support/event-service.ts';
+
+let name: string;
+let service: EventService;
+const open: Outbox[] = [];
+
+/** Another tab on the same database: its own connection, lock request and channel. */
+function openTab(parts: Partial<OutboxParts> = {}): Outbox {
+  const outbox = createOutbox({
+    name,
+    client: service,
+    clock: systemClock,
+    random: () => 0,
+    newId: newRandomId,
+    locks: browserLocks(),
+    connectivity: browserConnectivity,
+    lifecycle: browserPageLifecycle,
+    openTabSignal: browserTabSignal,
+    store: createIndexedDbStore({ name, clock: systemClock }),
+    ...parts,
+  });
+  open.push(outbox);
+  return outbox;
+}
+const arrived = (count: number) =>
+  vi.waitFor(() => expect(service.counted).toHaveLength(count), { timeout: 5_000, interval: 5 });
+const stored = async (): Promise<number> => {
+  const store = createIndexedDbStore({ name, clock: systemClock });
+  const count = await store.count();
+  store.close();
+  return count;
+};
+const down = async () => ({ kind: 'retry', status: 503, retryAfterMs: 60_000 }) as const;
+
+beforeEach(() => {
+  name = `outbox-${newRandomId()}`;
+  service = eventService();
+});
+afterEach(async () => {
+  for (const outbox of open.splice(0)) outbox.destroy();
+  await deleteDatabase(name);
+});
+
+test('stores the events of one task in one transaction with explicit commit, then sends them', async () => {
+  const transactions = vi.spyOn(IDBDatabase.prototype, 'transaction');
+  const commits = vi.spyOn(IDBTransaction.prototype, 'commit');
+  const outbox = openTab();
+  await outbox.enqueue(adEvent('start'));
+  await arrived(1);
+  await outbox.flush();
+  transactions.mockClear();
+  commits.mockClear();
+  const task = Array.from({ length: 50 }, () => outbox.enqueue(adEvent()));
+  // The transaction belongs to the task that made the events, not to a later one.
+  await Promise.resolve();
+  await Promise.resolve();
+  await new Promise<void>((resolve) => queueMicrotask(resolve));
+  await Promise.all(task);
+  const writes = transactions.mock.calls.filter(([, mode]) => mode === 'readwrite');
+  expect(writes[0]).toEqual(['events', 'readwrite', { durability: 'relaxed' }]);
+  expect(commits).toHaveBeenCalled();
+  await arrived(51);
+  expect(service.requests.map(({ batch }) => batch.events.length)).toEqual([1, 50]);
+});
+
+test('begins the write before the task ends', async () => {
+  const outbox = openTab();
+  await outbox.enqueue(adEvent());
+  await outbox.flush();
+  const began: string[] = [];
+  const channel = new MessageChannel();
+  const nextTask = new Promise<void>((resolve) => {
+    channel.port1.onmessage = () => {
+      began.push('next task');
+      channel.port1.close();
+      resolve();
+    };
+  });
+  const original = IDBDatabase.prototype.transaction;
+  vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (
+    this: IDBDatabase,
+    ...parameters
+  ) {
+    began.push(`${String(parameters[1])}`);
+    return original.apply(this, parameters);
+  });
+  channel.port2.postMessage(0);
+  const done = outbox.enqueue(adEvent());
+  await nextTask;
+  await done;
+  expect(began.slice(0, 2)).toEqual(['readwrite', 'next task']);
+});
+
+test('what was stored survives the page and is sent by the next one, with the same ids', async () => {
+  service.faults.push(down);
+  const outbox = openTab();
+  await Promise.all([outbox.enqueue(adEvent('start')), outbox.enqueue(adEvent('complete'))]);
+  await vi.waitFor(() => expect(service.requests).toHaveLength(1));
+  outbox.destroy();
+  expect(await stored()).toBe(1);
+  openTab();
+  await arrived(2);
+  const [lost, sent] = service.requests.map(({ batch }) => batch.events.map(({ id }) => id));
+  expect(sent).toEqual(lost);
+  await vi.waitFor(async () => expect(await stored()).toBe(0));
+});
+
+test('of two tabs one sends for both, and the other takes over when it is gone', async () => {
+  const first = openTab();
+  await first.enqueue(adEvent());
+  await arrived(1);
+  const second = openTab();
+  await second.enqueue(adEvent());
+  await arrived(2);
+  expect([first.diagnostics().sent, second.diagnostics().sent]).toEqual([2, 0]);
+  first.destroy();
+  await second.enqueue(adEvent());
+  await arrived(3);
+  await second.flush();
+  const ids = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('drains thousands of stored events, each once and in order', async () => {
+  service.faults.push(down);
+  const outbox = openTab();
+  await outbox.enqueue(adEvent());
+  await vi.waitFor(() => expect(service.requests).toHaveLength(1));
+  for (let burst = 0; burst < 30; burst++)
+    await Promise.all(Array.from({ length: 100 }, () => outbox.enqueue(adEvent('midpoint'))));
+  outbox.destroy();
+  service.requests.length = 0;
+  openTab();
+  await vi.waitFor(() => expect(service.counted).toHaveLength(3_001), { timeout: 10_000 });
+  const ids = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(3_001);
+  expect(ids).toHaveLength(3_001);
+});
+
+test('goes on when the database was deleted while it ran', async () => {
+  const outbox = openTab();
+  await outbox.enqueue(adEvent());
+  await arrived(1);
+  await outbox.flush();
+  await deleteDatabase(name);
+  await outbox.enqueue(adEvent());
+  await arrived(2);
+  expect(outbox.diagnostics().storage).toBe('indexeddb');
+});
+
+test('makes way for a newer release in another tab, and keeps events in memory meanwhile', async () => {
+  const outbox = openTab();
+  await outbox.enqueue(adEvent());
+  await arrived(1);
+  await outbox.flush();
+  const newer = await new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open(name, 2);
+    request.onsuccess = () => resolve(request.result);
+    request.onblocked = () => reject(new Error('blocked by the older release'));
+  });
+  await outbox.enqueue(adEvent());
+  await arrived(2);
+  expect(outbox.diagnostics().storage).toBe('memory');
+  newer.close();
+});
+
+test.each([
+  [
+    'refuses',
+    () => ({
+      open: () => {
+        throw new DOMException('denied', 'SecurityError');
+      },
+    }),
+  ],
+  ['never opens', () => ({ open: () => ({}) })],
+])('works in memory in a browser that %s a database', async (_what, factory) => {
+  const clock = {
+    ...systemClock,
+    after: (ms: number, callback: () => void) => systemClock.after(Math.min(ms, 20), callback),
+  };
+  const broken = factory() as unknown as IDBFactory;
+  const store = createIndexedDbStore({ name, clock, indexedDB: broken });
+  const outbox = openTab({ store });
+  await outbox.enqueue(adEvent());
+  await arrived(1);
+  expect(outbox.diagnostics().storage).toBe('memory');
+});
+
+test('keeps the newest of what was set aside', async () => {
+  const store = createIndexedDbStore({ name, clock: systemClock });
+  for (let index = 0; index < 5; index++)
+    await store.setAside(Array.from({ length: 50 }, () => ({ reason: 'late', value: index })));
+  store.close();
+  const database = await new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open(name);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error('not opened'));
+  });
+  const kept = await new Promise<{ value: number }[]>((resolve) => {
+    const request = database.transaction('aside').objectStore('aside').getAll();
+    request.onsuccess = () => resolve(request.result as { value: number }[]);
+  });
+  database.close();
+  expect(kept).toHaveLength(200);
+  expect(kept[0]?.value).toBe(1);
+});
