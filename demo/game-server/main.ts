@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { readConfig } from './config.ts';
+import { startGameServer } from './start-game-server.ts';
+
+/** The built game lies beside the built server. */
+const gameDir = join(import.meta.dirname, '../game');
+
+try {
+  const server = await startGameServer(readConfig(process.env), gameDir);
+  const stop = () => {
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  console.log(JSON.stringify({ ready: true, url: server.url }));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { verifyWebhook, WebhookError } from 'trueward/server';
+import type { AccountStreams } from './account-streams.ts';
+import type { Bank } from './bank.ts';
+import { readBody } from './request-body.ts';
+import { serveFile } from './static-files.ts';
+
+export interface RequestHandlerParts {
+  bank: Bank;
+  streams: AccountStreams;
+  /** The folder of the built game. */
+  gameDir: string;
+  /** What the game is told at its start. */
+  gameConfig: () => { serviceUrl: string; publishableKey: string; gameServerUrl: string };
+  /** `undefined` until the webhook is registered. */
+  webhookSecret: () => string | undefined;
+  demoOrigin?: string;
+}
+
+/** Every route of the game server. */
+export function createRequestHandler(parts: RequestHandlerParts) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = new URL(request.url ?? '/', 'http://game').pathname;
+    if (parts.demoOrigin && request.headers.origin === parts.demoOrigin) {
+      response.setHeader('access-control-allow-origin', parts.demoOrigin);
+    }
+    response.setHeader('vary', 'origin');
+    if (request.method === 'POST' && path === '/webhooks/trueward') {
+      return receiveWebhook(parts, request, response);
+    }
+    if (request.method !== 'GET') return answer(response, 405, { error: 'method_not_allowed' });
+    if (path === '/config.json') return answer(response, 200, parts.gameConfig());
+    const [, player, stream] = /^\/players\/([\w-]{1,64})(\/events)?$/.exec(path) ?? [];
+    if (player && stream) return parts.streams.open(player, response);
+    if (player) return answer(response, 200, parts.bank.account(player));
+    if (!serveFile(parts.gameDir, path, response)) answer(response, 404, { error: 'not_found' });
+  };
+}
+
+async function receiveWebhook(
+  { bank, webhookSecret }: RequestHandlerParts,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = await readBody(request);
+  if (!body) return answer(response, 413, { error: 'body_too_large' });
+  const secret = webhookSecret();
+  // The service tries again, and by then the secret is here.
+  if (!secret) return answer(response, 503, { error: 'starting' });
+  try {
+    const event = await verifyWebhook(body, request.headers, secret);
+    const result = event.type === 'decision.rewarded' ? await bank.credit(event) : 'not_used';
+    answer(response, 200, { result });
+  } catch (error) {
+    if (!(error instanceof WebhookError)) throw error;
+    console.error(error.message);
+    answer(response, 400, { error: error.code });
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,94 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DecisionRewardedEvent } from 'trueward/server';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createBank, type Credit } from '../../../demo/game-server/bank.ts';
+import { openJournal } from '../../../demo/game-server/journal.ts';
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bank-'));
+  file = join(folder, 'deep', 'credits.jsonl');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function openBank() {
+  const journal = await openJournal<Credit>(file);
+  const credited: string[] = [];
+  const bank = createBank({
+    journal,
+    now: () => new Date(0),
+    onCredit: (player) => credited.push(player),
+  });
+  return { bank, credited, close: () => journal.close() };
+}
+
+const rewarded = (id: string, decisionId: string, amount = 50): DecisionRewardedEvent => ({
+  id,
+  type: 'decision.rewarded',
+  created_at: '1970-01-01T00:00:00.000Z',
+  environment: 'sandbox',
+  data: {
+    decision_id: decisionId,
+    placement: 'revive',
+    user_ref: 'player-1',
+    reward: { type: 'coins', amount },
+  },
+});
+
+it('credits a decision once, however often and under whichever event it arrives', async () => {
+  const { bank, credited, close } = await openBank();
+  const results = await Promise.all([
+    bank.credit(rewarded('evt_1', 'dec_1')),
+    bank.credit(rewarded('evt_1', 'dec_1')),
+    bank.credit(rewarded('evt_2', 'dec_1')),
+    bank.credit(rewarded('evt_3', 'dec_3', 7)),
+  ]);
+  expect(results).toEqual(['credited', 'already_credited', 'already_credited', 'credited']);
+  expect(bank.account('player-1').coins).toBe(57);
+  expect(bank.account('player-2')).toEqual({ coins: 0, credits: [] });
+  expect(credited).toEqual(['player-1', 'player-1']);
+  await close();
+});
+
+it('remembers its credits after a restart', async () => {
+  const first = await openBank();
+  await first.bank.credit(rewarded('evt_1', 'dec_1'));
+  await first.close();
+  const second = await openBank();
+  expect(second.bank.account('player-1').coins).toBe(50);
+  expect(await second.bank.credit(rewarded('evt_9', 'dec_1'))).toBe('already_credited');
+  await second.close();
+});
+
+it('credits again what a crash had cut off in the middle of writing', async () => {
+  const first = await openBank();
+  await first.bank.credit(rewarded('evt_1', 'dec_1'));
+  await first.close();
+  const whole = await readFile(file, 'utf8');
+  await writeFile(file, `${whole}{"eventId":"evt_2","decisi`);
+  const second = await openBank();
+  expect(second.bank.account('player-1').coins).toBe(50);
+  expect(await second.bank.credit(rewarded('evt_2', 'dec_2'))).toBe('credited');
+  await second.close();
+  const third = await openBank();
+  expect(third.bank.account('player-1').coins).toBe(100);
+  await third.close();
+});
+
+it('goes on after a failed write, and has not credited what failed', async () => {
+  let fails = true;
+  const journal = {
+    entries: [],
+    append: () => (fails ? Promise.reject(new Error('disk full')) : Promise.resolve()),
+    close: () => Promise.resolve(),
+  };
+  const bank = createBank({ journal, now: () => new Date(0), onCredit() {} });
+  await expect(bank.credit(rewarded('evt_1', 'dec_1'))).rejects.toThrow('disk full');
+  expect(bank.account('player-1').coins).toBe(0);
+  fails = false;
+  expect(await bank.credit(rewarded('evt_1', 'dec_1'))).toBe('credited');
+});
