@@ -1,5 +1,5 @@
-import type { Ads } from '../ads.ts';
-import type { ShowResult } from '../outcome.ts';
+import type { Ads } from './ads.ts';
+import type { ShowResult } from './outcome.ts';
 
 /** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
 export type GameAds = Omit<Ads, 'diagnostics'>;
