@@ -1,0 +1,77 @@
+/** When in the game an ad may come, in Google’s words. */
+export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'reward';
+
+/**
+ * How an ad break ended, in Google’s words.
+ *
+ * - `viewed`: the ad was shown to its end, or as far as the player wanted where no reward was due.
+ * - `dismissed`: the player closed a rewarded ad too early.
+ * - `ignored`: the player had not accepted the reward offer when the next ad break came.
+ * - `notReady`: ads have not been started, or consent is not known yet.
+ * - `noAdPreloaded`: there is no ad.
+ * - `frequencyCapped`: this player saw enough of them for now.
+ * - `timeout`: the service took too long.
+ * - `invalid`: a placement that is not known, a second preroll, a missing callback.
+ * - `error`: one of the callbacks threw; `window.onerror` was told.
+ * - `other`: anything else, such as being offline.
+ */
+export type BreakStatus =
+  | 'notReady'
+  | 'timeout'
+  | 'invalid'
+  | 'error'
+  | 'noAdPreloaded'
+  | 'frequencyCapped'
+  | 'ignored'
+  | 'other'
+  | 'dismissed'
+  | 'viewed';
+
+/** What `adBreakDone` is told. */
+export interface PlacementInfo {
+  breakType: BreakType;
+  breakName: string;
+  breakFormat: 'interstitial' | 'reward';
+  breakStatus: BreakStatus;
+}
+
+/** What {@link AdPlacement.adBreak} takes. */
+export interface AdBreakOptions {
+  type: BreakType;
+  /** Your name for this break; it may name a placement of its own. */
+  name?: string;
+  /** The ad is about to cover the game. Not called for a preroll. */
+  beforeAd?: () => void;
+  /** The ad is gone, whatever came of it; called only after `beforeAd`. */
+  afterAd?: () => void;
+  /** An ad is ready: offer the reward, and call `showAdFn` when the player accepts. */
+  beforeReward?: (showAdFn: () => void) => void;
+  /** The reward is not due. */
+  adDismissed?: () => void;
+  /** The player watched the ad to its end. */
+  adViewed?: () => void;
+  /** Always called, once and last. */
+  adBreakDone?: (placementInfo: PlacementInfo) => void;
+}
+
+/** What {@link AdPlacement.adConfig} takes. */
+export interface AdConfigOptions {
+  /** `on` loads the ads of all placements ahead. The first value counts, and only before the first break. */
+  preloadAdBreaks?: 'on' | 'auto';
+  /** Accepted and without effect: our videos start muted where the browser asks for it. */
+  sound?: 'on' | 'off';
+  /** Ads can be asked for now; with `preloadAdBreaks: 'on'`, once they have been loaded. */
+  onReady?: () => void;
+}
+
+/** The two functions of Google’s Ad Placement API. */
+export interface AdPlacement {
+  adBreak(options: AdBreakOptions): void;
+  adConfig(options: AdConfigOptions): void;
+}
+
+/** Which placement of ours an ad break shows. */
+export interface AdPlacementOptions {
+  /** By the `name` of the break or, where there is none for it, by its `type`. */
+  placements: Readonly<Partial<Record<BreakType, string>> & Record<string, string>>;
+}

@@ -1,0 +1,16 @@
+/**
+ * Google’s Ad Placement API (`adBreak`, `adConfig`) over Trueward, for games that were written for it.
+ *
+ * @packageDocumentation
+ */
+export type {
+  AdBreakOptions,
+  AdConfigOptions,
+  AdPlacement,
+  AdPlacementOptions,
+  BreakStatus,
+  BreakType,
+  PlacementInfo,
+} from './ad-placement.ts';
+export { createAdPlacement } from './create-ad-placement.ts';
+export { adBreak, adConfig, startAdPlacement } from './drop-in.ts';

@@ -1,0 +1,77 @@
+import type { Ads } from '../ads.ts';
+import type { AdBreakOptions, BreakStatus } from './ad-placement.ts';
+import { breakStatusOf } from './break-status.ts';
+import type { Guard } from './guard.ts';
+
+/** The part of {@link Ads} that ad breaks need. */
+export type BreakAds = Pick<Ads, 'canShow' | 'preload' | 'showRewarded' | 'showInterstitial'>;
+
+/** One valid ad break. */
+export interface BreakRun {
+  ads: BreakAds;
+  placement: string;
+  options: AdBreakOptions;
+  guard: Guard;
+  /** Aborted by the next ad break; a reward that is only offered by then is lost. */
+  next: AbortSignal;
+}
+
+/** Shows the ad with all callbacks but the last, `adBreakDone`. */
+export function runBreak(run: BreakRun): Promise<BreakStatus> {
+  return run.options.type === 'reward' ? offerAndShow(run) : showInterstitial(run);
+}
+
+async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
+  const { ads, placement, next } = run;
+  const preloaded = await ads.preload(placement, { signal: next });
+  if (next.aborted) return 'other';
+  // It answers what preloading cannot know: that another ad is on the screen.
+  const { available, reason } = preloaded.available ? ads.canShow(placement) : preloaded;
+  if (!available) return breakStatusOf(reason ?? 'no_fill', 'reward');
+  if (!(await isAccepted(run))) return 'ignored';
+  return showRewarded(run);
+}
+
+function isAccepted({ options, guard, next }: BreakRun): Promise<boolean> {
+  return new Promise((resolve) => {
+    next.addEventListener('abort', () => resolve(false));
+    const offered = guard.run(() => options.beforeReward?.(() => resolve(true)));
+    if (!offered) resolve(false);
+  });
+}
+
+async function showRewarded({ ads, placement, options, guard }: BreakRun): Promise<BreakStatus> {
+  const opening = openWith(options, guard);
+  const { outcome } = await ads.showRewarded(placement, opening);
+  const status = breakStatusOf(outcome, 'reward');
+  if (opening.opened()) {
+    guard.run(() => (status === 'viewed' ? options.adViewed?.() : options.adDismissed?.()));
+    guard.run(() => options.afterAd?.());
+  }
+  return status;
+}
+
+async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
+  const { ads, placement, guard } = run;
+  // Google calls nothing but `adBreakDone` for a preroll: there is no game yet to pause.
+  const options: AdBreakOptions =
+    run.options.type === 'preroll' ? { type: 'preroll' } : run.options;
+  const opening = openWith(options, guard);
+  const { outcome } = await ads.showInterstitial(placement, opening);
+  if (opening.opened()) guard.run(() => options.afterAd?.());
+  return breakStatusOf(outcome, 'interstitial');
+}
+
+/** The options of a show that calls `beforeAd`; a game that could not get ready for the ad gets none. */
+function openWith(options: AdBreakOptions, guard: Guard) {
+  const stop = new AbortController();
+  let opened = false;
+  return {
+    signal: stop.signal,
+    onOpen() {
+      opened = true;
+      if (!guard.run(() => options.beforeAd?.())) stop.abort();
+    },
+    opened: () => opened,
+  };
+}

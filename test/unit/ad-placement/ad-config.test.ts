@@ -1,0 +1,55 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { createAdPlacement } from '../../../src/ad-placement/create-ad-placement.ts';
+import { type FakeAds, fakeAds } from './fake-ads.ts';
+
+const placements = { next: 'level-end', reward: 'revive', start: 'level-end' };
+let log: string[];
+let ads: FakeAds;
+
+beforeEach(() => {
+  log = [];
+  ads = fakeAds(log);
+});
+
+const ready = (config: (onReady: () => void) => void) => new Promise<void>(config);
+
+test('preloadAdBreaks: on loads every placement once, and is ready afterwards.', async () => {
+  const { adConfig } = createAdPlacement(ads, { placements });
+  await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
+  expect(log).toEqual(['preload level-end', 'preload revive']);
+});
+
+test('onReady waits for the ads to be loaded.', async () => {
+  let loaded!: () => void;
+  const onReady = vi.fn();
+  ads.preload = () => new Promise((resolve) => (loaded = () => resolve({ available: true })));
+  createAdPlacement(ads, { placements: { next: 'level-end' } }).adConfig({
+    preloadAdBreaks: 'on',
+    onReady,
+  });
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(onReady).not.toHaveBeenCalled();
+  loaded();
+  await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce());
+});
+
+test('Without preloading the placements are ready at once.', async () => {
+  const { adConfig } = createAdPlacement(ads, { placements });
+  await ready((onReady) => adConfig({ sound: 'off', onReady }));
+  expect(log).toEqual([]);
+});
+
+test('The first value of preloadAdBreaks counts.', async () => {
+  const { adConfig } = createAdPlacement(ads, { placements });
+  adConfig({ preloadAdBreaks: 'auto' });
+  await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
+  expect(log).toEqual([]);
+});
+
+test('preloadAdBreaks has no effect after the first break.', async () => {
+  const { adBreak, adConfig } = createAdPlacement(ads, { placements });
+  await new Promise((resolve) => adBreak({ type: 'browse', adBreakDone: resolve }));
+  await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
+  expect(log).toEqual([]);
+});

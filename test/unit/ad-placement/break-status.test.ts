@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { breakStatusOf } from '../../../src/ad-placement/break-status.ts';
+import type { Outcome } from '../../../src/outcome.ts';
+
+const table: Record<Outcome, [interstitial: string, reward: string]> = {
+  rewarded: ['viewed', 'viewed'],
+  pending: ['viewed', 'viewed'],
+  completed: ['viewed', 'viewed'],
+  dismissed: ['viewed', 'dismissed'],
+  denied: ['other', 'other'],
+  no_fill: ['noAdPreloaded', 'noAdPreloaded'],
+  frequency_capped: ['frequencyCapped', 'frequencyCapped'],
+  cooldown: ['frequencyCapped', 'frequencyCapped'],
+  blocked: ['other', 'other'],
+  killed: ['other', 'other'],
+  ad_blocked: ['other', 'other'],
+  offline: ['other', 'other'],
+  timeout: ['timeout', 'timeout'],
+  stalled: ['other', 'other'],
+  already_showing: ['other', 'other'],
+  aborted: ['other', 'other'],
+  not_ready: ['notReady', 'notReady'],
+  invalid_placement: ['invalid', 'invalid'],
+  error: ['other', 'other'],
+};
+
+test.each(Object.entries(table) as [Outcome, [string, string]][])(
+  'The outcome %s is told in Google’s words.',
+  (outcome, [interstitial, reward]) => {
+    expect(breakStatusOf(outcome, 'interstitial')).toBe(interstitial);
+    expect(breakStatusOf(outcome, 'reward')).toBe(reward);
+  },
+);

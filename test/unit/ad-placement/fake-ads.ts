@@ -1,0 +1,45 @@
+import type { ShowOptions } from '../../../src/ads.ts';
+import type { BreakAds } from '../../../src/ad-placement/run-break.ts';
+import type { Availability, Outcome, ShowResult } from '../../../src/outcome.ts';
+
+/** Ads whose answers are set by the test; `log` gets what is asked of them, among the test's own lines. */
+export interface FakeAds extends BreakAds {
+  availability: Availability;
+  /** How the next ad ends; one that never covers the game has `opens: false`. */
+  next: { outcome: Outcome; opens: boolean };
+  /** While set, an ad stays on the screen until it resolves. */
+  onScreen: Promise<void> | undefined;
+  showing: boolean;
+}
+
+export function fakeAds(log: string[]): FakeAds {
+  async function show(placement: string, options: ShowOptions = {}): Promise<ShowResult> {
+    log.push(`show ${placement}`);
+    if (ads.showing) return { outcome: 'already_showing' };
+    if (!ads.next.opens) return { outcome: ads.next.outcome };
+    ads.showing = true;
+    options.onOpen?.();
+    if (!options.signal?.aborted) {
+      log.push('ad');
+      await ads.onScreen;
+    }
+    ads.showing = false;
+    options.onClose?.();
+    return { outcome: options.signal?.aborted ? 'aborted' : ads.next.outcome };
+  }
+  const ads: FakeAds = {
+    availability: { available: true },
+    next: { outcome: 'completed', opens: true },
+    onScreen: undefined,
+    showing: false,
+    canShow: () =>
+      ads.showing ? { available: false, reason: 'already_showing' } : ads.availability,
+    preload(placement) {
+      log.push(`preload ${placement}`);
+      return Promise.resolve(ads.availability);
+    },
+    showRewarded: show,
+    showInterstitial: show,
+  };
+  return ads;
+}
