@@ -109,7 +109,7 @@ const restrictImports = (files, patterns) => ({
 export default {
   plugins: ['typescript', 'import', 'unicorn', 'oxc', 'promise'],
   categories: { correctness: 'error' },
-  ignorePatterns: ['dist', 'dist-server', 'node_modules', '.trueward', 'protocol/wire.ts'],
+  ignorePatterns: ['dist', 'node_modules', '.trueward', 'protocol/wire.ts'],
   rules: {
     'import/no-cycle': 'error',
     'import/no-self-import': 'error',

@@ -44,15 +44,10 @@ export const buildParts = [
     commands: [vite('service')],
   },
   {
-    name: 'demo game',
-    sources: ['demo', 'src', 'package-lock.json'],
-    outputs: ['demo/dist/index.html'],
-    commands: [vite('demo')],
-  },
-  {
-    name: 'demo game server',
-    sources: ['demo/game-server', 'src/server', 'protocol', 'package-lock.json'],
-    outputs: ['demo/dist-server/main.js'],
-    commands: [vite('demo/game-server')],
+    // The server's folder lies in the game's, so building the game empties it.
+    name: 'demo',
+    sources: ['demo', 'src', 'protocol', 'package-lock.json'],
+    outputs: ['demo/dist/index.html', 'demo/dist/server/main.js'],
+    commands: [vite('demo'), vite('demo/game-server')],
   },
 ];

@@ -50,7 +50,7 @@ export function startEverything(dataDirectory, onChild, onDeath) {
         PUBLIC_URL: at(ports.service),
       },
     );
-    const { url: gameServerUrl } = await startChild('game server', ['demo/dist-server/main.js'], {
+    const { url: gameServerUrl } = await startChild('game server', ['demo/dist/server/main.js'], {
       PORT: String(ports.gameServer),
       SERVICE_URL: serviceUrl,
       SECRET_KEY: keys.sandbox.secret,
