@@ -44,10 +44,15 @@ export const buildParts = [
     commands: [vite('service')],
   },
   {
-    // The server's folder lies in the game's, so building the game empties it.
-    name: 'demo',
-    sources: ['demo', 'src', 'protocol', 'package-lock.json'],
-    outputs: ['demo/dist/index.html', 'demo/dist/server/main.js'],
-    commands: [vite('demo'), vite('demo/game-server')],
+    name: 'demo game',
+    sources: ['demo/src', 'demo/index.html', 'demo/vite.config.ts', 'src', 'package-lock.json'],
+    outputs: ['demo/dist/game/index.html'],
+    commands: [vite('demo')],
+  },
+  {
+    name: 'demo game server',
+    sources: ['demo/game-server', 'src/server', 'package-lock.json'],
+    outputs: ['demo/dist/server/main.js'],
+    commands: [vite('demo/game-server')],
   },
 ];
