@@ -11,7 +11,7 @@ export interface DecisionsParts extends RequestAdParts {
 /** What is known of one placement. Times are on the monotonic clock. */
 interface Slot {
   ready?: ReadyAd & { freshUntil: number; expiresAt: number };
-  refused?: NoAd & { until: number };
+  refused?: { noAd: NoAd; until: number };
   flight?: { done: Promise<NoAd | undefined>; waiters: number; abort: AbortController };
 }
 
@@ -42,11 +42,9 @@ export function createDecisions(parts: DecisionsParts): Decisions {
 
   /** What was refused and, by the service's own word, would be again. */
   const remembered = (slot: Slot): NoAd | undefined => {
-    const { refused } = slot;
-    const holds = refused && clock.monotonic() < refused.until;
-    return holds && (refused.retryAt || refused.until === Infinity)
-      ? withoutUntil(refused)
-      : undefined;
+    const { noAd, until = 0 } = slot.refused ?? {};
+    const certain = noAd?.retryAt || until === Infinity;
+    return certain && clock.monotonic() < until ? noAd : undefined;
   };
 
   const keep = (slot: Slot, ad: ReadyAd): void => {
@@ -63,7 +61,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     slot.ready?.creative.destroy();
     delete slot.ready;
     const forMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? emptyMs);
-    slot.refused = { ...noAd, until: clock.monotonic() + forMs };
+    slot.refused = { noAd, until: clock.monotonic() + forMs };
   };
 
   const fly = (placement: string, slot: Slot): NonNullable<Slot['flight']> => {
@@ -129,7 +127,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     if (destroyed) return { available: false, reason: 'aborted' };
     if (unexpired(slot)) return { available: true };
     const { refused } = slot;
-    if (refused && clock.monotonic() < refused.until) return unavailable(refused);
+    if (refused && clock.monotonic() < refused.until) return unavailable(refused.noAd);
     return parts.isOnline() ? { available: true } : { available: false, reason: 'offline' };
   };
 
@@ -156,5 +154,3 @@ const unavailable = ({ outcome, retryAt }: NoAd): Availability => ({
   reason: outcome,
   ...(retryAt && { retryAt }),
 });
-
-const withoutUntil = ({ until: _, ...noAd }: NoAd & { until: number }): NoAd => noAd;

@@ -1,0 +1,69 @@
+import { expect, test, vi } from 'vitest';
+import { newRandomId } from '../../../src/platform/ids.ts';
+import { browserLocks } from '../../../src/platform/locks.ts';
+import { browserPageLifecycle, type PageMoment } from '../../../src/platform/page-lifecycle.ts';
+import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
+
+test('a lock has one holder, and goes to the next one when it is given back', async () => {
+  const name = newRandomId();
+  const began: number[] = [];
+  const [first, second, third] = [1, 2, 3].map((tab) =>
+    browserLocks().acquire(name, () => began.push(tab)),
+  );
+  await vi.waitFor(() => expect(began).toEqual([1]));
+  second?.();
+  first?.();
+  first?.();
+  await vi.waitFor(() => expect(began).toEqual([1, 3]));
+  third?.();
+  // Waits for ever if someone still held it.
+  expect(await navigator.locks.request(name, () => 'free')).toBe('free');
+});
+
+test('where the browser has no locks, or refuses them, every tab goes ahead', async () => {
+  const refusing = {
+    request: () => Promise.reject(new DOMException('sandboxed', 'SecurityError')),
+  } as unknown as LockManager;
+  vi.spyOn(navigator, 'locks', 'get').mockReturnValue(undefined as unknown as LockManager);
+  for (const locks of [browserLocks(), browserLocks(refusing)]) {
+    const began = vi.fn();
+    locks.acquire('any', began);
+    await vi.waitFor(() => expect(began).toHaveBeenCalledOnce());
+  }
+});
+
+test('a lock that was given up before it came never begins', async () => {
+  const began = vi.fn();
+  browserLocks().acquire(newRandomId(), began)?.();
+  await navigator.locks.query();
+  expect(began).not.toHaveBeenCalled();
+});
+
+test('tells the moments of the page by the browser’s events, until it is told to stop', () => {
+  const moments: PageMoment[] = [];
+  const off = browserPageLifecycle.onMoment((moment) => moments.push(moment));
+  dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+  dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }));
+  document.dispatchEvent(new Event('freeze'));
+  document.dispatchEvent(new Event('resume'));
+  document.dispatchEvent(new Event('visibilitychange'));
+  const now = document.visibilityState === 'visible' ? 'visible' : 'hidden';
+  expect(moments).toEqual(['leaving', 'returned', 'frozen', 'returned', now]);
+  off();
+  document.dispatchEvent(new Event('freeze'));
+  expect(moments).toHaveLength(5);
+});
+
+test('a signal reaches the other tabs and not its own', async () => {
+  const name = newRandomId();
+  const [mine, theirs] = [browserTabSignal(name), browserTabSignal(name)];
+  const own = vi.fn();
+  mine?.onSignal(own);
+  const heard = new Promise<void>((resolve) => theirs?.onSignal(resolve));
+  mine?.send();
+  await heard;
+  expect(own).not.toHaveBeenCalled();
+  mine?.close();
+  theirs?.close();
+});
