@@ -1,0 +1,13 @@
+// The smallest game: it remembers every reward that was handed to it, also across reloads.
+const { key, service, user } = Object.fromEntries(new URLSearchParams(location.search));
+const handed = () => JSON.parse(localStorage.getItem('handed') ?? '[]');
+
+window.ads = window.Trueward.createAds({
+  publishableKey: key,
+  serviceUrl: service,
+  userRef: user,
+});
+window.handed = handed;
+window.ads.on('reward', ({ decisionId, reward }) => {
+  localStorage.setItem('handed', JSON.stringify([...handed(), { decisionId, ...reward }]));
+});

@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** A program of ours in a process of its own, which has said that it answers. */
+export interface ReadyProcess<Ready> {
+  ready: Ready;
+  /** Ends it as an operator does; resolves when it is gone. */
+  stop(): Promise<void>;
+  /** Ends it as a crash does. */
+  kill(): Promise<void>;
+}
+
+/** Starts a Node program and waits for the line of JSON on its output that says it is ready. */
+export async function startReady<Ready>(
+  file: string,
+  args: string[],
+  env: Record<string, string>,
+): Promise<ReadyProcess<Ready>> {
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.on('data', (data: Buffer) => {
+    errors = (errors + data.toString()).slice(-4_000);
+  });
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.startsWith('{"ready":true')) {
+      child.stdout.resume();
+      return {
+        ready: JSON.parse(line) as Ready,
+        stop: () => end(child, 'SIGTERM'),
+        kill: () => end(child, 'SIGKILL'),
+      };
+    }
+  }
+  throw new Error(`${file} ended before it was ready:\n${errors}`);
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+}

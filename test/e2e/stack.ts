@@ -1,0 +1,102 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ReadyProcess, startReady } from './ready-process.ts';
+
+interface Keys {
+  publishable: string;
+  secret: string;
+}
+
+interface ServiceReady {
+  url: string;
+  keys: { sandbox: Keys; live: Keys };
+}
+
+/** Service, game server and a page, each as it is shipped, on data of their own. */
+export interface Stack {
+  serviceUrl: string;
+  gameServerUrl: string;
+  keys: ServiceReady['keys'];
+  /** Address of the plain page for one player. */
+  pageFor(player: string): string;
+  /** What the game server has credited. */
+  account(player: string): Promise<{ coins: number; credits: { decisionId: string }[] }>;
+  killService(): Promise<void>;
+  restartService(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export async function startStack(): Promise<Stack> {
+  const data = await mkdtemp(join(tmpdir(), 'trueward-e2e-'));
+  const startService = (port: string): Promise<ReadyProcess<ServiceReady>> =>
+    startReady(join(root, 'service/dist/main.js'), ['start'], {
+      TRUEWARD_DATA_DIR: data,
+      TRUEWARD_DEVELOPMENT: '1',
+      TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist'),
+      PORT: port,
+    });
+  let service = await startService('0');
+  const { keys, url: serviceUrl } = service.ready;
+  const gameServer = await startReady<{ url: string }>(join(root, 'demo/dist-server/main.js'), [], {
+    PORT: '0',
+    SERVICE_URL: serviceUrl,
+    SECRET_KEY: keys.sandbox.secret,
+    PUBLISHABLE_KEY: keys.sandbox.publishable,
+    DATA_DIR: join(data, 'game-server'),
+  });
+  const pages = await servePages();
+
+  return {
+    serviceUrl,
+    gameServerUrl: gameServer.ready.url,
+    keys,
+    pageFor: (player) =>
+      `${pages.url}/plain.html?${new URLSearchParams({
+        key: keys.sandbox.publishable,
+        service: serviceUrl,
+        user: player,
+      })}`,
+    async account(player) {
+      const answer = await fetch(`${gameServer.ready.url}/players/${player}`);
+      return (await answer.json()) as Awaited<ReturnType<Stack['account']>>;
+    },
+    killService: () => service.kill(),
+    async restartService() {
+      service = await startService(new URL(serviceUrl).port);
+    },
+    async stop() {
+      await Promise.all([service.stop(), gameServer.stop(), pages.close()]);
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+}
+
+const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
+
+/** Serves the pages beside this file, and the built SDK under `/dist`. */
+async function servePages(): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(({ url = '/' }, response) => {
+    const { pathname } = new URL(url, 'http://localhost');
+    const file = join(root, pathname.startsWith('/dist/') ? '.' : 'test/e2e/pages', pathname);
+    createReadStream(file)
+      .on('open', () => response.setHeader('content-type', types[extname(file)] ?? 'text/plain'))
+      .on('error', () => response.writeHead(404).end())
+      .pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

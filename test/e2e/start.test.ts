@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..');
+let dataDirectory: string;
+let devFile: string;
+let starts: ReturnType<typeof start>[];
+
+beforeEach(() => {
+  dataDirectory = mkdtempSync(join(tmpdir(), 'trueward-start-'));
+  devFile = join(dataDirectory, 'dev.json');
+  starts = [];
+});
+afterEach(async () => {
+  for (const started of starts) {
+    started.process.kill('SIGTERM');
+    await started.ended;
+  }
+  rmSync(dataDirectory, { recursive: true });
+});
+
+interface Ended {
+  code: number | null;
+  output: string;
+}
+
+/** What `npm start` runs. `ready` settles with dev.json, or fails with the output. */
+function start(): { process: ChildProcess; ready: Promise<DevFile>; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, ['scripts/start.mjs'], {
+    cwd: root,
+    env: { ...process.env, TRUEWARD_DATA_DIR: dataDirectory, TRUEWARD_NO_OPEN: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code) => resolve({ code, output }));
+  });
+  const ready = new Promise<DevFile>((resolve, reject) => {
+    const watcher = watch(dataDirectory, () => {
+      if (existsSync(devFile)) resolve(JSON.parse(readFileSync(devFile, 'utf8')) as DevFile);
+    });
+    void ended.then((end) => reject(new Error(end.output)));
+    child.once('close', () => watcher.close());
+  });
+  // Not every test waits for it.
+  ready.catch(() => undefined);
+  const started = { process: child, ready, ended };
+  starts.push(started);
+  return started;
+}
+
+interface DevFile {
+  serviceUrl: string;
+  demoUrl: string;
+  gameServerUrl: string;
+  keys: Record<'sandbox' | 'live', { publishable: string; secret: string }>;
+}
+
+async function stop(
+  started: ReturnType<typeof start>,
+): Promise<{ ms: number; code: number | null }> {
+  const since = performance.now();
+  started.process.kill('SIGTERM');
+  const { code } = await started.ended;
+  return { ms: performance.now() - since, code };
+}
+
+test('says where everything is once it answers, ends within 5 s, and goes on with the same data', async () => {
+  const first = start();
+  const dev = await first.ready;
+  expect(dev).toEqual({
+    serviceUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    demoUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    gameServerUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    keys: {
+      sandbox: {
+        publishable: expect.stringMatching(/^pk_sandbox_/),
+        secret: expect.stringMatching(/^sk_sandbox_/),
+      },
+      live: {
+        publishable: expect.stringMatching(/^pk_live_/),
+        secret: expect.stringMatching(/^sk_live_/),
+      },
+    },
+  });
+  const authorization = `Bearer ${dev.keys.sandbox.secret}`;
+  const placements = () => fetch(`${dev.serviceUrl}/v1/placements`, { headers: { authorization } });
+  expect((await placements()).status).toBe(200);
+  expect(await (await fetch(dev.demoUrl)).text()).toContain('<!doctype html>');
+
+  const { ms, code } = await stop(first);
+  expect(code).toBe(0);
+  expect(ms).toBeLessThan(5000);
+  expect(existsSync(devFile)).toBe(false);
+  await expect(placements()).rejects.toThrow();
+
+  const second = start();
+  expect((await second.ready).keys).toEqual(dev.keys);
+  expect((await stop(second)).code).toBe(0);
+});
+
+test('a second start on the same data says so and exits, and the first goes on', async () => {
+  const first = start();
+  const dev = await first.ready;
+  const second = await start().ended;
+  expect(second.code).toBe(1);
+  expect(second.output).toContain(
+    `Trueward already runs on these data (process ${first.process.pid}`,
+  );
+  expect((await fetch(`${dev.serviceUrl}/readyz`)).status).toBe(200);
+  expect(JSON.parse(readFileSync(devFile, 'utf8'))).toEqual(dev);
+});
+
+test('a start after a SIGKILL clears away what was left and goes on with the same data', async () => {
+  const first = start();
+  const dev = await first.ready;
+  const killed = new Promise((resolve) => first.process.once('exit', resolve));
+  first.process.kill('SIGKILL');
+  await killed;
+  rmSync(devFile);
+  const second = start();
+  expect((await second.ready).keys).toEqual(dev.keys);
+});
+
+test('a port that is taken is replaced by a free one', async () => {
+  const first = start();
+  const dev = await first.ready;
+  await stop(first);
+  const port = Number(new URL(dev.serviceUrl).port);
+  const stranger = createServer().listen(port, '127.0.0.1');
+  try {
+    const second = start();
+    const { serviceUrl } = await second.ready;
+    expect(serviceUrl).not.toBe(dev.serviceUrl);
+    expect((await fetch(`${serviceUrl}/readyz`)).status).toBe(200);
+  } finally {
+    stranger.close();
+  }
+});
+
+test('when one of the programs dies, everything ends and says which', async () => {
+  const first = start();
+  const dev = await first.ready;
+  const lock = JSON.parse(readFileSync(join(dataDirectory, 'start.lock'), 'utf8')) as {
+    children: { pid: number }[];
+  };
+  process.kill(lock.children[0]?.pid ?? 0, 'SIGKILL');
+  const { code, output } = await first.ended;
+  expect(code).toBe(1);
+  expect(output).toContain('service ended (SIGKILL)');
+  await expect(fetch(dev.gameServerUrl)).rejects.toThrow();
+});

@@ -1,0 +1,133 @@
+import type { BrowserContext, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { handed, openBrowser, resultOf, show } from './browser.ts';
+import { type Stack, startStack } from './stack.ts';
+
+/** An ad of the demo lasts 12 s at most. */
+const watched = { timeout: 30_000, interval: 200 };
+
+describe('a player and a rewarded ad', () => {
+  let stack: Stack;
+  let browser: BrowserContext;
+  let player = 0;
+
+  beforeAll(async () => {
+    stack = await startStack();
+    browser = await openBrowser();
+  });
+  afterEach(async () => {
+    await browser.unrouteAll();
+    for (const page of browser.pages().slice(1)) await page.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  const newPlayer = (): string => `player-${(player += 1)}`;
+  const open = async (name: string): Promise<Page> => {
+    const page = await browser.newPage();
+    await page.goto(stack.pageFor(name));
+    // Storage is shared by the players of this profile.
+    await page.evaluate(() => localStorage.clear());
+    return page;
+  };
+  const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
+  const cutNetwork = () =>
+    browser.route(`${stack.serviceUrl}/**`, (route) => route.abort('internetdisconnected'));
+
+  it('gets coins on the server, once, for an ad that was watched to its end', async () => {
+    const name = newPlayer();
+    const page = await open(name);
+    await show(page, 'showRewarded', 'revive');
+    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
+    await closeControl(page).click();
+    const result = await resultOf(page);
+    expect(result).toMatchObject({ outcome: 'rewarded', reward: { type: 'coins', amount: 25 } });
+    await expect
+      .poll(() => handed(page))
+      .toEqual([{ decisionId: result?.decisionId, type: 'coins', amount: 25 }]);
+    expect(await stack.account(name)).toMatchObject({
+      coins: 25,
+      credits: [{ decisionId: result?.decisionId }],
+    });
+  });
+
+  it('gets nothing for an ad that was closed early', async () => {
+    const name = newPlayer();
+    const page = await open(name);
+    await show(page, 'showRewarded', 'double-coins');
+    await closeControl(page).click();
+    await page.getByRole('button', { name: 'Close anyway' }).click();
+    const result = await resultOf(page);
+    expect(result).toMatchObject({ outcome: 'dismissed' });
+    await page.evaluate((id) => window.ads.rewardStatus(id), result?.decisionId ?? '');
+    const status = await fetch(`${stack.serviceUrl}/v1/decisions/${result?.decisionId}`, {
+      headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
+    });
+    expect(await status.json()).toMatchObject({ state: 'none' });
+    expect(await stack.account(name)).toMatchObject({ coins: 0, credits: [] });
+    expect(await handed(page)).toEqual([]);
+  });
+
+  it('keeps a completion that was made offline over a reload, and is handed its reward once', async () => {
+    const name = newPlayer();
+    const page = await open(name);
+    await show(page, 'showRewarded', 'revive');
+    await closeControl(page).waitFor();
+    await cutNetwork();
+    // The end card, or the reward's announcement: the ad was watched.
+    await expect
+      .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
+      .toBe(1);
+    await closeControl(page).click();
+    expect(await resultOf(page)).toMatchObject({ outcome: 'pending' });
+    await page.reload();
+    await expect
+      .poll(() => page.evaluate(() => window.ads.rewards()))
+      .toMatchObject([{ state: 'pending', reward: { amount: 25 } }]);
+    expect(await stack.account(name)).toMatchObject({ coins: 0 });
+
+    await browser.unrouteAll();
+    await page.evaluate(() => dispatchEvent(new Event('online')));
+    await expect.poll(() => handed(page), watched).toHaveLength(1);
+    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
+    await page.reload();
+    await expect.poll(() => page.evaluate(() => window.ads.rewards())).toEqual([]);
+    expect(await handed(page)).toHaveLength(1);
+  });
+
+  it('loses nothing when the service is killed in the middle of the ad and comes back', async () => {
+    const name = newPlayer();
+    const page = await open(name);
+    await show(page, 'showRewarded', 'revive');
+    await closeControl(page).waitFor();
+    await stack.killService();
+    await expect
+      .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
+      .toBe(1);
+    await stack.restartService();
+    await page.evaluate(() => dispatchEvent(new Event('online')));
+    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
+    await closeControl(page).click();
+    expect(['rewarded', 'pending']).toContain((await resultOf(page))?.outcome);
+    await expect.poll(() => handed(page), watched).toHaveLength(1);
+    expect((await stack.account(name)).credits).toHaveLength(1);
+  });
+
+  it('is handed one reward when the game is open in two tabs', async () => {
+    const name = newPlayer();
+    const first = await open(name);
+    const second = await open(name);
+    await first.bringToFront();
+    await show(first, 'showRewarded', 'revive');
+    await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
+    await closeControl(first).click();
+    await resultOf(first);
+    await expect.poll(() => handed(first)).toHaveLength(1);
+    await second.reload();
+    await second.evaluate(() => window.ads.rewards());
+    expect(await handed(second)).toHaveLength(1);
+    expect((await stack.account(name)).credits).toHaveLength(1);
+  });
+});
