@@ -1,0 +1,88 @@
+import type { EngineDriver } from '../engine/engine-driver.ts';
+import { rememberFocus } from '../engine/restore-focus.ts';
+import type { CocosModule } from './cocos-module.ts';
+import { holdInput } from './hold-input.ts';
+
+/**
+ * The engine driver for a Cocos Creator game, 3.8. `createCocosAds()` makes it by itself; it is
+ * exported for a game that calls `createAds()` on its own.
+ *
+ * @example
+ * import * as cc from 'cc';
+ * const ads = createAds({ publishableKey, serviceUrl, engine: cocosDriver(cc) });
+ */
+export function cocosDriver(cc: CocosModule): EngineDriver {
+  return {
+    hold: () => hold(cc),
+    onFrame: (callback) => listenToFrames(cc, callback),
+    focusTarget: () => cc.game.canvas,
+    // Nothing of ours runs in a frame but at its begin and after its update, and there nothing is
+    // being drawn.
+    isRendering: () => false,
+  };
+}
+
+/** Attached only while asked for: an idle frame calls nothing of ours. */
+function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
+  const afterUpdate = () => callback();
+  // A game that paused its director for an ad gets no updates, and must still hear how the ad ended.
+  const whilePaused = () => {
+    if (director.isPaused()) callback();
+  };
+  director.on(Director.EVENT_AFTER_UPDATE, afterUpdate);
+  director.on(Director.EVENT_BEGIN_FRAME, whilePaused);
+  return () => {
+    director.off(Director.EVENT_AFTER_UPDATE, afterUpdate);
+    director.off(Director.EVENT_BEGIN_FRAME, whilePaused);
+  };
+}
+
+function hold(cc: CocosModule): () => void {
+  const { game, Game } = cc;
+  let resumeAfterwards = !game.isPaused();
+  let released = false;
+  const giveFocusBack = rememberFocus(() => game.canvas);
+  const giveInputBack = holdInput(game.canvas);
+  // An engine that was hidden when the ad opened resumes under it once the page is shown again.
+  const stayPaused = () => {
+    resumeAfterwards = true;
+    game.pause();
+  };
+  game.on(Game.EVENT_RESUME, stayPaused);
+  // Stops frames, and sounds too: the engine’s players interrupt themselves on its pause event.
+  game.pause();
+
+  return () => {
+    if (released) return;
+    released = true;
+    game.off(Game.EVENT_RESUME, stayPaused);
+    giveInputBack();
+    giveFocusBack();
+    if (resumeAfterwards) resume(cc);
+  };
+}
+
+function resume(cc: CocosModule): void {
+  const { game, Game } = cc;
+  if (document.hidden) {
+    // Music must not start in a hidden page, and the engine doesn't pause for hiding a second time.
+    game.once(Game.EVENT_SHOW, () => resume(cc));
+    return;
+  }
+  skipHeldTime(cc);
+  game.resume();
+}
+
+/**
+ * The engine counts the pause into the next delta unless it was longer than this threshold, which is
+ * 1 s by default; so a shorter ad would throw the game forward by up to a second.
+ */
+function skipHeldTime({ director, Director, Game }: CocosModule): void {
+  const threshold = Game.DEBUG_DT_THRESHOLD;
+  // Zero: the frame after an earlier release has not come yet.
+  if (threshold === 0) return;
+  Game.DEBUG_DT_THRESHOLD = 0;
+  director.once(Director.EVENT_BEGIN_FRAME, () => {
+    Game.DEBUG_DT_THRESHOLD = threshold;
+  });
+}

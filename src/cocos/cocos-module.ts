@@ -1,0 +1,35 @@
+interface CocosEvents {
+  on(type: string, callback: () => void): unknown;
+  once(type: string, callback: () => void): unknown;
+  off(type: string, callback: () => void): unknown;
+}
+
+/**
+ * What the adapter uses of the module `cc`, which a game gets by `import * as cc from 'cc'`. It is
+ * described here instead of imported, because only Cocos Creator can resolve that module: so neither
+ * this package nor its types depend on a version of the editor.
+ */
+export interface CocosModule {
+  readonly game: CocosEvents & {
+    readonly canvas: HTMLCanvasElement | null;
+    isPaused(): boolean;
+    pause(): void;
+    resume(): void;
+  };
+  readonly Game: {
+    readonly EVENT_RESUME: string;
+    readonly EVENT_SHOW: string;
+    DEBUG_DT_THRESHOLD: number;
+  };
+  readonly director: CocosEvents & { isPaused(): boolean };
+  readonly Director: {
+    readonly EVENT_AFTER_UPDATE: string;
+    readonly EVENT_BEGIN_FRAME: string;
+  };
+}
+
+/** What a component needs of `cc` besides: the class to extend, and the way to outlive its scene. */
+export interface CocosComponentModule<Node, Component extends { node: Node }> extends CocosModule {
+  readonly director: CocosModule['director'] & { addPersistRootNode(node: Node): void };
+  readonly Component: new () => Component;
+}

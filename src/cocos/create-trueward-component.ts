@@ -1,0 +1,103 @@
+import { OptionError } from '../options.ts';
+import type { EarnedReward } from '../outcome.ts';
+import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
+import type { CocosComponentModule } from './cocos-module.ts';
+import { type CocosAdsOptions, createCocosAds } from './create-cocos-ads.ts';
+
+/** What {@link createTruewardComponent} adds to `cc.Component`. */
+export interface TruewardComponent {
+  /** Ads; made when first asked for, at the latest in `onLoad()`. */
+  readonly ads: GameAds;
+  /** Override it: where the keys come from, usually from properties of your component. */
+  adsOptions(): CocosAdsOptions;
+  /**
+   * Implement it to be handed every confirmed reward while the component is enabled; rewards that
+   * arrive while it is disabled wait. See the event `reward` of `ads.on()`.
+   */
+  onReward?(reward: EarnedReward): void | Promise<void>;
+  /** Called by the engine; call it with `super` where you override it, as the three below. */
+  onLoad(): void;
+  onEnable(): void;
+  onDisable(): void;
+  onDestroy(): void;
+}
+
+/**
+ * Makes the class that your component for ads extends. Its node becomes a persistent root node, so
+ * put it at the root of your first scene. A mistake in the options is reported once, to the console
+ * and `window.onerror`, and costs the ads but not the game.
+ *
+ * The class carries no `@ccclass`, because Cocos Creator takes one component for each script only:
+ * yours.
+ *
+ * @example
+ * import * as cc from 'cc';
+ * import { createTruewardComponent } from 'trueward/cocos';
+ * const { ccclass, property } = cc._decorator;
+ *
+ * @ccclass('GameAds')
+ * export class GameAds extends createTruewardComponent(cc) {
+ *   @property publishableKey = '';
+ *   @property serviceUrl = '';
+ *
+ *   adsOptions() {
+ *     return { publishableKey: this.publishableKey, serviceUrl: this.serviceUrl };
+ *   }
+ * }
+ */
+export function createTruewardComponent<Node, Component extends { node: Node }>(
+  cc: CocosComponentModule<Node, Component>,
+): new () => Component & TruewardComponent {
+  // TypeScript extends a class of a type parameter only where its constructor takes `any`.
+  const Base: new () => { node: Node } = cc.Component;
+
+  class Trueward extends Base implements TruewardComponent {
+    #ads: GameAds | undefined;
+    #stopRewards: (() => void) | undefined;
+
+    onReward?(reward: EarnedReward): void | Promise<void>;
+
+    get ads(): GameAds {
+      return (this.#ads ??= startAds(cc, () => this.adsOptions()));
+    }
+
+    adsOptions(): CocosAdsOptions {
+      return {} as CocosAdsOptions;
+    }
+
+    onLoad(): void {
+      cc.director.addPersistRootNode(this.node);
+      // From here on events and rewards of an earlier visit are on their way, shown ad or not.
+      void this.ads;
+    }
+
+    onEnable(): void {
+      // A handler that did nothing would still use the reward up.
+      if (!this.onReward) return;
+      this.#stopRewards = this.ads.on('reward', (reward) => this.onReward?.(reward));
+    }
+
+    onDisable(): void {
+      this.#stopRewards?.();
+      this.#stopRewards = undefined;
+    }
+
+    onDestroy(): void {
+      this.#ads?.destroy();
+    }
+  }
+  return Trueward as unknown as new () => Component & TruewardComponent;
+}
+
+function startAds(
+  cc: Parameters<typeof createCocosAds>[0],
+  options: () => CocosAdsOptions,
+): GameAds {
+  try {
+    return createCocosAds(cc, options());
+  } catch (error) {
+    // An exception here would end the engine’s frame; `reportError` shows it without.
+    reportError(error);
+    return unavailableAds(error instanceof OptionError ? error.code : String(error));
+  }
+}

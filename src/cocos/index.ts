@@ -1,0 +1,9 @@
+/**
+ * Ads for Cocos Creator games, 3.8.
+ *
+ * @packageDocumentation
+ */
+export { cocosDriver } from './cocos-driver.ts';
+export type { CocosComponentModule, CocosModule } from './cocos-module.ts';
+export { type CocosAdsOptions, createCocosAds } from './create-cocos-ads.ts';
+export { createTruewardComponent, type TruewardComponent } from './create-trueward-component.ts';

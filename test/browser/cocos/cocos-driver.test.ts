@@ -1,0 +1,261 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import { cocosDriver } from '../../../src/cocos/cocos-driver.ts';
+import type { EngineDriver } from '../../../src/engine/engine-driver.ts';
+import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
+
+let canvas: HTMLCanvasElement;
+let engine: CocosEngine;
+let driver: EngineDriver;
+let release: () => void;
+
+beforeEach(() => {
+  canvas = document.createElement('canvas');
+  canvas.id = 'GameCanvas';
+  canvas.tabIndex = 99;
+  document.body.append(canvas);
+  canvas.focus();
+  engine = createCocosEngine(canvas);
+  driver = cocosDriver(engine);
+  release = () => {};
+});
+
+afterEach(() => {
+  release();
+  engine.destroy();
+  document.body.replaceChildren();
+  Reflect.deleteProperty(document, 'hidden');
+});
+
+function hold(): void {
+  release = driver.hold();
+}
+
+function setHidden(hidden: boolean): void {
+  Object.defineProperty(document, 'hidden', { configurable: true, value: hidden });
+  if (hidden) engine.hide();
+  else engine.show();
+}
+
+/** Opens a modal dialog, as an ad does. */
+function openAd(): { dialog: HTMLDialogElement; button: HTMLButtonElement } {
+  const dialog = document.createElement('dialog');
+  const button = document.createElement('button');
+  button.textContent = 'Close';
+  dialog.append(button);
+  document.body.append(dialog);
+  dialog.showModal();
+  return { dialog, button };
+}
+
+describe('Holding', () => {
+  test('stops frames and the sounds that play, and release starts both again.', () => {
+    let updates = 0;
+    engine.onUpdate = () => (updates += 1);
+    const music = engine.playSound();
+    const silenced = engine.playSound();
+    silenced.pause();
+
+    hold();
+    engine.tick();
+    expect(updates).toBe(0);
+    expect(music.state).toBe('interrupted');
+
+    release();
+    engine.tick();
+    expect(updates).toBe(1);
+    expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
+  });
+
+  test('leaves a game paused that was paused before.', () => {
+    engine.game.pause();
+    hold();
+    release();
+    expect(engine.game.isPaused()).toBe(true);
+  });
+
+  test('lasts when the page is hidden and shown again.', () => {
+    hold();
+    setHidden(true);
+    setHidden(false);
+    expect(engine.game.isPaused()).toBe(true);
+    release();
+    expect(engine.game.isPaused()).toBe(false);
+  });
+
+  test('lasts when the page was hidden before, and the sounds stay silent.', () => {
+    const music = engine.playSound();
+    setHidden(true);
+    hold();
+    setHidden(false);
+    expect(engine.game.isPaused()).toBe(true);
+    expect(music.state).toBe('interrupted');
+    release();
+    expect(engine.game.isPaused()).toBe(false);
+    expect(music.state).toBe('playing');
+  });
+
+  test('cannot be ended by the game, which goes on with the release instead.', () => {
+    hold();
+    engine.game.resume();
+    expect(engine.game.isPaused()).toBe(true);
+    release();
+    expect(engine.game.isPaused()).toBe(false);
+  });
+
+  test('that ends in a hidden page resumes when the page is shown.', () => {
+    const music = engine.playSound();
+    hold();
+    setHidden(true);
+    release();
+    expect(engine.game.isPaused()).toBe(true);
+    expect(music.state).toBe('interrupted');
+    setHidden(false);
+    expect(engine.game.isPaused()).toBe(false);
+    expect(music.state).toBe('playing');
+  });
+
+  test('leaves no listener behind, and releasing twice does nothing more.', () => {
+    hold();
+    release();
+    engine.tick();
+    expect(engine.listenerCount()).toBe(0);
+    engine.game.pause();
+    release();
+    expect(engine.game.isPaused()).toBe(true);
+  });
+});
+
+describe('The delta after the release', () => {
+  test.each([300, 800, 30_000])('is one frame after %i ms.', (ms) => {
+    engine.tick();
+    hold();
+    engine.wait(ms);
+    release();
+    engine.tick(16);
+    expect(engine.dt).toBeCloseTo(1 / 60);
+    engine.tick(500);
+    expect(engine.dt).toBeCloseTo(0.5);
+    expect(engine.Game.DEBUG_DT_THRESHOLD).toBe(1);
+  });
+
+  test('is right after two holds in one frame, too.', () => {
+    engine.tick();
+    hold();
+    release();
+    hold();
+    engine.wait(500);
+    release();
+    engine.tick(16);
+    expect(engine.dt).toBeCloseTo(1 / 60);
+    expect(engine.Game.DEBUG_DT_THRESHOLD).toBe(1);
+  });
+});
+
+describe('Frames', () => {
+  test('come after the update and before the drawing.', () => {
+    const log: string[] = [];
+    engine.onUpdate = () => log.push('update');
+    engine.onDraw = () => log.push('draw');
+    const stop = driver.onFrame(() => log.push('frame'));
+    engine.tick();
+    expect(log).toEqual(['update', 'frame', 'draw']);
+    stop();
+    engine.tick();
+    expect(log.filter((line) => line === 'frame')).toHaveLength(1);
+  });
+
+  test('cost nothing while nobody asked for them.', () => {
+    const stop = driver.onFrame(() => {});
+    stop();
+    expect(engine.listenerCount()).toBe(0);
+  });
+
+  test('do not come while the game is held.', () => {
+    let frames = 0;
+    driver.onFrame(() => (frames += 1));
+    hold();
+    engine.tick();
+    expect(frames).toBe(0);
+    release();
+    engine.tick();
+    expect(frames).toBe(1);
+  });
+
+  test('come once each while the game itself has paused its director, before the drawing.', () => {
+    const log: string[] = [];
+    engine.onDraw = () => log.push('draw');
+    driver.onFrame(() => log.push('frame'));
+    engine.director.pause();
+    engine.tick();
+    expect(log).toEqual(['frame', 'draw']);
+  });
+
+  test('come to the same callback as often as it was given.', () => {
+    let frames = 0;
+    const callback = () => (frames += 1);
+    const stop = driver.onFrame(callback);
+    driver.onFrame(callback);
+    engine.tick();
+    expect(frames).toBe(2);
+    stop();
+    engine.tick();
+    expect(frames).toBe(3);
+  });
+});
+
+describe('The keyboard', () => {
+  test('is back on the canvas after an ad in an iframe.', () => {
+    canvas.blur();
+    hold();
+    const frame = document.createElement('iframe');
+    document.body.append(frame);
+    frame.focus();
+    frame.remove();
+    expect(document.activeElement).not.toBe(canvas);
+    release();
+    expect(document.activeElement).toBe(canvas);
+    expect(driver.focusTarget()).toBe(canvas);
+  });
+
+  test('is heard by the game again.', async () => {
+    hold();
+    const { dialog } = openAd();
+    await userEvent.keyboard('w');
+    expect(engine.input).toEqual([]);
+    dialog.remove();
+    release();
+    await userEvent.keyboard('w');
+    expect(engine.input).toEqual(['KEY_DOWN KeyW', 'KEY_UP KeyW']);
+  });
+
+  test('tells the game of a key that is let go during the ad, and of no other.', async () => {
+    // One user, who remembers what is pressed.
+    const user = userEvent.setup();
+    await user.keyboard('{ArrowLeft>}');
+    hold();
+    openAd();
+    await user.keyboard('{Tab}');
+    await user.keyboard('{/ArrowLeft}');
+    expect(engine.input).toEqual(['KEY_DOWN ArrowLeft', 'KEY_UP ArrowLeft']);
+  });
+});
+
+describe('The mouse', () => {
+  test('in the ad is kept from the game, and works in the ad.', async () => {
+    hold();
+    const { button } = openAd();
+    let clicks = 0;
+    button.addEventListener('click', () => (clicks += 1));
+    await userEvent.click(button);
+    expect(clicks).toBe(1);
+    expect(engine.input).toEqual([]);
+  });
+
+  test('is the game’s again after the release.', async () => {
+    hold();
+    release();
+    await userEvent.click(canvas);
+    expect(engine.input).toEqual(['MOUSE_DOWN', 'MOUSE_UP']);
+  });
+});

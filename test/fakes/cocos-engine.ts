@@ -1,0 +1,231 @@
+import type { CocosModule } from '../../src/cocos/cocos-module.ts';
+
+/**
+ * A Cocos Creator 3.8 engine as far as the adapter can see one: its frame, its two ways to pause, its
+ * page visibility and its web input. The order of events, the pause flags and the deltas are those
+ * that were measured on 3.8.5 in Chromium; `test/unit/cocos/cocos-engine.test.ts` holds them fast.
+ * Time passes by `tick()` and `wait()` only.
+ */
+export interface CocosEngine extends CocosModule {
+  /** One animation frame, after `ms` have passed; nothing happens while the engine is paused or hidden. */
+  tick(ms?: number): void;
+  /** Time in which no animation frame comes. */
+  wait(ms: number): void;
+  /** What `director.tick` was given last, in seconds. */
+  readonly dt: number;
+  /** Components’ `update()` goes here. */
+  onUpdate: () => void;
+  /** Called in the middle of drawing. */
+  onDraw: () => void;
+  /** The page is hidden, or shown again. */
+  hide(): void;
+  show(): void;
+  /** A playing sound; the engine’s players interrupt themselves with the game. */
+  playSound(): CocosSound;
+  /** How many listeners there are on game and director, but those of the engine itself. */
+  listenerCount(): number;
+  /** Input events that the game got, such as `KEY_DOWN KeyW`. */
+  readonly input: string[];
+  readonly director: CocosModule['director'] & {
+    pause(): void;
+    resume(): void;
+    addPersistRootNode(node: object): void;
+  };
+  readonly Component: new () => { node: object };
+  /** Nodes that outlive their scene. */
+  readonly persistent: object[];
+  /** Ends what the engine listens to in the page. */
+  destroy(): void;
+}
+
+export interface CocosSound {
+  readonly state: 'playing' | 'paused' | 'interrupted';
+  pause(): void;
+}
+
+const frameSeconds = 1 / 60;
+
+/** @param canvas - Where keys are listened for; without one there is no input, as without a page. */
+export function createCocosEngine(canvas: HTMLCanvasElement | null = null): CocosEngine {
+  const gameEvents = createCocosEvents();
+  const directorEvents = createCocosEvents();
+  const Game = {
+    EVENT_RESUME: 'game_on_resume',
+    EVENT_SHOW: 'game_on_show',
+    DEBUG_DT_THRESHOLD: 1,
+  };
+  const Director = {
+    EVENT_AFTER_UPDATE: 'director_after_update',
+    EVENT_BEGIN_FRAME: 'director_begin_frame',
+  };
+  const page = { now: 0, hidden: false };
+  const state = { paused: false, pausedByEngine: false, directorPaused: false, start: 0, dt: 0 };
+  const input: string[] = [];
+  const persistent: object[] = [];
+  const stopInput = canvas === null ? () => {} : listenForInput(canvas, input);
+
+  const game: CocosModule['game'] = {
+    ...gameEvents,
+    canvas,
+    isPaused: () => state.paused,
+    pause() {
+      if (state.paused) return;
+      state.paused = true;
+      gameEvents.emit('game_on_pause');
+    },
+    resume() {
+      if (!state.paused) return;
+      state.paused = false;
+      gameEvents.emit(Game.EVENT_RESUME);
+    },
+  };
+
+  function nextDelta(): number {
+    const seconds = page.now > state.start ? (page.now - state.start) / 1000 : 0;
+    state.start = page.now;
+    return seconds > Game.DEBUG_DT_THRESHOLD ? frameSeconds : seconds;
+  }
+
+  function frame(): void {
+    const { emit } = directorEvents;
+    state.dt = nextDelta();
+    emit(Director.EVENT_BEGIN_FRAME);
+    if (!state.directorPaused) {
+      emit('director_before_update');
+      engine.onUpdate();
+      emit(Director.EVENT_AFTER_UPDATE);
+    }
+    emit('director_before_draw');
+    engine.onDraw();
+    emit('director_after_draw');
+    emit('director_end_frame');
+  }
+
+  const engine: CocosEngine = {
+    game,
+    Game,
+    director: {
+      ...directorEvents,
+      isPaused: () => state.directorPaused,
+      pause: () => (state.directorPaused = true),
+      resume: () => (state.directorPaused = false),
+      addPersistRootNode: (node) => persistent.push(node),
+    },
+    Director,
+    Component: class {
+      node = {};
+    },
+    persistent,
+    input,
+    onUpdate: () => {},
+    onDraw: () => {},
+    get dt() {
+      return state.dt;
+    },
+    wait: (ms) => (page.now += ms),
+    tick(ms = 1000 * frameSeconds) {
+      page.now += ms;
+      if (!state.paused && !page.hidden) frame();
+    },
+    hide() {
+      page.hidden = true;
+      gameEvents.emit('game_on_hide');
+      // A game that is paused already is not marked, and so stays paused when it is shown again.
+      if (state.paused) return;
+      state.pausedByEngine = true;
+      game.pause();
+    },
+    show() {
+      page.hidden = false;
+      gameEvents.emit(Game.EVENT_SHOW);
+      if (!state.pausedByEngine) return;
+      game.resume();
+      state.pausedByEngine = false;
+    },
+    playSound: () => createSound(gameEvents, Game.EVENT_RESUME),
+    listenerCount: () => gameEvents.count() + directorEvents.count(),
+    destroy: stopInput,
+  };
+  return engine;
+}
+
+interface Listener {
+  type: string;
+  callback: () => void;
+  once: boolean;
+  removed: boolean;
+  /** The engine’s own, which the game cannot see. */
+  internal: boolean;
+}
+
+/** An engine event target: a callback is registered once, and one that is added meanwhile waits. */
+function createCocosEvents() {
+  let listeners: Listener[] = [];
+
+  function add(type: string, callback: () => void, once: boolean, internal = false): void {
+    if (listeners.some((known) => known.type === type && known.callback === callback)) return;
+    listeners.push({ type, callback, once, removed: false, internal });
+  }
+
+  function remove(listener: Listener): void {
+    listener.removed = true;
+    listeners = listeners.filter((other) => other !== listener);
+  }
+
+  return {
+    on: (type: string, callback: () => void) => add(type, callback, false),
+    once: (type: string, callback: () => void) => add(type, callback, true),
+    off(type: string, callback: () => void) {
+      const found = listeners.find((known) => known.type === type && known.callback === callback);
+      if (found) remove(found);
+    },
+    onInternally: (type: string, callback: () => void) => add(type, callback, false, true),
+    emit(type: string) {
+      for (const listener of listeners.filter((known) => known.type === type)) {
+        if (listener.removed) continue;
+        if (listener.once) remove(listener);
+        listener.callback();
+      }
+    },
+    count: () => listeners.filter(({ internal }) => !internal).length,
+  };
+}
+
+function createSound(
+  game: Pick<ReturnType<typeof createCocosEvents>, 'onInternally'>,
+  resumeEvent: string,
+): CocosSound {
+  let state: CocosSound['state'] = 'playing';
+  game.onInternally('game_on_pause', () => {
+    if (state === 'playing') state = 'interrupted';
+  });
+  game.onInternally(resumeEvent, () => {
+    if (state === 'interrupted') state = 'playing';
+  });
+  return {
+    get state() {
+      return state;
+    },
+    pause: () => (state = 'paused'),
+  };
+}
+
+/** Keys on the canvas, the mouse on the canvas and the window; paused or not, and at once. */
+function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const key = (name: string) => (event: KeyboardEvent) => {
+    event.stopPropagation();
+    input.push(`${name} ${event.code}`);
+  };
+  const mouse = (name: string) => (event: Event) => {
+    event.stopPropagation();
+    input.push(name);
+  };
+  canvas.addEventListener('keydown', key('KEY_DOWN'), { signal });
+  canvas.addEventListener('keyup', key('KEY_UP'), { signal });
+  canvas.addEventListener('mousedown', mouse('MOUSE_DOWN'), { signal });
+  canvas.addEventListener('mouseup', mouse('MOUSE_UP'), { signal });
+  window.addEventListener('mouseup', mouse('MOUSE_UP'), { signal });
+  return () => stop.abort();
+}

@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
+
+// What was measured on the real engine (3.8.5 in Chromium); the adapter's tests stand on it.
+
+let engine: CocosEngine;
+let log: string[];
+
+beforeEach(() => {
+  engine = createCocosEngine();
+  log = [];
+});
+
+function logDirector(...names: string[]): void {
+  for (const name of names) engine.director.on(`director_${name}`, () => log.push(name));
+}
+
+describe('A frame', () => {
+  beforeEach(() => {
+    logDirector('begin_frame', 'before_update', 'after_update', 'before_draw', 'after_draw');
+    logDirector('end_frame');
+    engine.onUpdate = () => log.push('update');
+    engine.onDraw = () => log.push('draw');
+  });
+
+  test('updates, then draws.', () => {
+    engine.tick();
+    expect(log).toEqual([
+      'begin_frame',
+      'before_update',
+      'update',
+      'after_update',
+      'before_draw',
+      'draw',
+      'after_draw',
+      'end_frame',
+    ]);
+  });
+
+  test('leaves the update out while the director is paused.', () => {
+    engine.director.pause();
+    engine.tick();
+    expect(log).toEqual(['begin_frame', 'before_draw', 'draw', 'after_draw', 'end_frame']);
+  });
+
+  test('does not come while the game is paused.', () => {
+    engine.game.pause();
+    engine.tick();
+    expect(log).toEqual([]);
+  });
+
+  test('does not come while the page is hidden.', () => {
+    engine.hide();
+    engine.tick();
+    expect(log).toEqual([]);
+  });
+});
+
+describe('The delta', () => {
+  test('jumps by a pause that was shorter than a second.', () => {
+    engine.tick();
+    engine.game.pause();
+    engine.wait(800);
+    engine.game.resume();
+    engine.tick(16);
+    expect(engine.dt).toBeCloseTo(0.816);
+  });
+
+  test('is one frame after a longer pause.', () => {
+    engine.tick();
+    engine.game.pause();
+    engine.wait(1500);
+    engine.game.resume();
+    engine.tick(16);
+    expect(engine.dt).toBeCloseTo(1 / 60);
+  });
+});
+
+describe('Pausing', () => {
+  beforeEach(() => {
+    engine.game.on('game_on_pause', () => log.push('pause'));
+    engine.game.on('game_on_resume', () => log.push('resume'));
+  });
+
+  test('is told once, and so is resuming.', () => {
+    engine.game.pause();
+    engine.game.pause();
+    engine.game.resume();
+    engine.game.resume();
+    expect(log).toEqual(['pause', 'resume']);
+  });
+
+  test('by the game survives hiding and showing the page.', () => {
+    engine.game.pause();
+    engine.hide();
+    engine.show();
+    expect(engine.game.isPaused()).toBe(true);
+    expect(log).toEqual(['pause']);
+  });
+
+  test('while the page is hidden ends with showing it, because the engine had paused first.', () => {
+    engine.hide();
+    engine.game.pause();
+    engine.show();
+    expect(engine.game.isPaused()).toBe(false);
+    expect(log).toEqual(['pause', 'resume']);
+  });
+
+  test('interrupts the sounds that play, and resuming starts only those.', () => {
+    const music = engine.playSound();
+    const silenced = engine.playSound();
+    silenced.pause();
+    engine.game.pause();
+    expect([music.state, silenced.state]).toEqual(['interrupted', 'paused']);
+    engine.game.resume();
+    expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
+  });
+});
+
+describe('Listeners', () => {
+  test('are registered once for one callback.', () => {
+    const callback = () => log.push('called');
+    engine.director.on('director_after_update', callback);
+    engine.director.on('director_after_update', callback);
+    engine.tick();
+    expect(log).toEqual(['called']);
+    engine.director.off('director_after_update', callback);
+    expect(engine.listenerCount()).toBe(0);
+  });
+
+  test('that are added while an event is told hear the next one only.', () => {
+    engine.director.once('director_after_update', () => {
+      engine.director.on('director_after_update', () => log.push('late'));
+    });
+    engine.tick();
+    expect(log).toEqual([]);
+    engine.tick();
+    expect(log).toEqual(['late']);
+  });
+});
