@@ -1,0 +1,311 @@
+import { expect, it, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import { decide, givenBack, html, image, missing, overlay, setStage, video } from './stage-set.ts';
+
+const options = { timeout: 5000, interval: 20 };
+const shows = (selector: string) =>
+  vi.waitFor(() => {
+    const element = overlay().shown(selector);
+    if (element === undefined) throw new Error(`${selector} is not shown`);
+    return element;
+  }, options);
+
+for (const [name, media] of [
+  ['a video', video],
+  ['an image', image],
+  ['an HTML creative', html(`port.postMessage({ type: 'ready' })`)],
+] as const) {
+  it(`rewards ${name} that was watched to the end, and gives the game back`, async () => {
+    const stage = setStage();
+    const result = await stage.run(decide(media, name === 'a video' ? { min_watch_ms: 2700 } : {}));
+    expect(result).toEqual({
+      outcome: 'rewarded',
+      decisionId: 'dec_01jabcdefghjkmnpqrstvwxyz0',
+      reward: { type: 'coins', amount: 50 },
+    });
+    expect(stage.isGivenBack()).toEqual(givenBack);
+    expect(stage.log.slice(0, 3)).toEqual(['hold', 'onOpen', 'track']);
+    for (const once of [
+      'start',
+      'impression',
+      'first_quartile',
+      'midpoint',
+      'third_quartile',
+      'complete',
+      'watched',
+      'close',
+      'release',
+      'onClose',
+    ]) {
+      expect(stage.count(once), once).toBe(1);
+    }
+    const complete = stage.events.find(({ type }) => type === 'complete');
+    expect(complete?.watched_ms).toBeGreaterThanOrEqual(name === 'a video' ? 2700 : 1200);
+    expect(stage.log.indexOf('complete')).toBeLessThan(stage.log.indexOf('close'));
+    expect(stage.log.indexOf('onClose')).toBeLessThan(stage.log.indexOf('confirmation'));
+  });
+}
+
+it('counts no more of a video than was played', async () => {
+  const stage = setStage();
+  const running = stage.run(decide(video, { min_watch_ms: 2700 }));
+  await shows('dialog');
+  await vi.waitFor(() => expect(stage.count('start')).toBe(1), options);
+  const element = document.querySelector('video');
+  if (element) element.currentTime = 2.5;
+  await running;
+  const complete = stage.events.find(({ type }) => type === 'complete');
+  expect(complete?.watched_ms).toBeLessThan(1500);
+});
+
+it('asks before a reward is lost, goes on when the player stays, and tells a dismissal', async () => {
+  const stage = setStage();
+  const running = stage.run(decide(video, { min_watch_ms: 2900 }));
+  await userEvent.click(await shows('button.close'));
+  await shows('.ask');
+  expect(document.querySelector('video')?.paused).toBe(true);
+  await userEvent.click(await shows('.ask .main'));
+  expect(overlay().shown('.ask')).toBeUndefined();
+  await vi.waitFor(() => expect(document.querySelector('video')?.paused).toBe(false), options);
+  await userEvent.keyboard('{Escape}');
+  await userEvent.click(await shows('.ask button:last-child'));
+  expect((await running).outcome).toBe('dismissed');
+  expect(stage.count('complete')).toBe(0);
+  expect(stage.log.slice(-4)).toEqual(['release', 'onClose', 'skip', 'close']);
+  expect(stage.isGivenBack()).toEqual(givenBack);
+});
+
+it('completes an interstitial that is closed as soon as it may be', async () => {
+  const stage = setStage();
+  const running = stage.run(decide(image, { format: 'interstitial' }), { kind: 'interstitial' });
+  await userEvent.click(await shows('button.close'));
+  expect((await running).outcome).toBe('completed');
+  expect(stage.count('confirmation')).toBe(0);
+  expect(stage.isGivenBack()).toEqual(givenBack);
+});
+
+it('shows an end card with a link, counts its click once, and ends when it is closed', async () => {
+  const stage = setStage();
+  const running = stage.run(decide(image, {}, 'https://advertiser.test/'));
+  const link = (await shows('.end a')) as HTMLAnchorElement;
+  expect([link.target, link.rel]).toEqual(['_blank', 'noopener']);
+  // The test stays on its own page.
+  link.addEventListener('click', (event) => event.preventDefault());
+  link.click();
+  link.click();
+  await userEvent.click(await shows('.end button'));
+  expect((await running).outcome).toBe('rewarded');
+  expect(stage.count('click')).toBe(1);
+  expect(stage.isGivenBack()).toEqual(givenBack);
+});
+
+it('offers no link that would run script', async () => {
+  const stage = setStage();
+  // eslint-disable-next-line no-script-url
+  const running = stage.run(decide(image, {}, 'javascript:alert(1)'));
+  await shows('dialog');
+  expect(overlay().root?.querySelector('a')).toBeNull();
+  await userEvent.click(await shows('.end button'));
+  await running;
+});
+
+for (const [name, media] of [
+  ['a video', missing('video')],
+  ['an image', missing('image')],
+] as const) {
+  it(`does not touch the game for ${name} that is not there`, async () => {
+    const stage = setStage();
+    const result = await stage.run(decide(media));
+    expect(result.outcome).toBe('error');
+    expect(stage.log).toEqual([]);
+    expect(stage.isGivenBack()).toEqual(givenBack);
+  });
+}
+
+it('gives up an HTML creative that never says that it is ready', async () => {
+  const stage = setStage();
+  const result = await stage.run(decide(html('')), {}, 400);
+  expect(result.outcome).toBe('timeout');
+  await vi.waitFor(() => expect(stage.isGivenBack()).toEqual(givenBack), options);
+  expect(stage.log).toEqual([]);
+});
+
+it('cuts off an HTML creative that floods it with messages', async () => {
+  const stage = setStage();
+  const result = await stage.run(
+    decide(
+      html(
+        `port.postMessage({ type: 'ready' }); for (let i = 0; i < 1e4; i++) port.postMessage({ type: 'click' })`,
+      ),
+    ),
+  );
+  expect(result).toMatchObject({ outcome: 'error', reason: 'message_flood' });
+  expect(stage.isGivenBack()).toEqual(givenBack);
+});
+
+it('keeps an HTML creative away from the page', async () => {
+  const stage = setStage();
+  const result = await stage.run(
+    decide(
+      html(`let read = 'nothing'; try { read = parent.document.title } catch { /* refused */ }
+        try { top.location = 'about:blank' } catch { /* refused */ }
+        open('about:blank'); port.postMessage({ type: read === 'nothing' ? 'ready' : 'close' })`),
+    ),
+  );
+  expect(result.outcome).toBe('rewarded');
+});
+
+it('lets an HTML creative ask for the close', async () => {
+  const stage = setStage();
+  const running = stage.run(
+    decide(
+      html(
+        `port.postMessage({ type: 'ready' }); setTimeout(() => port.postMessage({ type: 'close' }), 400)`,
+      ),
+    ),
+  );
+  await shows('.ask');
+  await userEvent.click(await shows('.ask button:last-child'));
+  expect((await running).outcome).toBe('dismissed');
+});
+
+it('ends at once when it is aborted in the middle', async () => {
+  const stage = setStage();
+  const controller = new AbortController();
+  const running = stage.run(decide(video), { signal: controller.signal });
+  await vi.waitFor(() => expect(stage.count('start')).toBe(1), options);
+  controller.abort();
+  expect((await running).outcome).toBe('aborted');
+  expect(stage.isGivenBack()).toEqual(givenBack);
+  expect(document.querySelector('video')).toBeNull();
+});
+
+it('does nothing at all when it was aborted before', async () => {
+  const stage = setStage();
+  const result = await stage.run(decide(video), { signal: AbortSignal.abort() });
+  expect(result).toEqual({ outcome: 'aborted' });
+  expect(stage.log).toEqual([]);
+});
+
+it('answers invalid_placement for an ad of another format', async () => {
+  const stage = setStage();
+  const result = await stage.run(decide(image, { format: 'banner' }));
+  expect(result).toMatchObject({ outcome: 'invalid_placement', reason: 'format_is_banner' });
+  expect(stage.log).toEqual([]);
+});
+
+it('keeps the keys of the ad from the game, and lets a key come up that was down before', async () => {
+  const stage = setStage();
+  const heard: string[] = [];
+  const hear = (event: KeyboardEvent) => heard.push(`${event.type} ${event.code}`);
+  window.addEventListener('keydown', hear);
+  window.addEventListener('keyup', hear);
+  await userEvent.keyboard('{ArrowLeft>}');
+  const running = stage.run(decide(image, { close_after_ms: 0 }));
+  (await shows('button.close')).focus();
+  await userEvent.keyboard('{/ArrowLeft}');
+  await userEvent.keyboard('a');
+  await userEvent.keyboard(' ');
+  (await shows('.ask button:last-child')).focus();
+  await userEvent.keyboard('{Enter}');
+  expect((await running).outcome).toBe('dismissed');
+  expect(heard.filter((entry) => !entry.includes('Enter'))).toEqual([
+    'keydown ArrowLeft',
+    'keyup ArrowLeft',
+  ]);
+  expect(heard).not.toContain('keydown Enter');
+  window.removeEventListener('keydown', hear);
+  window.removeEventListener('keyup', hear);
+});
+
+it('does not let Escape take the ad away, however often it is hit', async () => {
+  const stage = setStage();
+  const running = stage.run(decide(image, { close_after_ms: 60_000 }));
+  await shows('dialog');
+  for (let count = 0; count < 3; count += 1) await userEvent.keyboard('{Escape}');
+  expect(overlay().dialog?.open).toBe(true);
+  expect((await running).outcome).toBe('rewarded');
+});
+
+it('pauses while the page is hidden, and counts nothing meanwhile', async () => {
+  const stage = setStage();
+  const running = stage.run(decide(video, { min_watch_ms: 2700 }));
+  await vi.waitFor(() => expect(stage.count('start')).toBe(1), options);
+  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
+  document.dispatchEvent(new Event('visibilitychange'));
+  expect(document.querySelector('video')?.paused).toBe(true);
+  hidden.mockReturnValue(false);
+  document.dispatchEvent(new Event('visibilitychange'));
+  expect((await running).outcome).toBe('rewarded');
+});
+
+it('goes on when the handlers of the game throw', async () => {
+  const stage = setStage();
+  const surfaced: string[] = [];
+  const catchError = (event: ErrorEvent) => {
+    surfaced.push(event.message);
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  window.addEventListener('error', catchError, true);
+  const fail = () => {
+    throw new Error('a mistake of the game');
+  };
+  const result = await stage.run(decide(image), { onOpen: fail, onStart: fail, onClose: fail });
+  window.removeEventListener('error', catchError, true);
+  expect(result.outcome).toBe('rewarded');
+  expect(surfaced).toHaveLength(3);
+});
+
+it('tells pending and denied apart', async () => {
+  const stage = setStage();
+  stage.confirmAs('pending');
+  expect((await stage.run(decide(image))).outcome).toBe('pending');
+  stage.confirmAs('denied');
+  expect((await stage.run(decide(image))).outcome).toBe('denied');
+});
+
+it('shows the first frame of a loaded ad within 100 ms', async () => {
+  const stage = setStage();
+  const decision = decide(video);
+  const { loadCreative } = await import('../../../src/creative/load-creative.ts');
+  const { runAdBreak } = await import('../../../src/ad-break/run-ad-break.ts');
+  const { systemClock } = await import('../../../src/platform/clock.ts');
+  const { stringsFor } = await import('../../../src/creative/strings.ts');
+  const { noEngine } = await import('../../../src/engine/no-engine.ts');
+  const creative = await loadCreative(decision, {
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  const abort = new AbortController();
+  const from = performance.now();
+  let paintedMs = Infinity;
+  await runAdBreak(
+    {
+      take: async () => ({ decision, creative }),
+      // A storage that never answers must not delay the ad.
+      enqueue: () => new Promise(() => {}),
+      rewards: {
+        track: () => new Promise(() => {}),
+        watched: async () => {},
+        confirmation: async (decisionId) => ({ decisionId, state: 'pending' }),
+      },
+      engine: noEngine(stage.canvas),
+      clock: systemClock,
+      strings: stringsFor('en'),
+      confirmWithinMs: 100,
+      loadTimeoutMs: 1000,
+    },
+    {
+      placement: 'revive',
+      kind: 'rewarded',
+      signal: abort.signal,
+      onStart() {
+        paintedMs = performance.now() - from;
+        abort.abort();
+      },
+    },
+  );
+  console.info(`first frame after ${paintedMs.toFixed(1)} ms`);
+  expect(paintedMs).toBeLessThan(100);
+});

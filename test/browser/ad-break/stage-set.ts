@@ -1,0 +1,164 @@
+import type { DecisionCreative } from '../../../protocol/wire.ts';
+import { runAdBreak, type BreakRequest } from '../../../src/ad-break/run-ad-break.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
+import { stringsFor } from '../../../src/creative/strings.ts';
+import type { FilledDecision } from '../../../src/decision/decisions.ts';
+import { noEngine } from '../../../src/engine/no-engine.ts';
+import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
+import type { RewardReport } from '../../../src/outcome.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+
+const file = (name: string, mime: string) => ({
+  url: new URL(`../../media/${name}`, import.meta.url).href,
+  mime,
+  width: 320,
+  height: 180,
+});
+
+export const video: DecisionCreative['media'] = {
+  format: 'video',
+  files: [file('clip.mp4', 'video/mp4'), file('clip.webm', 'video/webm')],
+  duration_ms: 3000,
+};
+export const image: DecisionCreative['media'] = {
+  format: 'image',
+  files: [file('picture.png', 'image/png')],
+};
+export const missing = (format: 'video' | 'image'): DecisionCreative['media'] =>
+  format === 'video'
+    ? { format, files: [file('missing.mp4', 'video/mp4')], duration_ms: 3000 }
+    : { format, files: [file('missing.png', 'image/png')] };
+
+/** An HTML creative with a script that has the bridge as `port`. */
+export const html = (script: string): DecisionCreative['media'] => ({
+  format: 'html',
+  inline: `<!doctype html><body><button id="b">Ad</button><script>
+    addEventListener('message', ({ data, ports: [port] }) => { ${script} });
+  </script>`,
+  width: 320,
+  height: 180,
+});
+
+export function decide(
+  media: DecisionCreative['media'],
+  more: Partial<FilledDecision> = {},
+  clickUrl?: string,
+): FilledDecision {
+  return {
+    id: 'dec_01jabcdefghjkmnpqrstvwxyz0',
+    status: 'filled',
+    placement: 'revive',
+    format: 'rewarded',
+    creative: {
+      id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
+      media,
+      alt: 'Meadow, a quiet game about sheep',
+      ...(clickUrl === undefined ? {} : { click_url: clickUrl }),
+    },
+    reward: { type: 'coins', amount: 50 },
+    min_watch_ms: 1200,
+    close_after_ms: 100,
+    token: 'token',
+    issued_at: new Date().toISOString(),
+    expires_at: new Date(Date.now() + 60_000).toISOString(),
+    ...more,
+  };
+}
+
+/** A page with a game on it, on which breaks can be run. */
+export function setStage() {
+  const canvas = document.createElement('canvas');
+  canvas.style.cssText = 'position:fixed;inset:0;width:100vw;height:100vh';
+  canvas.tabIndex = 0;
+  document.body.replaceChildren(canvas);
+  canvas.focus();
+  const log: string[] = [];
+  const events: NewAdEvent[] = [];
+  let confirmed: RewardReport['state'] = 'earned';
+
+  async function take(decision: FilledDecision, signal: AbortSignal) {
+    try {
+      return { decision, creative: await loadCreative(decision, { clock: systemClock, signal }) };
+    } catch (error) {
+      return { outcome: 'error', reason: error instanceof Error ? error.message : '' } as const;
+    }
+  }
+
+  function run(
+    decision: FilledDecision,
+    request: Partial<BreakRequest> = {},
+    loadTimeoutMs = 8000,
+  ) {
+    const engine = noEngine(canvas);
+    return runAdBreak(
+      {
+        take: (_placement, signal) => take(decision, signal),
+        async enqueue(event) {
+          log.push(event.type);
+          events.push(event);
+        },
+        rewards: {
+          async track() {
+            log.push('track');
+          },
+          async watched() {
+            log.push('watched');
+          },
+          async confirmation(decisionId) {
+            log.push('confirmation');
+            return { decisionId, state: confirmed, reward: { type: 'coins', amount: 50 } };
+          },
+        },
+        engine: {
+          ...engine,
+          hold() {
+            log.push('hold');
+            const release = engine.hold();
+            return () => {
+              log.push('release');
+              release();
+            };
+          },
+        },
+        clock: systemClock,
+        strings: stringsFor('en'),
+        confirmWithinMs: 1000,
+        loadTimeoutMs,
+      },
+      {
+        placement: 'revive',
+        kind: 'rewarded',
+        onOpen: () => log.push('onOpen'),
+        onClose: () => log.push('onClose'),
+        ...request,
+      },
+    );
+  }
+
+  return {
+    canvas,
+    log,
+    events,
+    run,
+    confirmAs: (state: RewardReport['state']) => (confirmed = state),
+    count: (name: string) => log.filter((entry) => entry === name).length,
+    /** Nothing of ours is left, and the game can be played. */
+    isGivenBack: () => ({
+      nodes: document.body.children.length,
+      top: document.elementFromPoint(innerWidth / 2, innerHeight / 2) === canvas,
+      focus: document.activeElement === canvas,
+    }),
+  };
+}
+
+export const givenBack = { nodes: 1, top: true, focus: true };
+
+/** What the overlay shows; `undefined` while there is none. */
+export function overlay() {
+  const root = [...document.body.children].find((child) => child.shadowRoot)?.shadowRoot;
+  const shown = (selector: string) =>
+    [...(root?.querySelectorAll<HTMLElement>(selector) ?? [])].find((element) =>
+      element.checkVisibility(),
+    );
+  return { root, shown, dialog: root?.querySelector('dialog') };
+}

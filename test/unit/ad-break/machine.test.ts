@@ -1,0 +1,282 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  initialState,
+  transition,
+  type BreakEffect,
+  type BreakEvent,
+  type BreakState,
+} from '../../../src/ad-break/machine.ts';
+
+type Kind = 'rewarded' | 'interstitial';
+
+const taken = (kind: Kind, more: Partial<Extract<BreakEvent, { type: 'adTaken' }>> = {}) =>
+  ({
+    type: 'adTaken',
+    kind,
+    minWatchMs: kind === 'rewarded' ? 8000 : Infinity,
+    endCard: true,
+    hidden: false,
+    ...more,
+  }) as const;
+const progress = (watchedMs: number): BreakEvent => ({
+  type: 'progress',
+  watchedMs,
+  durationMs: 10_000,
+});
+const report = (state: 'none' | 'pending' | 'earned' | 'denied' | 'expired'): BreakEvent => ({
+  type: 'confirmed',
+  report: { decisionId: 'dec_1', state },
+});
+
+function run(...events: BreakEvent[]): { state: BreakState; effects: BreakEffect[] } {
+  let state = initialState;
+  const effects: BreakEffect[] = [];
+  for (const event of events) {
+    const step = transition(state, event);
+    state = step.state;
+    effects.push(...step.effects);
+  }
+  return { state, effects };
+}
+
+const names = (effects: BreakEffect[]): string[] =>
+  effects.map((effect) =>
+    effect.type === 'report'
+      ? effect.event
+      : effect.type === 'settle'
+        ? `settle ${effect.result.outcome}`
+        : effect.type,
+  );
+
+/** Every event, with the values that make a difference. */
+const everyEvent: BreakEvent[] = [
+  taken('rewarded'),
+  taken('interstitial', { endCard: false, hidden: true }),
+  { type: 'noAd', result: { outcome: 'no_fill' } },
+  { type: 'painted' },
+  progress(0),
+  progress(2500),
+  progress(9000),
+  { type: 'ended' },
+  { type: 'viewed', ratio: 1, ms: 2000 },
+  { type: 'clicked' },
+  { type: 'closeAllowed' },
+  { type: 'closeRequested' },
+  { type: 'closeConfirmed' },
+  { type: 'closeCancelled' },
+  { type: 'endCardOver' },
+  { type: 'hidden' },
+  { type: 'visible' },
+  { type: 'stalled' },
+  { type: 'failed', reason: 'media_decode' },
+  { type: 'aborted' },
+  report('earned'),
+  report('denied'),
+  report('pending'),
+];
+
+/** One way into every kind of state. */
+const waysIn: Record<string, BreakEvent[]> = {
+  requesting: [],
+  opening: [taken('rewarded')],
+  'opening while hidden': [taken('rewarded', { hidden: true })],
+  playing: [taken('rewarded'), { type: 'painted' }, progress(2500)],
+  'playing an interstitial': [taken('interstitial'), { type: 'painted' }, progress(2500)],
+  closable: [taken('rewarded'), { type: 'closeAllowed' }],
+  asking: [taken('rewarded'), { type: 'closeAllowed' }, { type: 'closeRequested' }],
+  watched: [taken('rewarded'), { type: 'painted' }, progress(8000)],
+  'on the end card': [taken('rewarded'), progress(8000), { type: 'ended' }],
+  'on the end card of an interstitial': [taken('interstitial'), { type: 'ended' }],
+  confirming: [taken('rewarded', { endCard: false }), progress(8000), { type: 'ended' }],
+  done: [{ type: 'aborted' }],
+};
+
+/** What must hold for the effects of any history. */
+function checkHistory(effects: BreakEffect[], state: BreakState): void {
+  const list = names(effects);
+  const count = (name: string) => list.filter((other) => other === name).length;
+  const settled = list.filter((name) => name.startsWith('settle')).length;
+  expect(settled).toBe(state.phase === 'done' ? 1 : 0);
+  expect(count('open')).toBeLessThanOrEqual(1);
+  const onScreen = state.phase === 'showing' || state.phase === 'endCard';
+  expect(count('release')).toBe(count('open') - (onScreen ? 1 : 0));
+  for (const once of [
+    'start',
+    'impression',
+    'first_quartile',
+    'midpoint',
+    'third_quartile',
+    'complete',
+    'click',
+    'close',
+    'skip',
+    'error',
+    'watched',
+    'allowClose',
+    'showEndCard',
+    'confirm',
+  ]) {
+    expect(count(once), once).toBeLessThanOrEqual(1);
+  }
+  if (count('close') > 0) {
+    expect(list.indexOf('close')).toBeLessThan(list.indexOf('release'));
+    if (count('complete') > 0) expect(list.indexOf('complete')).toBeLessThan(list.indexOf('close'));
+  }
+  if (settled > 0) {
+    const end = list.findIndex((name) => name.startsWith('settle'));
+    expect(list.indexOf('release')).toBeLessThan(end);
+    expect(list.slice(end + 1).filter((name) => name !== 'discard')).toEqual([]);
+  }
+  if (count('settle rewarded') + count('settle pending') > 0) expect(count('complete')).toBe(1);
+  if (count('settle dismissed') > 0) expect(count('complete')).toBe(0);
+}
+
+describe('the ad break, by states and events', () => {
+  for (const [name, way] of Object.entries(waysIn)) {
+    for (const [index, event] of everyEvent.entries()) {
+      it(`${name}, then ${event.type} (${index}), keeps every promise, and can be aborted`, () => {
+        const once = run(...way, event);
+        checkHistory(once.effects, once.state);
+        const aborted = run(...way, event, { type: 'aborted' });
+        expect(aborted.state.phase).toBe('done');
+        checkHistory(aborted.effects, aborted.state);
+      });
+    }
+  }
+
+  it('keeps every promise in any order of events', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...everyEvent), { maxLength: 40 }), (events) => {
+        const { effects, state } = run(...events);
+        checkHistory(effects, state);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is pure', () => {
+    for (const way of Object.values(waysIn)) {
+      const state = Object.freeze(run(...way).state);
+      for (const event of everyEvent) {
+        expect(transition(state, event)).toEqual(transition(state, event));
+      }
+    }
+  });
+});
+
+describe('the ad break', () => {
+  it('runs a rewarded ad in this order', () => {
+    const { effects } = run(
+      taken('rewarded'),
+      { type: 'painted' },
+      progress(2500),
+      { type: 'viewed', ratio: 1, ms: 2000 },
+      progress(5000),
+      progress(7500),
+      { type: 'closeAllowed' },
+      progress(8000),
+      { type: 'ended' },
+      { type: 'clicked' },
+      { type: 'closeRequested' },
+      report('earned'),
+    );
+    expect(names(effects)).toEqual([
+      'open',
+      'start',
+      'first_quartile',
+      'impression',
+      'midpoint',
+      'third_quartile',
+      'allowClose',
+      'complete',
+      'watched',
+      'showEndCard',
+      'click',
+      'close',
+      'release',
+      'confirm',
+      'settle rewarded',
+    ]);
+  });
+
+  it('reports the quartiles that one step passed, each once', () => {
+    expect(names(run(taken('interstitial'), progress(9000), progress(9500)).effects)).toEqual([
+      'open',
+      'first_quartile',
+      'midpoint',
+      'third_quartile',
+    ]);
+  });
+
+  it('asks before a reward is lost, and pauses meanwhile', () => {
+    const asked = run(...(waysIn['asking'] ?? []));
+    expect(names(asked.effects).slice(-2)).toEqual(['pause', 'askClose']);
+    const kept = transition(asked.state, { type: 'closeCancelled' });
+    expect(names(kept.effects)).toEqual(['askClose', 'resume']);
+    const lost = transition(asked.state, { type: 'closeConfirmed' });
+    expect(names(lost.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);
+  });
+
+  it('stays paused behind the question when the page comes back', () => {
+    const { state } = run(...(waysIn['asking'] ?? []), { type: 'hidden' });
+    expect(transition(state, { type: 'visible' }).effects).toEqual([]);
+  });
+
+  it('ignores a close before the control is there', () => {
+    expect(run(taken('rewarded'), { type: 'closeRequested' }).state.phase).toBe('showing');
+  });
+
+  it('closes an interstitial early without a question', () => {
+    const { effects } = run(
+      taken('interstitial'),
+      { type: 'closeAllowed' },
+      { type: 'closeRequested' },
+    );
+    expect(names(effects).slice(-4)).toEqual(['skip', 'close', 'release', 'settle completed']);
+  });
+
+  for (const [fault, outcome] of [
+    [{ type: 'stalled' }, 'stalled'],
+    [{ type: 'failed', reason: 'media_decode' }, 'error'],
+  ] as const) {
+    it(`answers ${outcome} when it ${fault.type} before the reward was due`, () => {
+      const { effects } = run(taken('rewarded'), progress(2500), fault);
+      expect(names(effects).slice(-4)).toEqual(['error', 'close', 'release', `settle ${outcome}`]);
+    });
+
+    it(`keeps the reward when it ${fault.type} after that`, () => {
+      const { effects } = run(...(waysIn['watched'] ?? []), fault, report('earned'));
+      expect(names(effects).slice(-3)).toEqual(['release', 'confirm', 'settle rewarded']);
+    });
+  }
+
+  for (const [state, outcome] of [
+    ['earned', 'rewarded'],
+    ['denied', 'denied'],
+    ['expired', 'denied'],
+    ['pending', 'pending'],
+    ['none', 'pending'],
+  ] as const) {
+    it(`answers ${outcome} when the service says ${state}`, () => {
+      const { effects } = run(...(waysIn['confirming'] ?? []), report(state));
+      expect(names(effects).at(-1)).toBe(`settle ${outcome}`);
+    });
+  }
+
+  it('answers pending when it is aborted after the reward was due', () => {
+    expect(names(run(...(waysIn['watched'] ?? []), { type: 'aborted' }).effects).slice(-2)).toEqual(
+      ['release', 'settle pending'],
+    );
+    expect(names(run(...(waysIn['confirming'] ?? []), { type: 'aborted' }).effects).at(-1)).toBe(
+      'settle pending',
+    );
+  });
+
+  it('frees an ad that comes after the end', () => {
+    expect(names(run({ type: 'aborted' }, taken('rewarded')).effects)).toEqual([
+      'settle aborted',
+      'discard',
+    ]);
+  });
+});

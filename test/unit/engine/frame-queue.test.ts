@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import type { EngineDriver } from '../../../src/engine/engine-driver.ts';
+import { createFrameQueue } from '../../../src/engine/frame-queue.ts';
+
+function stage() {
+  const listeners = new Set<() => void>();
+  let rendering = false;
+  let nowMs = 0;
+  const driver: EngineDriver = {
+    hold: () => () => {},
+    onFrame(callback) {
+      listeners.add(callback);
+      return () => listeners.delete(callback);
+    },
+    focusTarget: () => null,
+    isRendering: () => rendering,
+  };
+  return {
+    driver,
+    clock: { monotonic: () => nowMs },
+    listeners,
+    frame: () => listeners.forEach((listener) => listener()),
+    spend: (ms: number) => (nowMs += ms),
+    render: (value: boolean) => (rendering = value),
+  };
+}
+
+describe('the frame queue', () => {
+  it('listens to frames only while something waits', () => {
+    const { clock, driver, frame, listeners } = stage();
+    const queue = createFrameQueue(driver, clock);
+    expect(listeners.size).toBe(0);
+    queue.push(() => {});
+    queue.push(() => {});
+    expect(listeners.size).toBe(1);
+    frame();
+    expect(listeners.size).toBe(0);
+  });
+
+  it('calls in order, and no more than the bound in one frame', () => {
+    const { clock, driver, frame } = stage();
+    const queue = createFrameQueue(driver, clock, { maxPerFrame: 2 });
+    const called: number[] = [];
+    for (const number of [1, 2, 3, 4, 5]) queue.push(() => called.push(number));
+    frame();
+    expect(called).toEqual([1, 2]);
+    frame();
+    frame();
+    expect(called).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('begins no further callback once the frame has spent its budget', () => {
+    const { clock, driver, frame, spend } = stage();
+    const queue = createFrameQueue(driver, clock, { maxPerFrame: 10, budgetMs: 2 });
+    let calls = 0;
+    for (let count = 0; count < 3; count += 1) {
+      queue.push(() => {
+        calls += 1;
+        spend(1.5);
+      });
+    }
+    frame();
+    expect(calls).toBe(2);
+    frame();
+    expect(calls).toBe(3);
+  });
+
+  it('does not lose a callback to one that throws, and makes the error visible', async () => {
+    const { clock, driver, frame } = stage();
+    const queue = createFrameQueue(driver, clock);
+    const surfaced = new Promise((resolve) => {
+      const others = process.listeners('uncaughtException');
+      process.removeAllListeners('uncaughtException');
+      process.once('uncaughtException', (error) => {
+        for (const other of others) process.on('uncaughtException', other);
+        resolve(error);
+      });
+    });
+    const mistake = new Error('a mistake of the game');
+    let called = false;
+    queue.push(() => {
+      throw mistake;
+    });
+    queue.push(() => (called = true));
+    frame();
+    expect(called).toBe(true);
+    expect(await surfaced).toBe(mistake);
+  });
+
+  it('calls nothing while the engine draws', () => {
+    const { clock, driver, frame, render } = stage();
+    const queue = createFrameQueue(driver, clock);
+    let calls = 0;
+    queue.push(() => (calls += 1));
+    render(true);
+    frame();
+    expect(calls).toBe(0);
+    render(false);
+    frame();
+    expect(calls).toBe(1);
+  });
+
+  it('delivers on the next frame what a callback pushes beyond the bound', () => {
+    const { clock, driver, frame, listeners } = stage();
+    const queue = createFrameQueue(driver, clock, { maxPerFrame: 1 });
+    let calls = 0;
+    queue.push(() => queue.push(() => (calls += 1)));
+    frame();
+    expect([calls, listeners.size]).toEqual([0, 1]);
+    frame();
+    expect([calls, listeners.size]).toEqual([1, 0]);
+  });
+
+  it('forgets what waits, and its listener, when it is destroyed', () => {
+    const { clock, driver, frame, listeners } = stage();
+    const queue = createFrameQueue(driver, clock);
+    let calls = 0;
+    queue.push(() => (calls += 1));
+    queue.destroy();
+    frame();
+    expect([calls, listeners.size]).toEqual([0, 0]);
+  });
+});
