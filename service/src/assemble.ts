@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Webhook } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
@@ -7,17 +8,28 @@ import { createMakeDecision } from './decision/decision-service.ts';
 import { createDecisionLane } from './decision/record-decisions.ts';
 import { createDecisionTokens } from './decision/token.ts';
 import { createPseudonyms } from './decision/viewer.ts';
+import { createIntake } from './event/intake.ts';
+import { createEventLane } from './event/record-events.ts';
 import { readMasterKey } from './key/master-key.ts';
 import { createSecretBox } from './key/secret-box.ts';
 import { readServiceSecret } from './key/service-secrets.ts';
 import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
 import { openConfiguration, type Configuration } from './resource/configuration.ts';
-import { createResourceStore, type ResourceStore } from './resource/resource-store.ts';
+import { createResourceStore, type ResourceStore, type Scope } from './resource/resource-store.ts';
+import { startExpiry } from './reward/expire-rewards.ts';
+import { createReceipts, makeReceiptKey } from './reward/receipt.ts';
+import { createRewardChanges } from './reward/reward-changes.ts';
+import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
 import { migrate } from './store/migrate.ts';
 import { openDatabase } from './store/open-database.ts';
+import { startDispatcher } from './webhook/dispatcher.ts';
 import { createEventWriter } from './webhook/event-writer.ts';
+import { createGuardedAgent } from './webhook/guarded-agent.ts';
+import { createSender } from './webhook/sender.ts';
+import { readWebhookSecrets } from './webhook/webhook-secrets.ts';
+import { createWebhookService } from './webhook/webhook-service.ts';
 
 /** The parts of a running service that its starter needs. */
 export interface Service {
@@ -26,6 +38,8 @@ export interface Service {
   configuration: Configuration;
   resources: ResourceStore;
   makeId: MakeId;
+  /** Takes the address that the service listens on, and hands back the one that it is known by. */
+  listensOn(url: string): string;
   /** Ends everything; what was acknowledged is in the database. */
   stop(): Promise<void>;
 }
@@ -42,11 +56,18 @@ export async function assemble(config: Config, clock: Clock, log: Logger): Promi
   }
 }
 
-async function wire(config: Config, clock: Clock, log: Logger, database: Database): Promise<Service> {
+async function wire(
+  config: Config,
+  clock: Clock,
+  log: Logger,
+  database: Database,
+): Promise<Service> {
   const box = createSecretBox(readMasterKey(config));
   const makeId = createIds(clock, randomBytes);
   const resources = createResourceStore(clock, makeId);
-  const tokens = createDecisionTokens(await readServiceSecret(database, box, clock, 'decision_token'));
+  const tokens = createDecisionTokens(
+    await readServiceSecret(database, box, clock, 'decision_token'),
+  );
   const pseudonym = createPseudonyms(await readServiceSecret(database, box, clock, 'pseudonym'));
   const configuration = await openConfiguration({ database, clock, log });
   const writeEvents = createEventWriter({
@@ -54,7 +75,40 @@ async function wire(config: Config, clock: Clock, log: Logger, database: Databas
     makeId,
     webhooks: (scope) => configuration.snapshot(scope).webhooks,
   });
-  const lane = createDecisionLane(database, writeEvents, () => undefined);
+  const webhooks = createWebhookService({ database, resources, configuration, box, clock });
+  const agents = {
+    strict: createGuardedAgent({ loopback: false }),
+    development: createGuardedAgent({ loopback: true }),
+  };
+  const dispatcher = startDispatcher({
+    database,
+    clock,
+    log,
+    send: createSender({ clock, agents }),
+    findWebhook: (scope, id) => findWebhook(configuration, scope, id),
+    readSecrets: (accountId, id) => readWebhookSecrets(database, box, accountId, id, clock.nowMs()),
+    disable: webhooks.disable,
+    development: config.development,
+    random: Math.random,
+  });
+
+  let address = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const receiptKey = await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
+  const receipts = await createReceipts(receiptKey, () => address);
+  const changes = createRewardChanges();
+  const eventLane = createEventLane({
+    database,
+    snapshot: configuration.snapshot,
+    receipts,
+    writeEvents,
+    nowMs: clock.nowMs,
+    onChange(_scope, decisionIds) {
+      changes.announce(decisionIds);
+      dispatcher.wake();
+    },
+  });
+  const expiry = startExpiry(database, clock, log);
+  const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
   const makeDecision = createMakeDecision({
     database,
     configuration,
@@ -65,8 +119,23 @@ async function wire(config: Config, clock: Clock, log: Logger, database: Databas
     makeId,
     random: Math.random,
   });
-  const { mediaDirectory } = config;
-  const app = await createApp({ database, configuration, resources, makeDecision, mediaDirectory, clock, log });
+  const stopping = new AbortController();
+  const app = await createApp({
+    database,
+    configuration,
+    resources,
+    makeDecision,
+    takeIn: createIntake({ tokens, pseudonym, clock, lane: eventLane }),
+    readReward: createReadReward({ database, changes, clock }),
+    tokens,
+    receipts,
+    webhooks,
+    mediaDirectory: config.mediaDirectory,
+    development: config.development,
+    stopping: stopping.signal,
+    clock,
+    log,
+  });
 
   return {
     app,
@@ -74,11 +143,31 @@ async function wire(config: Config, clock: Clock, log: Logger, database: Databas
     configuration,
     resources,
     makeId,
+    listensOn(url) {
+      address = config.publicUrl ?? url;
+      return address;
+    },
     async stop() {
-      await app.close();
-      await lane.drain();
+      stopping.abort();
+      expiry.stop();
+      await Promise.all([app.close(), dispatcher.stop()]);
+      await Promise.all([lane.drain(), eventLane.drain()]);
+      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
       await configuration.stop();
       await database.close();
     },
   };
+}
+
+/** Another process may have registered it a moment ago, so what is not known is looked for once more. */
+async function findWebhook(
+  configuration: Configuration,
+  scope: Scope,
+  id: string,
+): Promise<Webhook | undefined> {
+  const find = () => configuration.snapshot(scope).webhooks.find((webhook) => webhook.id === id);
+  const known = find();
+  if (known) return known;
+  await configuration.refresh();
+  return find();
 }

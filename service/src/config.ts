@@ -23,7 +23,9 @@ export interface Config {
 /** The environment does not make a configuration; the message lists everything that is wrong. */
 export class ConfigError extends Error {
   constructor(problems: string[]) {
-    super(`The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    super(
+      `The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
     this.name = 'ConfigError';
   }
 }
@@ -42,24 +44,44 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     const text = env[name];
     if (text === undefined || text === '') return undefined;
     if (valid(text)) return text;
-    problems.push(`${name} is ${JSON.stringify(secretNames.has(name) ? '…' : text)}; expected ${expected}.`);
+    problems.push(
+      `${name} is ${JSON.stringify(secretNames.has(name) ? '…' : text)}; expected ${expected}.`,
+    );
     return undefined;
   };
   const anything = () => true;
 
-  const databaseUrl = read('DATABASE_URL', isUrlOf('postgres:', 'postgresql:'), 'postgres://user:password@host/database');
+  const databaseUrl = read(
+    'DATABASE_URL',
+    isUrlOf('postgres:', 'postgresql:'),
+    'postgres://user:password@host/database',
+  );
   const publicUrl = read('PUBLIC_URL', isUrlOf('http:', 'https:'), 'an http or https address');
   const masterKey = read('TRUEWARD_MASTER_KEY', isMasterKey, '32 bytes in base64');
-  const port = read('PORT', (text) => /^\d+$/.test(text) && Number(text) <= 65_535, 'a port from 0 to 65535');
-  const development = read('TRUEWARD_DEVELOPMENT', (text) => text === '0' || text === '1', '0 or 1');
-  const logLevel = read('LOG_LEVEL', (text) => logLevels.includes(text), `one of ${logLevels.join(', ')}`);
+  const port = read(
+    'PORT',
+    (text) => /^\d+$/.test(text) && Number(text) <= 65_535,
+    'a port from 0 to 65535',
+  );
+  const development = read(
+    'TRUEWARD_DEVELOPMENT',
+    (text) => text === '0' || text === '1',
+    '0 or 1',
+  );
+  const logLevel = read(
+    'LOG_LEVEL',
+    (text) => logLevels.includes(text),
+    `one of ${logLevels.join(', ')}`,
+  );
   const config: Config = {
     dataDirectory: resolve(read('TRUEWARD_DATA_DIR', anything, 'a folder') ?? '.trueward'),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     host: read('HOST', anything, 'an address') ?? '127.0.0.1',
     port: Number(port ?? '8700'),
     ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
-    mediaDirectory: resolve(read('TRUEWARD_MEDIA_DIR', anything, 'a folder') ?? 'demo/creatives/dist'),
+    mediaDirectory: resolve(
+      read('TRUEWARD_MEDIA_DIR', anything, 'a folder') ?? 'demo/creatives/dist',
+    ),
     development: development === '1',
     ...(masterKey === undefined ? {} : { masterKey }),
     logLevel: logLevel ?? 'info',

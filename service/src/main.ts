@@ -40,7 +40,9 @@ async function run(): Promise<void> {
   } else if (command === 'start' && rest.length === 0) {
     await start();
   } else {
-    console.error(`${command === undefined ? 'Say what to do.' : `There is no command ${positionals.join(' ')}.`}\n\n${help}`);
+    console.error(
+      `${command === undefined ? 'Say what to do.' : `There is no command ${positionals.join(' ')}.`}\n\n${help}`,
+    );
     process.exitCode = 2;
   }
 }

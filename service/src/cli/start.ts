@@ -30,8 +30,7 @@ export async function start(): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
-  const listening = await service.app.listen({ host: config.host, port: config.port });
-  const url = config.publicUrl ?? listening;
+  const url = service.listensOn(await service.app.listen({ host: config.host, port: config.port }));
   const keys = config.development
     ? { keys: await seedDevelopment(service, systemClock, config.dataDirectory, url) }
     : {};

@@ -15,7 +15,11 @@ export function capWindowMs(placement: Placement): number {
  * Applies the frequency cap and the cooldown to a user's verified impressions of a placement
  * (unix milliseconds, in any order). When both hold, the one that ends later is the answer.
  */
-export function checkCaps(placement: Placement, servedAtMs: readonly number[], nowMs: number): Capped | undefined {
+export function checkCaps(
+  placement: Placement,
+  servedAtMs: readonly number[],
+  nowMs: number,
+): Capped | undefined {
   const newestFirst = servedAtMs.toSorted((a, b) => b - a);
   const found: Capped[] = [];
   const last = newestFirst[0];

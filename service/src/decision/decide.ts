@@ -41,7 +41,10 @@ export type Verdict = { status: 'filled'; candidate: Candidate; explain: Explana
 export function decide(facts: DecisionFacts): Verdict {
   const { snapshot, entry, context, nowMs } = facts;
   const { placement } = entry;
-  const unfilled = (rest: Omit<Unfilled, 'explain'>, explain: Explanation[] = []): Unfilled => ({ ...rest, explain });
+  const unfilled = (rest: Omit<Unfilled, 'explain'>, explain: Explanation[] = []): Unfilled => ({
+    ...rest,
+    explain,
+  });
 
   if (isKilled(snapshot, { placementId: placement.id, placement: placement.name }, nowMs)) {
     return unfilled({ status: 'no_fill', reason: 'killed' });
@@ -51,11 +54,19 @@ export function decide(facts: DecisionFacts): Verdict {
   const closing = policies.find(({ block }) => block.everything === true);
   if (closing) return unfilled({ status: 'blocked', reason: closing.kind, rule: closing });
 
-  const judged = entry.candidates.map((candidate) => ({ candidate, refusal: judge(candidate, policies, facts) }));
-  const eligible = judged.filter(({ refusal }) => refusal === undefined).map(({ candidate }) => candidate);
-  const explain = judged.map(({ candidate, refusal }) => explanation(candidate, refusal?.verdict ?? 'eligible'));
+  const judged = entry.candidates.map((candidate) => ({
+    candidate,
+    refusal: judge(candidate, policies, facts),
+  }));
+  const eligible = judged
+    .filter(({ refusal }) => refusal === undefined)
+    .map(({ candidate }) => candidate);
+  const explain = judged.map(({ candidate, refusal }) =>
+    explanation(candidate, refusal?.verdict ?? 'eligible'),
+  );
   if (eligible.length === 0) {
-    const furthest = judged.toSorted((a, b) => (b.refusal?.stage ?? 0) - (a.refusal?.stage ?? 0))[0]?.refusal;
+    const furthest = judged.toSorted((a, b) => (b.refusal?.stage ?? 0) - (a.refusal?.stage ?? 0))[0]
+      ?.refusal;
     return unfilled(furthest?.outcome ?? { status: 'no_fill', reason: 'no_candidates' }, explain);
   }
 
@@ -63,7 +74,11 @@ export function decide(facts: DecisionFacts): Verdict {
   if (capped) return unfilled({ status: 'no_fill', ...capped }, explain);
   const candidate = choose(eligible, facts.random);
   if (!candidate) return unfilled({ status: 'no_fill', reason: 'no_candidates' }, explain);
-  return { status: 'filled', candidate, explain: explain.map((item) => markChoice(item, candidate)) };
+  return {
+    status: 'filled',
+    candidate,
+    explain: explain.map((item) => markChoice(item, candidate)),
+  };
 }
 
 interface Refusal {
@@ -74,7 +89,11 @@ interface Refusal {
 }
 
 /** Why a candidate cannot be shown, or undefined when it can. */
-function judge(candidate: Candidate, policies: readonly Policy[], facts: DecisionFacts): Refusal | undefined {
+function judge(
+  candidate: Candidate,
+  policies: readonly Policy[],
+  facts: DecisionFacts,
+): Refusal | undefined {
   const { snapshot, request, nowMs, servedToday } = facts;
   const { creative, houseAd } = candidate;
   const refuse = (stage: number, reason: Reason, verdict: string = reason): Refusal => ({
@@ -82,7 +101,13 @@ function judge(candidate: Candidate, policies: readonly Policy[], facts: Decisio
     verdict,
     outcome: { status: 'no_fill', reason },
   });
-  if (isKilled(snapshot, { advertiserId: creative.advertiser_id, sourceId: creative.source_id }, nowMs)) {
+  if (
+    isKilled(
+      snapshot,
+      { advertiserId: creative.advertiser_id, sourceId: creative.source_id },
+      nowMs,
+    )
+  ) {
     return refuse(1, 'killed');
   }
   const rule = policies.find((policy) => blocksCandidate(policy, candidate));
@@ -94,13 +119,17 @@ function judge(candidate: Candidate, policies: readonly Policy[], facts: Decisio
     };
   }
   if (candidate.sourcePaused) return refuse(3, 'no_candidates', 'source_paused');
-  if (nowMs < candidate.startsAtMs || nowMs >= candidate.endsAtMs) return refuse(3, 'no_candidates', 'out_of_schedule');
+  if (nowMs < candidate.startsAtMs || nowMs >= candidate.endsAtMs)
+    return refuse(3, 'no_candidates', 'out_of_schedule');
   if (request.formats && !request.formats.includes(creative.media.format)) {
     return refuse(3, 'no_candidates', 'format_not_accepted');
   }
   if (creative.review.status !== 'approved') return refuse(4, 'not_approved');
   if (houseAd.daily_cap !== undefined && (servedToday.get(houseAd.id) ?? 0) >= houseAd.daily_cap) {
-    return { ...refuse(5, 'budget'), outcome: { status: 'no_fill', reason: 'budget', retryAtMs: nextUtcDay(nowMs) } };
+    return {
+      ...refuse(5, 'budget'),
+      outcome: { status: 'no_fill', reason: 'budget', retryAtMs: nextUtcDay(nowMs) },
+    };
   }
   return undefined;
 }

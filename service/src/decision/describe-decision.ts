@@ -41,7 +41,9 @@ export function describeDecision(facts: Described): { decision: Decision; made: 
   const decision: Decision = {
     ...common,
     reason: verdict.reason,
-    ...(verdict.retryAtMs === undefined ? {} : { retry_at: new Date(verdict.retryAtMs).toISOString() }),
+    ...(verdict.retryAtMs === undefined
+      ? {}
+      : { retry_at: new Date(verdict.retryAtMs).toISOString() }),
   };
   const { rule } = verdict;
   if (!rule) return { decision, made: { scope, record } };

@@ -17,7 +17,8 @@ export function applies({ when }: Policy, context: PolicyContext): boolean {
     list === undefined || (value !== undefined && list.includes(value));
   return (
     includes(when.countries, context.country) &&
-    (when.languages === undefined || when.languages.some((range) => matchesLanguage(range, context.language))) &&
+    (when.languages === undefined ||
+      when.languages.some((range) => matchesLanguage(range, context.language))) &&
     includes(when.devices, context.device) &&
     (when.child_directed === undefined || when.child_directed === context.childDirected) &&
     (when.hours === undefined || when.hours.includes(context.hour)) &&
@@ -46,4 +47,5 @@ export function blocksCandidate({ block }: Policy, candidate: Candidate): boolea
 }
 
 const liesUnder = (host: string, domain: string): boolean =>
-  host.toLowerCase() === domain.toLowerCase() || host.toLowerCase().endsWith(`.${domain.toLowerCase()}`);
+  host.toLowerCase() === domain.toLowerCase() ||
+  host.toLowerCase().endsWith(`.${domain.toLowerCase()}`);

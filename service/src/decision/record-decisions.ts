@@ -8,7 +8,11 @@ const columns = `id text, status text, reason text, placement text, format text,
   media_format text, advertiser_id text, source_id text, house_ad_id text, user_ref text, viewer text,
   custom_data text, reward jsonb, required_ms integer, simulate text, issued_at timestamptz,
   expires_at timestamptz, late_at timestamptz`;
-const names = columns.replaceAll(/\s+/g, ' ').split(', ').map((column) => column.split(' ')[0]).join(', ');
+const names = columns
+  .replaceAll(/\s+/g, ' ')
+  .split(', ')
+  .map((column) => column.split(' ')[0])
+  .join(', ');
 
 /** The lane on which decisions are committed together. */
 export function createDecisionLane(
@@ -27,7 +31,11 @@ export function createDecisionLane(
             [accountId, environment, JSON.stringify(group.map(({ record }) => record))],
           );
           await addToRollups(queries, accountId, group.flatMap(countsOf));
-          await writeEvents(queries, group[0].scope, group.flatMap(({ event }) => event ?? []));
+          await writeEvents(
+            queries,
+            group[0].scope,
+            group.flatMap(({ event }) => event ?? []),
+          );
         });
       }
       if (items.some(({ event }) => event)) onEvents();

@@ -1,4 +1,11 @@
-import type { Creative, HouseAd, KillSwitch, Placement, Policy, Webhook } from '@trueward/protocol/wire';
+import type {
+  Creative,
+  HouseAd,
+  KillSwitch,
+  Placement,
+  Policy,
+  Webhook,
+} from '@trueward/protocol/wire';
 import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 
 /** One ad that a placement may show. */
@@ -28,16 +35,22 @@ export interface Snapshot {
   webhooks: readonly Webhook[];
 }
 
-export type AnyResource = { [K in ResourceKind]: { kind: K; document: ResourceKinds[K] } }[ResourceKind];
+export type AnyResource = {
+  [K in ResourceKind]: { kind: K; document: ResourceKinds[K] };
+}[ResourceKind];
 
 const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_safety'];
-const timeOr = (text: string | undefined, otherwise: number) => (text === undefined ? otherwise : Date.parse(text));
+const timeOr = (text: string | undefined, otherwise: number) =>
+  text === undefined ? otherwise : Date.parse(text);
 
 /** Compiles the managed objects of one account and environment; pure. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const of = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
-    resources.filter((resource) => resource.kind === kind).map((resource) => resource.document as ResourceKinds[K]);
-  const byId = <T extends { id: string }>(documents: T[]) => new Map(documents.map((document) => [document.id, document]));
+    resources
+      .filter((resource) => resource.kind === kind)
+      .map((resource) => resource.document as ResourceKinds[K]);
+  const byId = <T extends { id: string }>(documents: T[]) =>
+    new Map(documents.map((document) => [document.id, document]));
 
   const creatives = byId(of('creative'));
   const advertisers = byId(of('advertiser'));
@@ -64,18 +77,25 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
   const policies = of('policy')
     .filter((policy) => policy.status === 'active')
-    .sort((a, b) => policyOrder.indexOf(a.kind) - policyOrder.indexOf(b.kind) || compare(a.id, b.id));
+    .sort(
+      (a, b) => policyOrder.indexOf(a.kind) - policyOrder.indexOf(b.kind) || compare(a.id, b.id),
+    );
 
   const entry = (placement: Placement): PlacementEntry => ({
     placement,
     candidates: candidates.filter(({ houseAd }) => houseAd.placements.includes(placement.name)),
-    policies: policies.filter(({ placements }) => placements.length === 0 || placements.includes(placement.name)),
+    policies: policies.filter(
+      ({ placements }) => placements.length === 0 || placements.includes(placement.name),
+    ),
   });
   return {
     placements: new Map(of('placement').map((placement) => [placement.name, entry(placement)])),
     killSwitches: of('killSwitch')
       .filter(({ state }) => state === 'on')
-      .map((killSwitch) => ({ ...killSwitch, expiresAtMs: timeOr(killSwitch.expires_at, Infinity) })),
+      .map((killSwitch) => ({
+        ...killSwitch,
+        expiresAtMs: timeOr(killSwitch.expires_at, Infinity),
+      })),
     webhooks: of('webhook').filter(({ status }) => status === 'enabled'),
   };
 }

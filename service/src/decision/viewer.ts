@@ -7,5 +7,8 @@ export type Pseudonym = (scope: Scope, userRef: string) => string;
 /** A keyed hash, so that it is of use also where `user_ref` itself must not be stored (children). */
 export function createPseudonyms(key: string): Pseudonym {
   return ({ accountId, environment }, userRef) =>
-    createHmac('sha256', key).update(`${accountId}\n${environment}\n${userRef}`).digest('base64url').slice(0, 22);
+    createHmac('sha256', key)
+      .update(`${accountId}\n${environment}\n${userRef}`)
+      .digest('base64url')
+      .slice(0, 22);
 }

@@ -18,7 +18,12 @@ export function demoCreatives(media: string): DemoAd[] {
     format: 'image' as const,
     files: [{ url: `${media}/${file}`, mime: 'image/png', width, height }],
   });
-  const video = (file: string, mime: string) => ({ url: `${media}/${file}`, mime, width: 640, height: 360 });
+  const video = (file: string, mime: string) => ({
+    url: `${media}/${file}`,
+    mime,
+    width: 640,
+    height: 360,
+  });
   return [
     {
       advertiser: advertiser('Meadow'),

@@ -1,6 +1,12 @@
 import type { Stored } from '../resource/resource.ts';
 
-const common = { cooldown_s: 0, min_view_ms: 5_000, close_after_ms: 5_000, late_window_s: 86_400, status: 'active' } as const;
+const common = {
+  cooldown_s: 0,
+  min_view_ms: 5_000,
+  close_after_ms: 5_000,
+  late_window_s: 86_400,
+  status: 'active',
+} as const;
 
 /** What the demo game asks for. */
 export const demoPlacements: Stored<'placement'>[] = [

@@ -12,17 +12,30 @@ export async function seedEnvironment(
   scope: Scope,
   serviceUrl: string,
 ): Promise<void> {
-  for (const placement of demoPlacements) await resources.create(queries, scope, 'placement', placement);
-  const source = await resources.create(queries, scope, 'source', { name: 'House', kind: 'house', status: 'active' });
+  for (const placement of demoPlacements)
+    await resources.create(queries, scope, 'placement', placement);
+  const source = await resources.create(queries, scope, 'source', {
+    name: 'House',
+    kind: 'house',
+    status: 'active',
+  });
   for (const { advertiser, creative, houseAd } of demoCreatives(`${serviceUrl}/media`)) {
     const { id: advertiserId } = await resources.create(queries, scope, 'advertiser', advertiser);
     const { id: creativeId } = await resources.create(queries, scope, 'creative', {
       ...creative,
       advertiser_id: advertiserId,
       source_id: source.id,
-      review: { status: 'approved', reviewed_at: new Date(clock.nowMs()).toISOString(), reviewed_by: 'seed' },
+      review: {
+        status: 'approved',
+        reviewed_at: new Date(clock.nowMs()).toISOString(),
+        reviewed_by: 'seed',
+      },
     });
-    await resources.create(queries, scope, 'houseAd', { ...houseAd, creative_id: creativeId, priority: 5, status: 'active' });
+    await resources.create(queries, scope, 'houseAd', {
+      ...houseAd,
+      creative_id: creativeId,
+      priority: 5,
+      status: 'active',
+    });
   }
 }
-

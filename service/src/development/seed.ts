@@ -15,7 +15,12 @@ export type DevelopmentKeys = Record<Environment, { publishable: string; secret:
  * Makes the demo account on the first start for development, and hands back its keys. The address
  * of the media follows the service's, which may have another port today.
  */
-export async function seedDevelopment(service: Service, clock: Clock, dataDirectory: string, url: string): Promise<DevelopmentKeys> {
+export async function seedDevelopment(
+  service: Service,
+  clock: Clock,
+  dataDirectory: string,
+  url: string,
+): Promise<DevelopmentKeys> {
   const file = join(dataDirectory, 'development.json');
   const existing = readSeed(file);
   if (existing) {
@@ -36,7 +41,12 @@ export async function seedDevelopment(service: Service, clock: Clock, dataDirect
     const pair = async (environment: Environment) => {
       await seedEnvironment(queries, service.resources, clock, { accountId, environment }, url);
       const make = (kind: 'pk' | 'sk') =>
-        createKey(queries, clock, service.makeId, { accountId, environment, kind, allowedOrigins: ['*'] });
+        createKey(queries, clock, service.makeId, {
+          accountId,
+          environment,
+          kind,
+          allowedOrigins: ['*'],
+        });
       return { publishable: await make('pk'), secret: await make('sk') };
     };
     const made = { sandbox: await pair('sandbox'), live: await pair('live') };

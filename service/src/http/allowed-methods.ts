@@ -4,7 +4,9 @@ import type { FastifyInstance } from 'fastify';
 export function collectMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replaceAll(/[.*+?^$()[\]\\]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`);
+    const pattern = new RegExp(
+      `^${url.replaceAll(/[.*+?^$()[\]\\]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`,
+    );
     for (const each of [method].flat()) routes.push({ pattern, method: each });
   });
   return (path) => routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);

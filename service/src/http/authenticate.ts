@@ -43,19 +43,30 @@ export function addAuthentication(app: FastifyInstance, parts: Parts): void {
 
 /** Who sent the request, on a route with `config.keys`. */
 export function principalOf(request: FastifyRequest): Principal {
-  if (request.principal === null) throw new Error(`The route ${request.routeOptions.url} names no keys.`);
+  if (request.principal === null)
+    throw new Error(`The route ${request.routeOptions.url} names no keys.`);
   return request.principal;
 }
 
-function authenticate({ clock, findKey }: Parts, authorization: string | undefined, request: FastifyRequest): Principal {
+function authenticate(
+  { clock, findKey }: Parts,
+  authorization: string | undefined,
+  request: FastifyRequest,
+): Principal {
   const match = /^Bearer +(\S+)$/i.exec(authorization ?? '');
   const text = match?.[1];
   if (text === undefined) {
-    throw new ProblemError('authentication_required', 'Send the header `Authorization: Bearer <key>`.');
+    throw new ProblemError(
+      'authentication_required',
+      'Send the header `Authorization: Bearer <key>`.',
+    );
   }
   const { origin } = request.headers;
   if (parseKeyText(text) === undefined) {
-    throw new ProblemError('key_malformed', 'This is not a key: its form or its checksum is wrong.');
+    throw new ProblemError(
+      'key_malformed',
+      'This is not a key: its form or its checksum is wrong.',
+    );
   }
   const principal = findKey(hashKey(text));
   if (!principal) throw new ProblemError('key_unknown', 'There is no such key.');
@@ -64,8 +75,14 @@ function authenticate({ clock, findKey }: Parts, authorization: string | undefin
   }
   if (origin === undefined) return principal;
   if (principal.kind === 'sk') {
-    request.log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: rotate it');
-    throw new ProblemError('secret_key_in_browser', 'A secret key came from a web page, so it has leaked: rotate it now.');
+    request.log.warn(
+      { keyId: principal.keyId, origin },
+      'a secret key was used in a browser: rotate it',
+    );
+    throw new ProblemError(
+      'secret_key_in_browser',
+      'A secret key came from a web page, so it has leaked: rotate it now.',
+    );
   }
   if (!principal.allowedOrigins.includes('*') && !principal.allowedOrigins.includes(origin)) {
     throw new ProblemError('origin_not_allowed', `The key does not allow the origin ${origin}.`);

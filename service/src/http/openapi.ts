@@ -14,13 +14,22 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
       },
       components: {
         securitySchemes: {
-          publishableKey: { type: 'http', scheme: 'bearer', description: '`pk_sandbox_…` or `pk_live_…`' },
-          secretKey: { type: 'http', scheme: 'bearer', description: '`sk_sandbox_…` or `sk_live_…`; on a server only' },
+          publishableKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: '`pk_sandbox_…` or `pk_live_…`',
+          },
+          secretKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: '`sk_sandbox_…` or `sk_live_…`; on a server only',
+          },
         },
       },
     },
     refResolver: {
-      buildLocalReference: (schema, _base, _fragment, index) => (typeof schema['$id'] === 'string' ? schema['$id'] : `def-${index}`),
+      buildLocalReference: (schema, _base, _fragment, index) =>
+        typeof schema['$id'] === 'string' ? schema['$id'] : `def-${index}`,
     },
     transform: ({ schema, url, route }) => {
       const keys = route.config?.keys;
@@ -28,7 +37,9 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
         url,
         schema: {
           ...schema,
-          security: (keys ?? []).map((kind) => ({ [kind === 'pk' ? 'publishableKey' : 'secretKey']: [] })),
+          security: (keys ?? []).map((kind) => ({
+            [kind === 'pk' ? 'publishableKey' : 'secretKey']: [],
+          })),
           response: {
             ...(schema?.response as object | undefined),
             default: {

@@ -30,11 +30,17 @@ export function toProblemError(error: unknown): ProblemError {
   if (error instanceof OverloadedError) {
     return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
   }
-  return fromFastify(error) ?? new ProblemError('internal', 'The service failed; the request can be sent again.');
+  return (
+    fromFastify(error) ??
+    new ProblemError('internal', 'The service failed; the request can be sent again.')
+  );
 }
 
 /** The problem document of a refusal, by RFC 9457. */
-export function problemDocument({ code, message, options }: ProblemError, requestId: string): Problem {
+export function problemDocument(
+  { code, message, options }: ProblemError,
+  requestId: string,
+): Problem {
   return {
     type: `https://trueward.dev/problems/${code}`,
     title: title(code),
@@ -46,7 +52,8 @@ export function problemDocument({ code, message, options }: ProblemError, reques
   };
 }
 
-const title = (code: string): string => code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ');
+const title = (code: string): string =>
+  code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ');
 
 function fromFastify(error: unknown): ProblemError | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -56,7 +63,11 @@ function fromFastify(error: unknown): ProblemError | undefined {
       pointer: instancePath + memberOf(keyword, params),
       message: describe(keyword, params, message ?? 'is not valid'),
     }));
-    return new ProblemError('invalid_request', `The ${validationContext ?? 'request'} is not valid.`, { errors });
+    return new ProblemError(
+      'invalid_request',
+      `The ${validationContext ?? 'request'} is not valid.`,
+      { errors },
+    );
   }
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -11,14 +11,22 @@ export function addValidation(app: FastifyInstance): void {
   const body = compiler(false);
   const address = compiler(true);
   for (const schema of schemas) app.addSchema(schema);
-  app.setValidatorCompiler<object>(({ schema, httpPart }) => (httpPart === 'body' ? body : address).compile(schema));
+  app.setValidatorCompiler<object>(({ schema, httpPart }) =>
+    (httpPart === 'body' ? body : address).compile(schema),
+  );
   // Answers are made by typed code; a second description would only cost time and could drop members.
   app.setSerializerCompiler(() => JSON.stringify);
 }
 
 function compiler(coerceTypes: boolean): Ajv {
   // Ten errors are enough to help; the rest would only cost the service time.
-  const ajv = new Ajv({ allErrors: !coerceTypes, coerceTypes, useDefaults: true, strict: false, discriminator: false });
+  const ajv = new Ajv({
+    allErrors: !coerceTypes,
+    coerceTypes,
+    useDefaults: true,
+    strict: false,
+    discriminator: false,
+  });
   addFormats.default(ajv);
   for (const schema of schemas) ajv.addSchema(schema);
   return ajv;

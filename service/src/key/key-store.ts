@@ -13,7 +13,12 @@ interface NewKey {
 }
 
 /** Makes a key and hands back its text, which is not stored and cannot be read again. */
-export async function createKey(queries: Queries, clock: Clock, makeId: MakeId, key: NewKey): Promise<string> {
+export async function createKey(
+  queries: Queries,
+  clock: Clock,
+  makeId: MakeId,
+  key: NewKey,
+): Promise<string> {
   const text = makeKeyText(key.kind, key.environment);
   await queries.query(
     `INSERT INTO keys (account_id, id, environment, kind, hash, last_four, allowed_origins, created_at)

@@ -44,7 +44,10 @@ export function parseKeyText(text: string): KeyText | undefined {
   if (match === null) return undefined;
   const body = text.slice(0, -checksumLength);
   if (keyChecksum(body) !== text.slice(-checksumLength)) return undefined;
-  return { kind: match[1] === 'sk' ? 'sk' : 'pk', environment: match[2] === 'live' ? 'live' : 'sandbox' };
+  return {
+    kind: match[1] === 'sk' ? 'sk' : 'pk',
+    environment: match[2] === 'live' ? 'live' : 'sandbox',
+  };
 }
 
 /** What is stored of a key. 178 random bits need no slow hash. */

@@ -14,7 +14,10 @@ export function createSecretBox(masterKey: Uint8Array): SecretBox {
       const iv = randomBytes(12);
       const cipher = createCipheriv('aes-256-gcm', masterKey, iv);
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return ['1', ...[iv, cipher.getAuthTag(), body].map((part) => part.toString('base64url'))].join('.');
+      return [
+        '1',
+        ...[iv, cipher.getAuthTag(), body].map((part) => part.toString('base64url')),
+      ].join('.');
     },
     open(sealed) {
       const [format, iv, tag, body] = sealed.split('.');
@@ -23,7 +26,10 @@ export function createSecretBox(masterKey: Uint8Array): SecretBox {
       }
       const decipher = createDecipheriv('aes-256-gcm', masterKey, Buffer.from(iv, 'base64url'));
       decipher.setAuthTag(Buffer.from(tag, 'base64url'));
-      return Buffer.concat([decipher.update(Buffer.from(body, 'base64url')), decipher.final()]).toString('utf8');
+      return Buffer.concat([
+        decipher.update(Buffer.from(body, 'base64url')),
+        decipher.final(),
+      ]).toString('utf8');
     },
   };
 }

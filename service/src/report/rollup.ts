@@ -22,7 +22,11 @@ export interface Count {
 const hourMs = 3_600_000;
 
 /** Adds to the hourly sums of one account, in the transaction of what is counted. */
-export async function addToRollups(queries: Queries, accountId: string, counts: readonly Count[]): Promise<void> {
+export async function addToRollups(
+  queries: Queries,
+  accountId: string,
+  counts: readonly Count[],
+): Promise<void> {
   const sums = new Map<string, Record<string, string | number>>();
   for (const { dimensions, atMs, metric, reason } of counts) {
     const row = {

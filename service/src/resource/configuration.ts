@@ -36,7 +36,12 @@ interface AccountView {
 const nothing = compileSnapshot([]);
 
 /** Loads the configuration and keeps it no more than about a second old. */
-export async function openConfiguration({ database, clock, log, pollMs = 500 }: Parts): Promise<Configuration> {
+export async function openConfiguration({
+  database,
+  clock,
+  log,
+  pollMs = 500,
+}: Parts): Promise<Configuration> {
   const accounts = new Map<string, AccountView>();
   let running: Promise<void> | undefined;
   let again = false;
@@ -91,8 +96,10 @@ export async function openConfiguration({ database, clock, log, pollMs = 500 }: 
       }
       return undefined;
     },
-    snapshot: ({ accountId, environment }) => accounts.get(accountId)?.snapshots[environment] ?? nothing,
-    servedToday: ({ accountId, environment }) => accounts.get(accountId)?.servedToday[environment] ?? new Map(),
+    snapshot: ({ accountId, environment }) =>
+      accounts.get(accountId)?.snapshots[environment] ?? nothing,
+    servedToday: ({ accountId, environment }) =>
+      accounts.get(accountId)?.servedToday[environment] ?? new Map(),
     refresh,
     async stop() {
       stopped = true;
@@ -102,7 +109,11 @@ export async function openConfiguration({ database, clock, log, pollMs = 500 }: 
   };
 }
 
-async function loadAccount(database: Database, accountId: string, version: number): Promise<AccountView> {
+async function loadAccount(
+  database: Database,
+  accountId: string,
+  version: number,
+): Promise<AccountView> {
   const keys = await database.query<{
     id: string;
     environment: Environment;
@@ -110,7 +121,10 @@ async function loadAccount(database: Database, accountId: string, version: numbe
     hash: string;
     allowed_origins: string[];
     revoked_at: Date | null;
-  }>('SELECT id, environment, kind, hash, allowed_origins, revoked_at FROM keys WHERE account_id = $1', [accountId]);
+  }>(
+    'SELECT id, environment, kind, hash, allowed_origins, revoked_at FROM keys WHERE account_id = $1',
+    [accountId],
+  );
   const rows = await database.query<{
     environment: Environment;
     kind: ResourceKind;
@@ -149,7 +163,11 @@ async function loadAccount(database: Database, accountId: string, version: numbe
   };
 }
 
-async function countDailyCaps(database: Database, accounts: Map<string, AccountView>, clock: Clock): Promise<void> {
+async function countDailyCaps(
+  database: Database,
+  accounts: Map<string, AccountView>,
+  clock: Clock,
+): Promise<void> {
   const today = new Date(Math.floor(clock.nowMs() / 86_400_000) * 86_400_000);
   for (const [accountId, view] of accounts) {
     for (const environment of ['sandbox', 'live'] as const) {
@@ -166,7 +184,9 @@ async function countDailyCaps(database: Database, accounts: Map<string, AccountV
           GROUP BY house_ad_id`,
         [accountId, environment, today],
       );
-      view.servedToday[environment] = new Map(counts.map(({ house_ad_id, count }) => [house_ad_id, count]));
+      view.servedToday[environment] = new Map(
+        counts.map(({ house_ad_id, count }) => [house_ad_id, count]),
+      );
     }
   }
 }

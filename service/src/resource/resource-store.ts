@@ -41,9 +41,20 @@ const columns = 'id, environment, document, created_at, updated_at';
 /** Creates, reads, lists and archives managed objects. Each change raises the account's config version. */
 export function createResourceStore(clock: Clock, makeId: MakeId) {
   return {
-    async create<K extends ResourceKind>(queries: Queries, scope: Scope, kind: K, document: Stored<K>): Promise<ResourceKinds[K]> {
+    async create<K extends ResourceKind>(
+      queries: Queries,
+      scope: Scope,
+      kind: K,
+      document: Stored<K>,
+    ): Promise<ResourceKinds[K]> {
       const now = new Date(clock.nowMs());
-      const row = { id: makeId(kind), environment: scope.environment, document, created_at: now, updated_at: now };
+      const row = {
+        id: makeId(kind),
+        environment: scope.environment,
+        document,
+        created_at: now,
+        updated_at: now,
+      };
       await queries.query(
         `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
           VALUES ($1, $2, $3, $4, $5::text::jsonb, 1, $6, $6)`,
@@ -53,7 +64,12 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return toDocument<K>(row);
     },
 
-    async read<K extends ResourceKind>(queries: Queries, scope: Scope, kind: K, id: string): Promise<ResourceKinds[K] | undefined> {
+    async read<K extends ResourceKind>(
+      queries: Queries,
+      scope: Scope,
+      kind: K,
+      id: string,
+    ): Promise<ResourceKinds[K] | undefined> {
       const [row] = await queries.query<ResourceRow>(
         `SELECT ${columns} FROM resources
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4 AND archived_at IS NULL`,
@@ -95,14 +111,26 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
         `UPDATE resources SET document = document || $5::text::jsonb, revision = revision + 1, updated_at = $6
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4 AND archived_at IS NULL
           RETURNING ${columns}`,
-        [scope.accountId, scope.environment, kind, id, JSON.stringify(change), new Date(clock.nowMs())],
+        [
+          scope.accountId,
+          scope.environment,
+          kind,
+          id,
+          JSON.stringify(change),
+          new Date(clock.nowMs()),
+        ],
       );
       if (row) await raiseConfigVersion(queries, scope.accountId);
       return row && toDocument<K>(row);
     },
 
     /** Takes the object out of use; false when there is none. */
-    async archive(queries: Queries, scope: Scope, kind: ResourceKind, id: string): Promise<boolean> {
+    async archive(
+      queries: Queries,
+      scope: Scope,
+      kind: ResourceKind,
+      id: string,
+    ): Promise<boolean> {
       const rows = await queries.query(
         `UPDATE resources SET archived_at = $5, updated_at = $5, revision = revision + 1
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4 AND archived_at IS NULL

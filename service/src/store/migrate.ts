@@ -16,9 +16,7 @@ const migrations: readonly Migration[] = [initial];
  * @throws Error when the database holds a migration that this version does not know, or another one.
  */
 export async function migrate(database: Database): Promise<void> {
-  await database.query(
-    'CREATE TABLE IF NOT EXISTS migration_lock (account_id text PRIMARY KEY)',
-  );
+  await database.query('CREATE TABLE IF NOT EXISTS migration_lock (account_id text PRIMARY KEY)');
   await database.query(
     `CREATE TABLE IF NOT EXISTS migrations (account_id text NOT NULL, name text NOT NULL,
       checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (account_id, name))`,
@@ -51,7 +49,9 @@ function refuseUnknown(applied: { name: string; checksum: string }[]): void {
       );
     }
     if (checksum(known) !== stored) {
-      throw new Error(`The migration ${name} in the database differs from the one of this version.`);
+      throw new Error(
+        `The migration ${name} in the database differs from the one of this version.`,
+      );
     }
   });
 }

@@ -8,7 +8,9 @@ import { openPostgres } from './postgres.ts';
 /** Opens the database that the configuration names: a server, or the embedded one in the data folder. */
 export async function openDatabase(config: Config, log: Logger): Promise<Database> {
   if (config.databaseUrl !== undefined) {
-    return openPostgres(config.databaseUrl, (error) => log.error({ err: error }, 'a database connection broke'));
+    return openPostgres(config.databaseUrl, (error) =>
+      log.error({ err: error }, 'a database connection broke'),
+    );
   }
   return openPGlite(join(config.dataDirectory, 'database'), () =>
     log.info('making a new database; this takes some seconds, once'),

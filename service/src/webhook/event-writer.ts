@@ -12,7 +12,11 @@ export type EventDraft = WebhookEvent extends infer E
   : never;
 
 /** Writes events and their deliveries, in the transaction of what caused them. */
-export type WriteEvents = (queries: Queries, scope: Scope, drafts: readonly EventDraft[]) => Promise<void>;
+export type WriteEvents = (
+  queries: Queries,
+  scope: Scope,
+  drafts: readonly EventDraft[],
+) => Promise<void>;
 
 interface Parts {
   clock: Clock;
@@ -27,7 +31,13 @@ export function createEventWriter({ clock, makeId, webhooks }: Parts): WriteEven
     const now = new Date(clock.nowMs()).toISOString();
     const events = drafts.map(({ type, data }) => {
       const id = makeId('webhookEvent');
-      const body = JSON.stringify({ id, type, created_at: now, environment: scope.environment, data });
+      const body = JSON.stringify({
+        id,
+        type,
+        created_at: now,
+        environment: scope.environment,
+        data,
+      });
       return { id, type, body };
     });
     const endpoints = webhooks(scope);

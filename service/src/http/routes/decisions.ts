@@ -16,7 +16,10 @@ interface Parts {
 const slowMs = 8_000;
 
 /** `POST /v1/decisions`: asks for an ad. */
-export function addDecisionRoutes(app: FastifyInstance, { configuration, makeDecision }: Parts): void {
+export function addDecisionRoutes(
+  app: FastifyInstance,
+  { configuration, makeDecision }: Parts,
+): void {
   app.post<{ Body: DecisionRequest }>(
     '/v1/decisions',
     {
@@ -36,7 +39,10 @@ export function addDecisionRoutes(app: FastifyInstance, { configuration, makeDec
       }
       const entry = configuration.snapshot(principal).placements.get(body.placement);
       if (!entry) {
-        throw new ProblemError('placement_not_found', `There is no placement ${body.placement} in ${principal.environment}.`);
+        throw new ProblemError(
+          'placement_not_found',
+          `There is no placement ${body.placement} in ${principal.environment}.`,
+        );
       }
       if (entry.placement.format === 'rewarded' && body.user_ref === undefined) {
         throw new ProblemError('invalid_request', 'A rewarded ad needs to know whom to reward.', {
@@ -44,7 +50,8 @@ export function addDecisionRoutes(app: FastifyInstance, { configuration, makeDec
         });
       }
       if (body.simulate === 'slow') await sleep(slowMs);
-      if (body.simulate === 'error') throw new ProblemError('simulated_error', 'The request asked for this error.');
+      if (body.simulate === 'error')
+        throw new ProblemError('simulated_error', 'The request asked for this error.');
       return makeDecision(principal, entry, body, deviceOf(request.headers['user-agent']));
     },
   );

@@ -11,7 +11,11 @@ export const pageQuerySchema = {
   additionalProperties: false,
   properties: {
     limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-    starting_after: { type: 'string', maxLength: 64, description: 'The `next_cursor` of the page before.' },
+    starting_after: {
+      type: 'string',
+      maxLength: 64,
+      description: 'The `next_cursor` of the page before.',
+    },
   },
 } as const;
 

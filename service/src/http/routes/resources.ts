@@ -19,7 +19,11 @@ interface ResourceRoutes {
 }
 
 /** Adds list and read of one kind of managed object. */
-export function addResourceReads(app: FastifyInstance, { database, resources }: Parts, routes: ResourceRoutes): void {
+export function addResourceReads(
+  app: FastifyInstance,
+  { database, resources }: Parts,
+  routes: ResourceRoutes,
+): void {
   const { kind, schema, path } = routes;
   app.get<{ Querystring: PageQuery }>(
     path,
@@ -51,7 +55,12 @@ export function addResourceReads(app: FastifyInstance, { database, resources }: 
       },
     },
     async (request) => {
-      const document = await resources.read(database, principalOf(request), kind, request.params.id);
+      const document = await resources.read(
+        database,
+        principalOf(request),
+        kind,
+        request.params.id,
+      );
       if (!document) throw notFound(schema, request.params.id);
       return document;
     },

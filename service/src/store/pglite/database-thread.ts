@@ -1,7 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { readyId, type WorkerAnswer, type WorkerOptions, type WorkerRequest } from './messages.ts';
 
-type Question = WorkerRequest extends infer R ? (R extends { id: number } ? Omit<R, 'id'> : never) : never;
+type Question = WorkerRequest extends infer R
+  ? R extends { id: number }
+    ? Omit<R, 'id'>
+    : never
+  : never;
 
 /** The database's worker thread, as questions and answers. */
 export interface DatabaseThread {
@@ -26,7 +30,10 @@ export async function startDatabaseThread(options: WorkerOptions): Promise<Datab
   const file = new URL(fromSource ? './worker.ts' : './pglite-worker.js', import.meta.url);
   const execArgv = fromSource ? ['--import', 'tsx'] : [];
   const worker = new Worker(file, { workerData: options, execArgv });
-  const waiting = new Map<number, { resolve(rows: Record<string, unknown>[]): void; reject(error: Error): void }>();
+  const waiting = new Map<
+    number,
+    { resolve(rows: Record<string, unknown>[]): void; reject(error: Error): void }
+  >();
   let lastId = readyId;
   let ended: Error | undefined;
 
@@ -40,7 +47,8 @@ export async function startDatabaseThread(options: WorkerOptions): Promise<Datab
   worker.on('message', (answer: WorkerAnswer) => {
     const waiter = waiting.get(answer.id);
     waiting.delete(answer.id);
-    if ('error' in answer) waiter?.reject(new DatabaseError(answer.error.message, answer.error.code));
+    if ('error' in answer)
+      waiter?.reject(new DatabaseError(answer.error.message, answer.error.code));
     else waiter?.resolve(answer.rows);
   });
 

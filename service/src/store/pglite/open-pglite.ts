@@ -54,7 +54,8 @@ async function serve(directory: string, release: () => void): Promise<Database> 
   const queries: Queries = { query: run };
 
   return {
-    query: <T = Row>(text: string, params?: readonly unknown[]) => inTurn(() => run<T>(text, params)),
+    query: <T = Row>(text: string, params?: readonly unknown[]) =>
+      inTurn(() => run<T>(text, params)),
     transaction: (work) =>
       inTurn(async () => {
         await run('BEGIN');

@@ -38,7 +38,9 @@ function serve(database: PGlite): void {
         await database.close();
         return { id: request.id, rows: [] };
       }
-      const { rows } = await database.query<Record<string, unknown>>(request.text, [...request.params]);
+      const { rows } = await database.query<Record<string, unknown>>(request.text, [
+        ...request.params,
+      ]);
       return { id: request.id, rows };
     } catch (error) {
       return { id: request.id, error: describe(error) };

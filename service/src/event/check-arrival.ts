@@ -1,0 +1,28 @@
+import type { EventResult } from '@trueward/protocol/wire';
+import type { DecisionState } from './decision-state.ts';
+import type { RecordedEvent } from './recorded-event.ts';
+
+/** An ad that began in time may report a little later that it was seen. */
+const showGraceMs = 60_000;
+
+/**
+ * Whether an event comes too late, or for an ad that may no longer be shown; undefined when it
+ * counts. Once the ad is running, later events are free of the expiry.
+ */
+export function checkArrival(
+  event: RecordedEvent,
+  decision: DecisionState,
+  killed: boolean,
+): NonNullable<EventResult['code']> | undefined {
+  if (event.receivedAtMs > decision.lateAtMs) return 'late';
+  const beginning = event.type === 'start' || event.type === 'impression';
+  if (
+    beginning &&
+    event.occurredAtMs > decision.expiresAtMs + (event.type === 'start' ? 0 : showGraceMs)
+  ) {
+    return 'expired';
+  }
+  const counting =
+    event.type === 'impression' || event.type === 'viewable' || event.type === 'complete';
+  return counting && killed ? 'killed' : undefined;
+}

@@ -1,0 +1,220 @@
+import type { Queries } from '../store/database.ts';
+import type { Scope } from '../resource/resource-store.ts';
+import type { RewardVerdict, Watch } from '../reward/check-reward.ts';
+import type { DecisionState } from './decision-state.ts';
+import type { RecordedEvent } from './recorded-event.ts';
+
+/** Ids as one parameter, so that the text of the query stays the same. */
+const among = (parameter: string) =>
+  `IN (SELECT jsonb_array_elements_text(${parameter}::text::jsonb))`;
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Makes the others that grant to the same users wait until this transaction ends. */
+export async function lockViewers(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  viewers: string[],
+  nowMs: number,
+): Promise<void> {
+  if (viewers.length === 0) return;
+  await queries.query(
+    `INSERT INTO viewers (account_id, environment, viewer, seen_at)
+      SELECT $1, $2, viewer, $3 FROM jsonb_array_elements_text($4::text::jsonb) AS viewer ORDER BY viewer
+      ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at`,
+    [accountId, environment, iso(nowMs), JSON.stringify(viewers)],
+  );
+}
+
+/** Reads filled decisions and holds them until the transaction ends. */
+export async function lockDecisions(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  ids: string[],
+): Promise<DecisionState[]> {
+  interface Row extends Omit<
+    DecisionState,
+    'issuedAtMs' | 'expiresAtMs' | 'lateAtMs' | 'servedAtMs'
+  > {
+    issued_at: Date;
+    expires_at: Date;
+    late_at: Date;
+    served_at: Date | null;
+  }
+  const rows = await queries.query<Row>(
+    `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
+        advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
+        user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
+        simulate, issued_at, expires_at, late_at, served_at, reward_state AS "rewardState",
+        reward_reason AS "rewardReason", receipt
+      FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id ${among('$3')}
+      ORDER BY id FOR UPDATE`,
+    [accountId, environment, JSON.stringify(ids)],
+  );
+  return rows.map(({ issued_at, expires_at, late_at, served_at, ...row }) => ({
+    ...row,
+    issuedAtMs: issued_at.getTime(),
+    expiresAtMs: expires_at.getTime(),
+    lateAtMs: late_at.getTime(),
+    servedAtMs: served_at?.getTime() ?? null,
+  }));
+}
+
+/** Stores events and hands back the keys (`decision/event`) of those that were new. */
+export async function insertEvents(
+  queries: Queries,
+  accountId: string,
+  events: readonly RecordedEvent[],
+): Promise<Set<string>> {
+  if (events.length === 0) return new Set();
+  const rows = events.map((event) => ({
+    decision_id: event.decisionId,
+    id: event.id,
+    type: event.type,
+    occurred_at: iso(event.occurredAtMs),
+    received_at: iso(event.receivedAtMs),
+    clamped: event.clamped,
+    watched_ms: event.watchedMs,
+    visible_ratio: event.visible?.ratio,
+    visible_ms: event.visible?.ms,
+    detail: event.detail,
+  }));
+  const stored = await queries.query<{ decision_id: string; id: string }>(
+    `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, clamped,
+        watched_ms, visible_ratio, visible_ms, detail)
+      SELECT $1, decision_id, id, type, occurred_at, received_at, clamped, watched_ms, visible_ratio, visible_ms, detail
+      FROM jsonb_to_recordset($2::text::jsonb) AS row(decision_id text, id text, type text,
+        occurred_at timestamptz, received_at timestamptz, clamped boolean, watched_ms integer,
+        visible_ratio double precision, visible_ms integer, detail text)
+      ON CONFLICT (account_id, decision_id, id) DO NOTHING
+      RETURNING decision_id, id`,
+    [accountId, JSON.stringify(rows)],
+  );
+  return new Set(stored.map(({ decision_id, id }) => `${decision_id}/${id}`));
+}
+
+/** Reads what impressions and rewards are judged by. */
+export async function readEvidence(
+  queries: Queries,
+  accountId: string,
+  decisionIds: string[],
+): Promise<RecordedEvent[]> {
+  interface Row {
+    decision_id: string;
+    id: string;
+    type: RecordedEvent['type'];
+    occurred_at: Date;
+    received_at: Date;
+    clamped: boolean;
+    watched_ms: number | null;
+    visible_ratio: number | null;
+    visible_ms: number | null;
+  }
+  if (decisionIds.length === 0) return [];
+  const rows = await queries.query<Row>(
+    `SELECT decision_id, id, type, occurred_at, received_at, clamped, watched_ms, visible_ratio, visible_ms
+      FROM ad_events WHERE account_id = $1 AND decision_id ${among('$2')}
+        AND type IN ('start', 'impression', 'viewable', 'complete')`,
+    [accountId, JSON.stringify(decisionIds)],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    decisionId: row.decision_id,
+    type: row.type,
+    occurredAtMs: row.occurred_at.getTime(),
+    receivedAtMs: row.received_at.getTime(),
+    clamped: row.clamped,
+    ...(row.watched_ms === null ? {} : { watchedMs: row.watched_ms }),
+    ...(row.visible_ratio === null || row.visible_ms === null
+      ? {}
+      : { visible: { ratio: row.visible_ratio, ms: row.visible_ms } }),
+  }));
+}
+
+/** What these users were rewarded for since `sinceMs`. */
+export async function readWatches(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  viewers: string[],
+  sinceMs: number,
+): Promise<(Watch & { viewer: string; decisionId: string })[]> {
+  const rows = await queries.query<{
+    id: string;
+    viewer: string;
+    watch_from: Date;
+    watch_to: Date;
+  }>(
+    `SELECT id, viewer, watch_from, watch_to FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND viewer ${among('$3')} AND watch_to > $4`,
+    [accountId, environment, JSON.stringify(viewers), iso(sinceMs)],
+  );
+  return rows.map((row) => ({
+    viewer: row.viewer,
+    decisionId: row.id,
+    fromMs: row.watch_from.getTime(),
+    toMs: row.watch_to.getTime(),
+  }));
+}
+
+/** How many verified impressions the user had at the placement in the time before, other decisions only. */
+export async function countServed(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  decision: DecisionState,
+  from: { afterMs: number; beforeMs: number },
+): Promise<number> {
+  const [row] = await queries.query<{ count: number }>(
+    `SELECT count(*) AS count FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4
+        AND served_at > $5 AND served_at <= $6 AND id <> $7`,
+    [
+      accountId,
+      environment,
+      decision.viewer,
+      decision.placement,
+      iso(from.afterMs),
+      iso(from.beforeMs),
+      decision.id,
+    ],
+  );
+  return row?.count ?? 0;
+}
+
+/** Marks the impression as verified; false when it already was. */
+export async function markServed(
+  queries: Queries,
+  accountId: string,
+  id: string,
+  atMs: number,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE decisions SET served_at = $3 WHERE account_id = $1 AND id = $2 AND served_at IS NULL RETURNING id`,
+    [accountId, id, iso(atMs)],
+  );
+  return rows.length > 0;
+}
+
+/** Moves the reward on; false when it is already in this state or a final one. */
+export async function moveReward(
+  queries: Queries,
+  accountId: string,
+  id: string,
+  { state, reason, watch }: RewardVerdict,
+  receipt: string | null,
+  nowMs: number,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE decisions SET reward_state = $3, reward_reason = $4, receipt = $5, watch_from = $6, watch_to = $7, settled_at = $8
+      WHERE account_id = $1 AND id = $2 AND reward_state IN ('none', 'pending') AND reward_state <> $3 RETURNING id`,
+    [
+      accountId,
+      id,
+      state,
+      reason ?? null,
+      receipt,
+      watch ? iso(watch.fromMs) : null,
+      watch ? iso(watch.toMs) : null,
+      state === 'pending' ? null : iso(nowMs),
+    ],
+  );
+  return rows.length > 0;
+}

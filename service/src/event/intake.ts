@@ -1,0 +1,64 @@
+import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/wire';
+import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
+import type { Pseudonym } from '../decision/viewer.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Scope } from '../resource/resource-store.ts';
+import type { Lane } from '../store/group-commit.ts';
+import type { RecordedEvent } from './recorded-event.ts';
+import { readEvent } from './read-event.ts';
+import type { Intake } from './record-events.ts';
+
+/** An event of a request, or the id of one whose form was wrong. */
+export type Submitted = AdEvent | { id: string; malformed: true };
+
+interface Parts {
+  tokens: DecisionTokens;
+  pseudonym: Pseudonym;
+  clock: Clock;
+  lane: Lane<Intake, EventBatchResult>;
+}
+
+/** Takes in the events of one request; resolves after the commit, with one result per event. */
+export type TakeIn = (
+  scope: Scope,
+  sentAt: string,
+  events: readonly Submitted[],
+) => Promise<EventBatchResult>;
+
+export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn {
+  return async (scope, sentAt, submitted) => {
+    const verify = remembering(tokens.verify);
+    const arrival = { scope, sentAtMs: Date.parse(sentAt), receivedAtMs: clock.nowMs() };
+    const good: RecordedEvent[] = [];
+    const userRefs = new Map<string, string>();
+    const refusals = submitted.map((event): EventResult | undefined => {
+      if ('malformed' in event) return { id: event.id, status: 'rejected', code: 'invalid_event' };
+      const read = readEvent(event, { ...arrival, claims: verify(event.token) });
+      if ('code' in read) return { id: event.id, status: 'rejected', code: read.code };
+      if (read.claims.userRef !== undefined) userRefs.set(event.decision_id, read.claims.userRef);
+      good.push(read.event);
+      return undefined;
+    });
+    const viewers = [
+      ...new Set([...userRefs.values()].map((userRef) => pseudonym(scope, userRef))),
+    ];
+    const { results, decisions } =
+      good.length === 0
+        ? { results: [], decisions: [] }
+        : await lane.push({ scope, events: good, userRefs, viewers });
+    const left = results.values();
+    return {
+      results: refusals.map((refusal) => refusal ?? (left.next().value as EventResult)),
+      decisions,
+    };
+  };
+}
+
+/** The events of one request mostly carry the same token. */
+function remembering(verify: DecisionTokens['verify']): (token: string) => TokenClaims | undefined {
+  const known = new Map<string, TokenClaims | undefined>();
+  return (token) => {
+    if (!known.has(token)) known.set(token, verify(token));
+    return known.get(token);
+  };
+}

@@ -1,0 +1,44 @@
+import type { AdEvent, EventResult } from '@trueward/protocol/wire';
+import type { TokenClaims } from '../decision/token.ts';
+import type { Scope } from '../resource/resource-store.ts';
+import type { RecordedEvent } from './recorded-event.ts';
+
+interface Arrival {
+  scope: Scope;
+  sentAtMs: number;
+  receivedAtMs: number;
+  /** Undefined when the token's signature is not ours. */
+  claims: TokenClaims | undefined;
+}
+
+type Read =
+  { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
+
+/**
+ * Checks the token of an event and puts its time on the service's clock. How long an event waited
+ * on the device is the difference of two readings of one clock, so its skew falls out.
+ */
+export function readEvent(
+  event: AdEvent,
+  { scope, sentAtMs, receivedAtMs, claims }: Arrival,
+): Read {
+  if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
+  if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
+  if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };
+  const stated = receivedAtMs - (sentAtMs - Date.parse(event.occurred_at));
+  const occurredAtMs = Math.min(Math.max(stated, claims.issuedAtMs), receivedAtMs);
+  return {
+    claims,
+    event: {
+      id: event.id,
+      decisionId: event.decision_id,
+      type: event.type,
+      occurredAtMs,
+      receivedAtMs,
+      clamped: occurredAtMs !== stated,
+      ...(event.watched_ms === undefined ? {} : { watchedMs: event.watched_ms }),
+      ...(event.visible === undefined ? {} : { visible: event.visible }),
+      ...(event.detail === undefined ? {} : { detail: event.detail }),
+    },
+  };
+}

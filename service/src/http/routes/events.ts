@@ -1,0 +1,61 @@
+import type { AdEvent } from '@trueward/protocol/wire';
+import type { FastifyInstance } from 'fastify';
+import type { Submitted, TakeIn } from '../../event/intake.ts';
+import { principalOf } from '../authenticate.ts';
+
+/** A batch whose events have not been looked at yet: each is validated by itself. */
+interface LooseBatch {
+  sent_at: string;
+  events: { id: string }[];
+}
+
+const looseBatch = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['sent_at', 'events'],
+  properties: {
+    sent_at: { type: 'string', format: 'date-time' },
+    events: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 100,
+      items: {
+        type: 'object',
+        required: ['id'],
+        properties: { id: { type: 'string', maxLength: 64 } },
+      },
+    },
+  },
+};
+
+/** `POST /v1/events`: reports what happened to shown ads. */
+export function addEventRoutes(app: FastifyInstance, { takeIn }: { takeIn: TakeIn }): void {
+  const compile = app.validatorCompiler;
+  if (!compile) throw new Error('The events need the validation.');
+  const compileBody = (schema: object) =>
+    compile({ schema, method: 'POST', url: '/v1/events', httpPart: 'body' });
+  const isBatch = compileBody(looseBatch);
+  const isEvent = compileBody({ $ref: 'AdEvent#' });
+
+  app.post<{ Body: LooseBatch }>(
+    '/v1/events',
+    {
+      config: { keys: ['pk'] },
+      schema: {
+        operationId: 'reportEvents',
+        summary: 'Report what happened to shown ads',
+        body: { $ref: 'EventBatch#' },
+        response: { 200: { description: 'One result per event.', $ref: 'EventBatchResult#' } },
+      },
+      // The documented schema would refuse the whole batch for one bad event.
+      validatorCompiler: () => isBatch,
+    },
+    async (request) => {
+      const { sent_at: sentAt, events } = request.body;
+      const submitted = events.map((event): Submitted =>
+        isEvent(event) === true ? (event as AdEvent) : { id: event.id, malformed: true },
+      );
+      return takeIn(principalOf(request), sentAt, submitted);
+    },
+  );
+}

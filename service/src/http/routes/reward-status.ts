@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { DecisionTokens } from '../../decision/token.ts';
+import type { Principal } from '../../key/principal.ts';
+import type { Receipts } from '../../reward/receipt.ts';
+import type { ReadReward } from '../../reward/reward-status.ts';
+import { principalOf } from '../authenticate.ts';
+import { ProblemError } from '../problem.ts';
+
+interface Parts {
+  readReward: ReadReward;
+  tokens: DecisionTokens;
+  receipts: Receipts;
+  /** Aborts when the service stops, so that waiting requests are answered. */
+  stopping: AbortSignal;
+}
+
+interface StatusRequest {
+  Params: { id: string };
+  Querystring: { wait_s: number };
+}
+
+/** `GET /v1/decisions/{id}`: where a reward stands; and the keys that its receipt is checked with. */
+export function addRewardRoutes(
+  app: FastifyInstance,
+  { readReward, tokens, receipts, stopping }: Parts,
+): void {
+  app.get<StatusRequest>(
+    '/v1/decisions/:id',
+    {
+      config: { keys: ['pk', 'sk'] },
+      schema: {
+        operationId: 'readReward',
+        summary: 'Where the reward of a decision stands',
+        description: 'A publishable key needs the header `Decision-Token`.',
+        querystring: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            wait_s: {
+              type: 'integer',
+              minimum: 0,
+              maximum: 25,
+              default: 0,
+              description: 'Holds the answer until the state changes, for so many seconds at most.',
+            },
+          },
+        },
+        response: { 200: { description: 'The reward.', $ref: 'RewardStatus#' } },
+      },
+    },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const { id } = request.params;
+      if (principal.kind === 'pk') checkToken(tokens, principal, id, request);
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const signal = AbortSignal.any([gone.signal, stopping]);
+      const status = await readReward(principal, id, request.query.wait_s * 1_000, signal);
+      if (!status) throw new ProblemError('not_found', 'There is no such decision here.');
+      return status;
+    },
+  );
+
+  app.get('/.well-known/jwks.json', { schema: { hide: true } }, async (_request, reply) => {
+    void reply.headers({
+      'cache-control': 'public, max-age=300',
+      'access-control-allow-origin': '*',
+    });
+    return receipts.jwks;
+  });
+}
+
+function checkToken(
+  tokens: DecisionTokens,
+  principal: Principal,
+  id: string,
+  request: FastifyRequest,
+): void {
+  const header = request.headers['decision-token'];
+  const claims = typeof header === 'string' ? tokens.verify(header) : undefined;
+  if (!claims || claims.accountId !== principal.accountId || claims.decisionId !== id) {
+    throw new ProblemError(
+      'token_invalid',
+      'Send the token of this decision in the header `Decision-Token`.',
+    );
+  }
+  if (claims.environment !== principal.environment) {
+    throw new ProblemError(
+      'environment_mismatch',
+      `The token belongs to ${claims.environment}, the key to ${principal.environment}.`,
+    );
+  }
+}

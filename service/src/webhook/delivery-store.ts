@@ -1,0 +1,108 @@
+import type { Queries } from '../store/database.ts';
+import type { AttemptResult } from './sender.ts';
+
+/** A delivery whose turn it is. */
+export interface DueDelivery {
+  accountId: string;
+  id: string;
+  eventId: string;
+  webhookId: string;
+  environment: 'sandbox' | 'live';
+  /** Attempts made so far. */
+  attempt: number;
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** The next deliveries, at most `perWebhook` of each endpoint, so that a slow one does not fill the list. */
+export async function readDue(
+  queries: Queries,
+  nowMs: number,
+  perWebhook: number,
+  limit: number,
+): Promise<DueDelivery[]> {
+  return queries.query<DueDelivery>(
+    `SELECT account_id AS "accountId", id, event_id AS "eventId", webhook_id AS "webhookId", environment, attempt
+      FROM (
+        SELECT *, row_number() OVER (PARTITION BY account_id, webhook_id ORDER BY next_at, id) AS place
+        FROM deliveries
+        WHERE state = 'pending' AND next_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
+      ) AS due
+      WHERE place <= $2 ORDER BY next_at, id LIMIT $3`,
+    [iso(nowMs), perWebhook, limit],
+  );
+}
+
+/** When the next delivery is due that is not under way, in unix milliseconds. */
+export async function readNextDue(queries: Queries): Promise<number | undefined> {
+  const [row] = await queries.query<{ at: Date | null }>(
+    `SELECT min(greatest(next_at, coalesce(lease_until, next_at))) AS at FROM deliveries WHERE state = 'pending'`,
+  );
+  return row?.at?.getTime();
+}
+
+/**
+ * Takes a delivery for `leaseMs`; false when another process was faster. The count of attempts is
+ * part of the condition, so no lock is needed (SKIP LOCKED does not work across shards).
+ */
+export async function claim(
+  queries: Queries,
+  delivery: DueDelivery,
+  nowMs: number,
+  leaseMs: number,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE deliveries SET lease_until = $4
+      WHERE account_id = $1 AND id = $2 AND attempt = $3 AND state = 'pending' AND (lease_until IS NULL OR lease_until <= $5)
+      RETURNING id`,
+    [delivery.accountId, delivery.id, delivery.attempt, iso(nowMs + leaseMs), iso(nowMs)],
+  );
+  return rows.length > 0;
+}
+
+/** Gives a delivery back without an attempt. */
+export async function release(queries: Queries, delivery: DueDelivery): Promise<void> {
+  await queries.query(
+    `UPDATE deliveries SET lease_until = NULL WHERE account_id = $1 AND id = $2 AND attempt = $3`,
+    [delivery.accountId, delivery.id, delivery.attempt],
+  );
+}
+
+/** What follows from an attempt: delivered, given up, or when to try again (unix milliseconds). */
+export type Next = { state: 'delivered' | 'failed' } | { state: 'pending'; nextAtMs: number };
+
+/** Stores an attempt and what follows from it. */
+export async function recordAttempt(
+  queries: Queries,
+  delivery: DueDelivery,
+  result: AttemptResult,
+  next: Next,
+): Promise<void> {
+  const attempt = delivery.attempt + 1;
+  await queries.query(
+    `INSERT INTO delivery_attempts (account_id, delivery_id, attempt, started_at, latency_ms, status, error, response)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+    [
+      delivery.accountId,
+      delivery.id,
+      attempt,
+      iso(result.startedAtMs),
+      result.latencyMs,
+      result.status ?? null,
+      result.error ?? null,
+      result.response ?? null,
+    ],
+  );
+  await queries.query(
+    `UPDATE deliveries SET state = $4, attempt = $5, lease_until = NULL, next_at = coalesce($6::timestamptz, next_at)
+      WHERE account_id = $1 AND id = $2 AND attempt = $3`,
+    [
+      delivery.accountId,
+      delivery.id,
+      delivery.attempt,
+      next.state,
+      attempt,
+      next.state === 'pending' ? iso(next.nextAtMs) : null,
+    ],
+  );
+}

@@ -1,0 +1,158 @@
+import type { Webhook } from '@trueward/protocol/wire';
+import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.ts';
+import type { Scope } from '../resource/resource-store.ts';
+import type { Database } from '../store/database.ts';
+import {
+  claim,
+  readDue,
+  readNextDue,
+  recordAttempt,
+  release,
+  type DueDelivery,
+  type Next,
+} from './delivery-store.ts';
+import { retryDelayMs } from './schedule.ts';
+import type { AttemptResult, Send } from './sender.ts';
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  log: Logger;
+  send: Send;
+  /** The endpoint; undefined when it was deleted or disabled. */
+  findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
+  readSecrets(accountId: string, webhookId: string): Promise<string[]>;
+  /** Takes an endpoint out of use that said that it is gone. */
+  disable(
+    scope: Scope,
+    webhookId: string,
+    reason: NonNullable<Webhook['disabled_reason']>,
+  ): Promise<void>;
+  /** Whether the service runs for development: the sandbox may then deliver to this machine. */
+  development: boolean;
+  random(): number;
+}
+
+export interface Dispatcher {
+  /** Says that there may be something to deliver. */
+  wake(): void;
+  /** Ends running attempts and gives their deliveries back. */
+  stop(): Promise<void>;
+}
+
+/** One endpoint gets so many requests at a time: a slow one holds up itself only. */
+const perWebhook = 4;
+const leaseMs = 30_000;
+const pollMs = 1_000;
+
+/** Delivers what is due until it is stopped. Several processes may do so on one database. */
+export function startDispatcher(parts: Parts): Dispatcher {
+  const { database, clock, log } = parts;
+  const running = new Map<string, { webhookId: string; done: Promise<void> }>();
+  const stopping = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> | undefined;
+  let again = false;
+
+  const startDue = async (): Promise<void> => {
+    const due = await readDue(database, clock.nowMs(), perWebhook, 100);
+    for (const delivery of due) {
+      const busy = [...running.values()].filter(
+        ({ webhookId }) => webhookId === delivery.webhookId,
+      ).length;
+      if (stopping.signal.aborted || busy >= perWebhook || running.has(delivery.id)) continue;
+      if (!(await claim(database, delivery, clock.nowMs(), leaseMs))) continue;
+      const done = deliver(parts, delivery, stopping.signal)
+        .catch((error: unknown) =>
+          log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be recorded'),
+        )
+        .finally(() => {
+          running.delete(delivery.id);
+          wake();
+        });
+      running.set(delivery.id, { webhookId: delivery.webhookId, done });
+    }
+    const nextMs = await readNextDue(database);
+    schedule(
+      nextMs === undefined ? pollMs : Math.min(Math.max(nextMs - clock.nowMs(), 20), pollMs),
+    );
+  };
+
+  const schedule = (delayMs: number): void => {
+    clearTimeout(timer);
+    if (!stopping.signal.aborted) timer = setTimeout(wake, delayMs);
+  };
+
+  const wake = (): void => {
+    if (stopping.signal.aborted) return;
+    again = true;
+    round ??= (async () => {
+      while (again) {
+        again = false;
+        await startDue();
+      }
+    })()
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'deliveries could not be read');
+        schedule(pollMs);
+      })
+      .finally(() => {
+        round = undefined;
+      });
+  };
+
+  wake();
+  return {
+    wake,
+    async stop() {
+      stopping.abort();
+      clearTimeout(timer);
+      await round;
+      await Promise.all([...running.values()].map(({ done }) => done));
+    },
+  };
+}
+
+async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSignal): Promise<void> {
+  const { database, clock, send } = parts;
+  const { accountId, environment, webhookId } = delivery;
+  const scope: Scope = { accountId, environment };
+  const webhook = await parts.findWebhook(scope, webhookId);
+  if (!webhook) {
+    const result = {
+      startedAtMs: clock.nowMs(),
+      latencyMs: 0,
+      error: 'the webhook is deleted or disabled',
+    };
+    return database.transaction((queries) =>
+      recordAttempt(queries, delivery, result, { state: 'failed' }),
+    );
+  }
+  const [event] = await database.query<{ body: string }>(
+    'SELECT body FROM webhook_events WHERE account_id = $1 AND id = $2',
+    [accountId, delivery.eventId],
+  );
+  const result = await send(
+    {
+      url: webhook.url,
+      body: event?.body ?? '',
+      secrets: await parts.readSecrets(accountId, webhookId),
+      loopback: parts.development && environment === 'sandbox',
+    },
+    stopping,
+  );
+  if (stopping.aborted && result.status === undefined) return release(database, delivery);
+  const next = follow(result, delivery.attempt + 1, clock.nowMs(), parts.random());
+  await database.transaction((queries) => recordAttempt(queries, delivery, result, next));
+  if (result.status === 410) await parts.disable(scope, webhookId, 'gone');
+}
+
+/** What follows from an attempt: anything but 2xx has failed. */
+function follow({ status }: AttemptResult, attempts: number, nowMs: number, random: number): Next {
+  if (status !== undefined && status >= 200 && status < 300) return { state: 'delivered' };
+  const delayMs = status === 410 ? undefined : retryDelayMs(attempts, random);
+  return delayMs === undefined
+    ? { state: 'failed' }
+    : { state: 'pending', nextAtMs: nowMs + delayMs };
+}

@@ -1,0 +1,84 @@
+import { signWebhook } from 'trueward/server';
+import { request, type Dispatcher } from 'undici';
+import type { Clock } from '../platform/clock.ts';
+
+/** What one delivery needs to be made. */
+export interface Parcel {
+  url: string;
+  body: string;
+  secrets: readonly string[];
+  /** Whether the receiver may be this machine. */
+  loopback: boolean;
+}
+
+/** How an attempt went; `status` is there when an answer came. */
+export interface AttemptResult {
+  startedAtMs: number;
+  latencyMs: number;
+  status?: number;
+  error?: string;
+  /** The first KiB of the answer. */
+  response?: string;
+}
+
+const timeoutMs = 10_000;
+const keptBytes = 1_024;
+
+interface Parts {
+  clock: Clock;
+  /** The agents for the public internet, and for development. */
+  agents: { strict: Dispatcher; development: Dispatcher };
+}
+
+/** Signs a webhook and posts it; never rejects. Redirects are not followed. */
+export type Send = (parcel: Parcel, signal: AbortSignal) => Promise<AttemptResult>;
+
+export function createSender({ clock, agents }: Parts): Send {
+  return async ({ url, body, secrets, loopback }, signal) => {
+    const startedAtMs = clock.nowMs();
+    const finish = (rest: Pick<AttemptResult, 'status' | 'error' | 'response'>): AttemptResult => ({
+      startedAtMs,
+      latencyMs: Math.max(0, clock.nowMs() - startedAtMs),
+      ...rest,
+    });
+    try {
+      const headers = await signWebhook(body, secrets, Math.floor(startedAtMs / 1_000));
+      const answer = await request(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'Trueward-Webhooks/1',
+          ...headers,
+        },
+        body,
+        dispatcher: loopback ? agents.development : agents.strict,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      });
+      return finish({ status: answer.statusCode, response: await readStart(answer.body) });
+    } catch (error) {
+      return finish({ error: describe(error) });
+    }
+  };
+}
+
+/** Reads no more than is kept, however long the answer claims to be. */
+async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    const bytes = Buffer.from(chunk as Uint8Array);
+    chunks.push(bytes);
+    size += bytes.length;
+    if (size >= keptBytes) break;
+  }
+  body.destroy();
+  // U+0000 cannot be stored as text.
+  return Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8').replaceAll('\0', '\ufffd');
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`;
+  const inner = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.message || error.name}${inner}`.slice(0, 500);
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+type KeyPair = { publishable: string; secret: string };
+
+/** A running service in a process of its own. */
+export interface RunningService {
+  url: string;
+  /** Of the demo account. */
+  keys: { sandbox: KeyPair; live: KeyPair };
+  dataDir: string;
+  process: ChildProcess;
+  /** Ends it as an operator does (SIGTERM) and resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** Ends it as a crash does (SIGKILL). */
+  kill(): Promise<void>;
+}
+
+interface Options {
+  /** Absent: a new folder, removed when the service is stopped. */
+  dataDir?: string;
+  env?: Record<string, string>;
+}
+
+const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+/**
+ * Starts the built service (`npm run build`) for development and resolves when it answers.
+ *
+ * @throws Error with what the service wrote, when it ends before.
+ * @example
+ * const service = await startService();
+ * await fetch(`${service.url}/healthz`);
+ * await service.stop();
+ */
+export async function startService({ dataDir, env = {} }: Options = {}): Promise<RunningService> {
+  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'trueward-'));
+  const child = spawn(process.execPath, [main, 'start'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      TRUEWARD_DEVELOPMENT: '1',
+      TRUEWARD_DATA_DIR: folder,
+      ...env,
+    },
+  });
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const line = await Promise.race([
+    firstLine(child.stdout),
+    exited.then((code) => {
+      throw new Error(`The service ended with ${code} before it was ready:\n${log}`);
+    }),
+  ]);
+  const { url, keys } = JSON.parse(line) as Pick<RunningService, 'url' | 'keys'>;
+
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    return exited;
+  };
+  return {
+    url,
+    keys,
+    dataDir: folder,
+    process: child,
+    async stop() {
+      const code = await end('SIGTERM');
+      if (dataDir === undefined) rmSync(folder, { recursive: true, force: true });
+      return code;
+    },
+    async kill() {
+      await end('SIGKILL');
+    },
+  };
+}
+
+function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve) => {
+    const lines = createInterface(stream);
+    lines.once('line', (line) => {
+      lines.close();
+      stream.resume();
+      resolve(line);
+    });
+  });
+}
