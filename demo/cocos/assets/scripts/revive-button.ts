@@ -1,0 +1,35 @@
+import { _decorator, Button, Component, EventHandler, find } from 'cc';
+import { GameAds } from './game-ads';
+
+const { ccclass, property, requireComponent } = _decorator;
+
+/** A button that offers a second life for watching an ad. */
+@ccclass('ReviveButton')
+@requireComponent(Button)
+export class ReviveButton extends Component {
+  @property
+  placement = 'revive';
+
+  /** What revives the player. */
+  @property(EventHandler)
+  revive = new EventHandler();
+
+  protected override onEnable(): void {
+    this.node.on(Button.EventType.CLICK, this.watch, this);
+    void this.ads?.preload(this.placement);
+  }
+
+  protected override onDisable(): void {
+    this.node.off(Button.EventType.CLICK, this.watch, this);
+  }
+
+  /** The node of `GameAds` outlives its scene, so it is looked up by name. */
+  private get ads() {
+    return find('GameAds')?.getComponent(GameAds)?.ads;
+  }
+
+  private async watch(): Promise<void> {
+    const result = await this.ads?.showRewarded(this.placement);
+    if (result?.outcome === 'rewarded' || result?.outcome === 'pending') this.revive.emit([]);
+  }
+}

@@ -1,0 +1,17 @@
+import { sys } from 'cc';
+
+interface ConfirmedReward {
+  decisionId: string;
+  reward: { type: string; amount: number };
+}
+
+/** Credits a reward; one that was credited already changes nothing. */
+export function addCoinsOnce({ decisionId, reward }: ConfirmedReward): void {
+  const wallet: { coins: number; credited: string[] } = JSON.parse(
+    sys.localStorage.getItem('wallet') ?? '{"coins":0,"credited":[]}',
+  );
+  if (wallet.credited.includes(decisionId)) return;
+  wallet.credited.push(decisionId);
+  wallet.coins += reward.amount;
+  sys.localStorage.setItem('wallet', JSON.stringify(wallet));
+}

@@ -1,0 +1,118 @@
+import type { ShowResult } from 'trueward';
+import type { TruewardPlugin } from 'trueward/phaser';
+import type { LanternRun } from './game/lantern-run.ts';
+import { outcomeText } from './outcome-text.ts';
+import { readSetting, writeSetting } from './settings.ts';
+import { element, write } from './ui/element.ts';
+import { createOffer } from './ui/offer.ts';
+import type { Strip } from './ui/strip.ts';
+
+const toastMs = 4_000;
+
+/** Leads from the lobby through runs and game overs, with the ads between them. */
+export interface Flow {
+  showLobby(): void;
+  gameOver(sparks: number): void;
+  say(text: string): void;
+  refreshOffers(): void;
+}
+
+export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): Flow {
+  const lobby = element('lobby', HTMLElement);
+  const over = element('over', HTMLElement);
+  const play = element('play', HTMLButtonElement);
+  const again = element('again', HTMLButtonElement);
+  const toast = element('toast', HTMLElement);
+  let banner: { remove(): void } | undefined;
+  let toastTimer = 0;
+  let gameOvers = 0;
+  let revived = false;
+  let leaving = false;
+
+  const say = (text: string) => {
+    toast.textContent = text;
+    clearTimeout(toastTimer);
+    toastTimer = window.setTimeout(() => (toast.textContent = ''), toastMs);
+  };
+  const report = (placement: string, result: ShowResult) => {
+    strip.showOutcome(`${placement}: ${result.outcome}`);
+    say(outcomeText(result, Date.now()));
+  };
+  const wasWatched = ({ outcome }: ShowResult) => outcome === 'rewarded' || outcome === 'pending';
+
+  const revive = createOffer('revive', 'revive', ads, (result) => {
+    report('revive', result);
+    if (!wasWatched(result)) return revive.open();
+    revived = true;
+    closeScreens();
+    run.revive();
+  });
+  const double = createOffer('double', 'double-coins', ads, (result) => {
+    report('double-coins', result);
+    if (wasWatched(result)) double.close('Coins are on their way');
+    else double.open();
+  });
+
+  function closeScreens(): void {
+    banner?.remove();
+    banner = undefined;
+    lobby.hidden = over.hidden = true;
+    revive.close();
+    double.close();
+    // The keyboard belongs to the game now, and Space must not press a button again.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  }
+
+  /** A run has ended for good: every second time, an ad comes before what is next. */
+  async function leave(next: () => void): Promise<void> {
+    if (leaving) return;
+    leaving = true;
+    if (gameOvers % 2 === 0) {
+      const result = await ads.showInterstitial('level-end');
+      strip.showOutcome(`level-end: ${result.outcome}`);
+    }
+    leaving = false;
+    next();
+  }
+
+  function startRun(): void {
+    closeScreens();
+    revived = false;
+    run.play();
+  }
+
+  function showLobby(): void {
+    closeScreens();
+    run.rest();
+    write('#best', readSetting('best') ?? '0');
+    lobby.hidden = false;
+    banner = ads.mountBanner('lobby', element('banner', HTMLElement));
+    play.focus({ preventScroll: true });
+  }
+
+  play.addEventListener('click', startRun);
+  again.addEventListener('click', () => void leave(startRun));
+  element('home', HTMLButtonElement).addEventListener('click', () => void leave(showLobby));
+
+  return {
+    showLobby,
+    gameOver(sparks) {
+      gameOvers += 1;
+      const isRecord = sparks > Number(readSetting('best') ?? 0);
+      if (isRecord) writeSetting('best', String(sparks));
+      element('record', HTMLElement).hidden = !isRecord;
+      write('#score', sparks);
+      over.hidden = false;
+      if (revived) revive.close('Once in each run');
+      else revive.open();
+      double.open();
+      if (gameOvers % 2 === 0) void ads.preload('level-end');
+      again.focus({ preventScroll: true });
+    },
+    say,
+    refreshOffers() {
+      revive.refresh();
+      double.refresh();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { Account } from '../game-server/bank.ts';
+
+/** What the game is told at its start. */
+export interface GameConfig {
+  serviceUrl: string;
+  publishableKey: string;
+  gameServerUrl: string;
+}
+
+export async function loadConfig(): Promise<GameConfig> {
+  const response = await fetch('./config.json');
+  if (!response.ok) throw new Error(`The game server answered ${response.status}.`);
+  return (await response.json()) as GameConfig;
+}
+
+/** Follows the player's account: once at the start, and with each credit. Reconnects by itself. */
+export function watchAccount(
+  { gameServerUrl }: GameConfig,
+  player: string,
+  listener: { account(account: Account): void; connected(connected: boolean): void },
+): void {
+  const source = new EventSource(`${gameServerUrl}/players/${player}/events`);
+  source.addEventListener('open', () => listener.connected(true));
+  source.addEventListener('error', () => listener.connected(false));
+  source.addEventListener('message', ({ data }: MessageEvent<string>) => {
+    listener.account(JSON.parse(data) as Account);
+  });
+}

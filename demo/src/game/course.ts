@@ -1,0 +1,53 @@
+/** Something in the way: a reed from the water up, or a willow branch from the sky down. */
+export interface Obstacle {
+  kind: 'reed' | 'branch';
+  /** Distance from the start, in world units. */
+  x: number;
+  /** How much of the height it takes, 0 to 1. */
+  length: number;
+}
+
+export interface Spark {
+  x: number;
+  /** Height from the top, 0 to 1. */
+  y: number;
+}
+
+/** One stretch of the way: an obstacle, and sparks before it. */
+export interface Stretch {
+  obstacle: Obstacle;
+  sparks: Spark[];
+}
+
+const firstObstacleAt = 620;
+
+/** An endless way that gets narrower: obstacles come closer and grow, but always leave a passage. */
+export function createCourse(random: () => number): () => Stretch {
+  let x = firstObstacleAt;
+  let count = 0;
+  let previous: Obstacle['kind'] = 'branch';
+  return () => {
+    const hardness = Math.min(1, count / 40);
+    // Twice the same in a row is a rest; more often the way changes sides.
+    const changes = random() < 0.72;
+    const kind = changes ? (previous === 'reed' ? 'branch' : 'reed') : previous;
+    const obstacle: Obstacle = { kind, x, length: 0.26 + 0.16 * hardness + 0.14 * random() };
+    const gap = 330 - 90 * hardness + 60 * random();
+    const sparks = sparkArc(obstacle, gap, random);
+    previous = kind;
+    count += 1;
+    x += gap;
+    return { obstacle, sparks };
+  };
+}
+
+/** A curve of sparks that leads through the passage beside the obstacle. */
+function sparkArc(obstacle: Obstacle, gap: number, random: () => number): Spark[] {
+  const free = 1 - obstacle.length;
+  const passage = obstacle.kind === 'reed' ? free * 0.55 : obstacle.length + free * 0.45;
+  const number = 3 + Math.floor(random() * 3);
+  return Array.from({ length: number }, (_, index) => {
+    const along = number === 1 ? 0 : index / (number - 1) - 0.5;
+    return { x: obstacle.x + along * gap * 0.5, y: passage + 0.05 * Math.cos(along * Math.PI * 2) };
+  });
+}

@@ -1,0 +1,202 @@
+import { Scene, type GameObjects, type Input } from 'phaser';
+import { createCourse } from './course.ts';
+import { createLantern, type Lantern } from './lantern.ts';
+import { seededRandom } from './random.ts';
+import { createRiver, type River } from './river.ts';
+import { makeSounds, playSound } from './sounds.ts';
+import { drawSky, hillWidth, makeTextures } from './textures.ts';
+
+/** What the page hears of the game. */
+export interface RunListener {
+  ready(): void;
+  sparks(count: number): void;
+  over(sparks: number): void;
+}
+
+/** `speed` multiplies the pace; the same `seed` makes the same course. */
+export interface RunSettings {
+  seed: number;
+  speed: number;
+}
+
+const smallestWidth = 360;
+const smallestHeight = 480;
+const startPace = 175;
+
+/** The game itself: a lantern drifts down the river, rises while it is held, and goes out where it touches. */
+export class LanternRun extends Scene {
+  readonly #settings: RunSettings;
+  readonly #listener: RunListener;
+  #view = { width: smallestWidth, height: smallestHeight };
+  #hills: { image: GameObjects.Image; pace: number; index: number }[] = [];
+  #lantern!: Lantern;
+  #river: River | undefined;
+  #state: 'waiting' | 'flying' | 'out' = 'waiting';
+  #distance = 0;
+  #runs = 0;
+  #sparks = 0;
+  #keys: Input.Keyboard.Key[] = [];
+
+  constructor(settings: RunSettings, listener: RunListener) {
+    super('lantern-run');
+    this.#settings = settings;
+    this.#listener = listener;
+  }
+
+  create(): void {
+    makeTextures(this.textures);
+    makeSounds(this);
+    this.#lantern = createLantern(this);
+    this.#keys = ['SPACE', 'UP', 'W'].flatMap(
+      (name) => this.input.keyboard?.addKey(name, false) ?? [],
+    );
+    this.scale.on('resize', this.#layOut, this);
+    this.#layOut();
+    playSound(this, 'night', { loop: true });
+    this.#listener.ready();
+  }
+
+  /** Begins a new run. */
+  play(): void {
+    this.#distance = 0;
+    this.#sparks = 0;
+    this.#runs += 1;
+    this.#begin();
+    this.#listener.sparks(0);
+  }
+
+  /** Goes on where the lantern went out, with a free way ahead. */
+  revive(): void {
+    this.#river?.clearAhead(this.#view.width * 0.9);
+    this.#fly();
+    playSound(this, 'revive');
+    this.cameras.main.flash(320, 255, 214, 140);
+  }
+
+  /** Back to the still picture behind the lobby. */
+  rest(): void {
+    this.#river?.destroy();
+    this.#river = undefined;
+    this.#state = 'waiting';
+    this.#placeLantern();
+  }
+
+  override update(time: number, deltaMs: number): void {
+    const seconds = Math.min(deltaMs, 50) / 1_000;
+    if (this.#state === 'out') return;
+    const pace = this.#pace();
+    this.#distance += pace * seconds;
+    this.#scrollHills();
+    if (this.#state === 'waiting') return this.#lantern.hover(time / 1_000);
+    this.#lantern.fly(seconds, this.#isRising(), 24);
+    this.#river?.scroll(this.#distance, time / 1_000);
+    this.#touch();
+  }
+
+  #pace(): number {
+    if (this.#state === 'waiting') return 40;
+    return (startPace + Math.min(130, this.#distance / 90)) * this.#settings.speed;
+  }
+
+  #isRising(): boolean {
+    return this.input.activePointer.isDown || this.#keys.some((key) => key.isDown);
+  }
+
+  #begin(): void {
+    this.#river?.destroy();
+    const nextStretch = createCourse(seededRandom(this.#settings.seed + this.#runs));
+    this.#river = createRiver(this, nextStretch, this.#view);
+    this.#fly();
+  }
+
+  #fly(): void {
+    this.#placeLantern();
+    this.#state = 'flying';
+  }
+
+  #placeLantern(): void {
+    this.#lantern.setLit(true);
+    this.#lantern.place(this.#view.width * 0.27, this.#view.height * 0.42);
+  }
+
+  #touch(): void {
+    const { x, y, radius } = this.#lantern;
+    for (const spark of this.#river?.collect(x, y, radius) ?? []) this.#take(spark);
+    const inWater = y > this.#view.height - 22;
+    if (inWater || this.#river?.hits(x, y, radius)) this.#goOut();
+  }
+
+  #take(at: { x: number; y: number }): void {
+    this.#sparks += 1;
+    this.#listener.sparks(this.#sparks);
+    playSound(this, 'spark');
+    const image = this.add.image(at.x, at.y, 'spark').setScale(0.5).setDepth(8);
+    const done = () => image.destroy();
+    this.tweens.add({
+      targets: image,
+      y: at.y - 46,
+      scale: 1,
+      alpha: 0,
+      duration: 420,
+      ease: 'Cubic.Out',
+      onComplete: done,
+    });
+  }
+
+  #goOut(): void {
+    this.#state = 'out';
+    this.#lantern.setLit(false);
+    this.cameras.main.shake(180, 0.008);
+    playSound(this, 'out');
+    this.#listener.over(this.#sparks);
+  }
+
+  #scrollHills(): void {
+    for (const { image, pace, index } of this.#hills) {
+      image.x = index * hillWidth - ((this.#distance * pace) % hillWidth);
+    }
+  }
+
+  /** The world is at least 360 by 480 units, and the camera scales it to the stage. */
+  #layOut(): void {
+    const { width, height } = this.scale.gameSize;
+    const zoom = Math.min(height / smallestHeight, width / smallestWidth);
+    this.#view.width = width / zoom;
+    this.#view.height = height / zoom;
+    this.cameras.main.setOrigin(0, 0).setZoom(zoom);
+    this.#drawBackdrop(width, height);
+    this.#scrollHills();
+    // Its obstacles were measured for another height.
+    if (this.#state === 'waiting') this.#placeLantern();
+  }
+
+  #drawBackdrop(width: number, height: number): void {
+    this.children.getByName('sky')?.destroy();
+    this.textures.remove('sky');
+    const texture = this.textures.createCanvas('sky', width, height);
+    if (!texture) return;
+    drawSky(texture.context, width, height);
+    texture.refresh();
+    const { width: across, height: down } = this.#view;
+    this.add
+      .image(0, 0, 'sky')
+      .setName('sky')
+      .setOrigin(0, 0)
+      .setDisplaySize(across, down)
+      .setDepth(0);
+    for (const { image } of this.#hills) image.destroy();
+    const number = Math.ceil(across / hillWidth) + 1;
+    this.#hills = Array.from({ length: number }, (_, index) => [
+      { image: this.#hill('far', 1), pace: 0.12, index },
+      { image: this.#hill('near', 2), pace: 0.3, index },
+    ]).flat();
+  }
+
+  #hill(key: string, depth: number): GameObjects.Image {
+    return this.add
+      .image(0, this.#view.height + 2, key)
+      .setOrigin(0, 1)
+      .setScale(0.5)
+      .setDepth(depth);
+  }
+}

@@ -1,0 +1,92 @@
+import { CANVAS, Game, Scale } from 'phaser';
+import { TruewardPlugin } from 'trueward/phaser';
+import { fitStage } from './fit-stage.ts';
+import { createFlow, type Flow } from './flow.ts';
+import { LanternRun, type RunListener } from './game/lantern-run.ts';
+import { type GameConfig, loadConfig, watchAccount } from './game-server.ts';
+import { playerId } from './player.ts';
+import { createSwitchableNetwork } from './switchable-network.ts';
+import { element, write } from './ui/element.ts';
+import { createStrip } from './ui/strip.ts';
+
+/** How often the strip and the countdowns under the offers are looked at again, in milliseconds. */
+const refreshMs = 500;
+
+function startGame(config: GameConfig): void {
+  const player = playerId();
+  const network = createSwitchableNetwork();
+  const parameters = new URLSearchParams(location.search);
+  let flow: Flow | undefined;
+  const listener: RunListener = {
+    ready: () => (flow = wire()),
+    sparks: (count) => write('#sparks', count),
+    over: (sparks) => flow?.gameOver(sparks),
+  };
+  const run = new LanternRun(
+    {
+      seed: Number(parameters.get('seed') ?? Date.now()),
+      speed: Number(parameters.get('speed') ?? 1),
+    },
+    listener,
+  );
+  const stage = element('canvas', HTMLElement);
+  const game = new Game({
+    // Few, small pictures: the plain canvas draws them at full rate, also where there is no GPU.
+    type: CANVAS,
+    parent: stage,
+    backgroundColor: '#141233',
+    scale: { mode: Scale.NONE, width: 360, height: 480 },
+    scene: run,
+    banner: false,
+    plugins: {
+      global: [
+        {
+          key: 'trueward',
+          plugin: TruewardPlugin,
+          mapping: 'ads',
+          start: true,
+          data: {
+            publishableKey: config.publishableKey,
+            serviceUrl: config.serviceUrl,
+            userRef: player,
+            locale: 'en',
+            fetch: network.fetch,
+          },
+        },
+      ],
+    },
+  });
+
+  function wire(): Flow {
+    const { ads } = run;
+    fitStage(game, stage);
+    const strip = createStrip(ads, network);
+    const made = createFlow(run, ads, strip);
+    ads.on('reward', ({ decisionId, reward }) => {
+      strip.delivered(decisionId);
+      made.say(`Confirmed: ${reward.amount} ${reward.type}`);
+    });
+    watchAccount(config, player, { account: strip.showAccount, connected: strip.showConnection });
+    setInterval(() => {
+      made.refreshOffers();
+      void strip.refresh();
+    }, refreshMs);
+    wireMute(game);
+    made.showLobby();
+    return made;
+  }
+}
+
+function wireMute(game: Game): void {
+  const button = element('sound', HTMLButtonElement);
+  button.addEventListener('click', () => {
+    game.sound.mute = !game.sound.mute;
+    button.setAttribute('aria-pressed', String(game.sound.mute));
+    button.blur();
+  });
+}
+
+loadConfig().then(startGame, (error: unknown) => {
+  console.error(error);
+  write('#toast', 'The game server does not answer. Reload the page to try again.');
+});

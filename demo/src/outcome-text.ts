@@ -1,0 +1,38 @@
+import type { Availability, ShowResult } from 'trueward';
+
+const texts: Partial<Record<ShowResult['outcome'], string>> = {
+  rewarded: 'Confirmed. Thank you for watching!',
+  pending: 'Watched. The coins come as soon as they are confirmed.',
+  completed: '',
+  dismissed: 'You closed the ad, so there is no reward.',
+  denied: 'The service did not count this view.',
+  no_fill: 'There is no ad right now.',
+  frequency_capped: 'That was the last ad for now.',
+  cooldown: 'The next ad needs a moment.',
+  blocked: 'There is no suitable ad.',
+  killed: 'This ad was withdrawn.',
+  ad_blocked: 'Something in this browser blocks ads.',
+  offline: 'You are offline.',
+  timeout: 'The ad took too long.',
+  stalled: 'The ad got stuck.',
+  already_showing: 'An ad is already open.',
+};
+
+/** What the player reads after an ad, or instead of one; empty where there is nothing to say. */
+export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
+  const text = texts[outcome] ?? 'There is no ad right now.';
+  return retryAt ? `${text} ${waitText(retryAt, now)}` : text;
+}
+
+/** What stands under an offer. */
+export function offerText({ available, reason, retryAt }: Availability, now: number): string {
+  if (available) return 'Watch a short ad';
+  return outcomeText({ outcome: reason ?? 'no_fill', ...(retryAt ? { retryAt } : {}) }, now);
+}
+
+function waitText(retryAt: Date, now: number): string {
+  const seconds = Math.max(1, Math.ceil((retryAt.getTime() - now) / 1_000));
+  if (seconds < 90) return `Again in ${seconds} s.`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90 ? `Again in ${minutes} min.` : `Again in ${Math.ceil(minutes / 60)} h.`;
+}

@@ -1,0 +1,51 @@
+import type { TruewardPlugin } from 'trueward/phaser';
+import type { ShowResult } from 'trueward';
+import { offerText } from '../outcome-text.ts';
+import { element } from './element.ts';
+
+/** A button that offers a rewarded ad while there is one, and otherwise says why not. */
+export interface Offer {
+  /** Makes the offer anew, with the next game over. */
+  open(): void;
+  /** Takes it back: it was used, or the screen is gone. */
+  close(note?: string): void;
+  refresh(): void;
+}
+
+export function createOffer(
+  id: string,
+  placement: string,
+  ads: TruewardPlugin,
+  onResult: (result: ShowResult) => void,
+): Offer {
+  const button = element(id, HTMLButtonElement);
+  const note = element(`${id}-note`, HTMLElement);
+  let open = false;
+
+  const paint = (enabled: boolean, text: string) => {
+    button.disabled = !enabled;
+    if (note.textContent !== text) note.textContent = text;
+  };
+  const refresh = () => {
+    if (!open) return;
+    const availability = ads.canShow(placement);
+    paint(availability.available, offerText(availability, Date.now()));
+  };
+  button.addEventListener('click', () => {
+    open = false;
+    paint(false, 'Loading…');
+    void ads.showRewarded(placement).then(onResult);
+  });
+  return {
+    open() {
+      open = true;
+      refresh();
+      void ads.preload(placement).then(refresh);
+    },
+    close(text = '') {
+      open = false;
+      paint(false, text);
+    },
+    refresh,
+  };
+}

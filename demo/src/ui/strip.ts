@@ -1,0 +1,74 @@
+import type { Simulation } from 'trueward';
+import type { TruewardPlugin } from 'trueward/phaser';
+import type { Account } from '../../game-server/bank.ts';
+import { readSetting, writeSetting } from '../settings.ts';
+import type { SwitchableNetwork } from '../switchable-network.ts';
+import { element, write } from './element.ts';
+
+/** The strip that shows what the device believes beside what the game server has credited. */
+export interface Strip {
+  showAccount(account: Account): void;
+  showConnection(connected: boolean): void;
+  showOutcome(text: string): void;
+  /** Remembers a reward that reached the game, also after a reload. */
+  delivered(decisionId: string): void;
+  refresh(): Promise<void>;
+}
+
+const simulations: Record<Simulation, string> = {
+  no_fill: 'No ad',
+  blocked: 'Blocked by a policy',
+  killed: 'Kill switch',
+  slow: 'Slow answer',
+  error: 'Service error',
+  reward_denied: 'Reward denied',
+  reward_pending: 'Reward pending',
+};
+
+export function createStrip(ads: TruewardPlugin, network: SwitchableNetwork): Strip {
+  const deliveredIds = new Set((readSetting('delivered') ?? '').split(' ').filter(Boolean));
+  const value = (name: string, text: string | number) => write(`[data-testid="${name}"]`, text);
+  wireControls(ads, network);
+
+  return {
+    showAccount({ coins, credits }) {
+      write('[data-coins]', coins);
+      value('server-coins', coins);
+      value('server-credits', credits.length);
+      const latest = credits.slice(0, 4).map(({ amount, placement, creditedAt }) => {
+        const item = document.createElement('li');
+        const sum = document.createElement('b');
+        sum.textContent = `+${amount}`;
+        item.append(`${placement}, ${new Date(creditedAt).toLocaleTimeString()}`, sum);
+        return item;
+      });
+      document.querySelector('[data-testid="credit-list"]')?.replaceChildren(...latest);
+    },
+    showConnection: (connected) =>
+      value('server-connection', connected ? 'live' : 'lost, trying again'),
+    showOutcome: (text) => value('last-outcome', text),
+    delivered(decisionId) {
+      deliveredIds.add(decisionId);
+      writeSetting('delivered', [...deliveredIds].slice(-200).join(' '));
+    },
+    async refresh() {
+      const rewards = await ads.rewards();
+      const count = (state: string) => rewards.filter((reward) => reward.state === state).length;
+      value('device-pending', count('pending'));
+      value('device-earned', count('earned'));
+      value('device-delivered', deliveredIds.size);
+      value('device-queued', ads.diagnostics()?.outbox.stored ?? 0);
+    },
+  };
+}
+
+function wireControls(ads: TruewardPlugin, network: SwitchableNetwork): void {
+  const offline = element('offline', HTMLInputElement);
+  offline.addEventListener('change', () => network.setOffline(offline.checked));
+  const select = element('simulate', HTMLSelectElement);
+  select.append(new Option('As the service decides', ''));
+  for (const [name, text] of Object.entries(simulations)) select.append(new Option(text, name));
+  select.addEventListener('change', () => {
+    ads.simulate(select.value === '' ? undefined : (select.value as Simulation));
+  });
+}
