@@ -1,0 +1,43 @@
+/**
+ * What must compile, and what must not, for somebody who uses the package. Nothing runs here: the
+ * check `types` compiles this file, and a line that is expected to fail but compiles is an error.
+ */
+import { createAds, type Ads, type EarnedReward, type Outcome } from 'trueward';
+import type { TruewardPlugin } from 'trueward/phaser';
+import { verifyWebhook, type WebhookEvent } from 'trueward/server';
+
+const ads: Ads = createAds({ publishableKey: 'pk_sandbox_x', serviceUrl: 'https://example.com' });
+
+// @ts-expect-error The address of the service is needed.
+createAds({ publishableKey: 'pk_sandbox_x' });
+// @ts-expect-error A misspelled option is a mistake.
+createAds({ publishableKey: 'pk_sandbox_x', serviceUrl: 'https://example.com', userref: 'a' });
+
+export async function show(this: { ads: TruewardPlugin }): Promise<string | number> {
+  const result = await ads.showRewarded('revive', { signal: new AbortController().signal });
+  const outcome: Outcome = result.outcome;
+  // @ts-expect-error There is no such outcome.
+  if (outcome === 'watched') return 'never';
+  // @ts-expect-error The reward is absent where there is none.
+  if (result.reward.amount > 0) return 'unchecked';
+  // @ts-expect-error Nothing can be shown without a placement.
+  await this.ads.showRewarded();
+  return (await this.ads.showInterstitial('level-end')).outcome;
+}
+
+export const off: () => void = ads.on('reward', async (reward: EarnedReward) => {
+  // @ts-expect-error What was earned cannot be changed.
+  if (reward.reward.amount === '50') return;
+  await Promise.resolve(reward.decisionId);
+});
+
+export async function receive(request: Request): Promise<WebhookEvent['type']> {
+  const event = await verifyWebhook(await request.text(), request.headers, ['whsec_a', 'whsec_b']);
+  // @ts-expect-error Only a rewarded decision has a reward.
+  if (event.type === 'decision.served') return event.data.reward;
+  if (event.type === 'decision.rewarded')
+    return event.data.user_ref === '' ? event.type : 'decision.rewarded';
+  // @ts-expect-error A parsed body cannot be verified.
+  await verifyWebhook(await request.json().then(() => ({})), request.headers, 'whsec_a');
+  return event.type;
+}
