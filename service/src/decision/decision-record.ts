@@ -1,6 +1,6 @@
 import type { DecisionRequest, Reward } from '@trueward/protocol/wire';
 import type { EventDraft } from '../webhook/event-writer.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 
 /** What is stored of a decision when it is made; the names are the columns. */
 export interface DecisionRecord {

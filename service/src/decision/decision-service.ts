@@ -2,7 +2,7 @@ import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Configuration } from '../resource/configuration.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { capWindowMs } from './caps.ts';

@@ -1,4 +1,5 @@
 import { addToRollups, type Count } from '../report/rollup.ts';
+import { groupByScope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import { createLane, type Lane } from '../store/group-commit.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
@@ -42,17 +43,6 @@ export function createDecisionLane(
       return items.map(() => undefined);
     },
   });
-}
-
-function groupByScope(items: MadeDecision[]): [MadeDecision, ...MadeDecision[]][] {
-  const groups = new Map<string, [MadeDecision, ...MadeDecision[]]>();
-  for (const item of items) {
-    const key = `${item.scope.accountId} ${item.scope.environment}`;
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return [...groups.values()];
 }
 
 function countsOf({ scope, record }: MadeDecision): Count[] {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 
 /** A user's pseudonym, for caps and overlap: it cannot be turned back into the `user_ref`. */
 export type Pseudonym = (scope: Scope, userRef: string) => string;

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
-import type { ResourceStore, Scope } from '../resource/resource-store.ts';
+import type { ResourceStore } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { Queries } from '../store/database.ts';
 import { demoCreatives } from './demo-creatives.ts';
 import { demoPlacements } from './demo-placements.ts';

@@ -1,5 +1,5 @@
 import type { Queries } from '../store/database.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { RewardVerdict, Watch } from '../reward/check-reward.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';

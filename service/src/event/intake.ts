@@ -2,7 +2,7 @@ import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/
 import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
 import type { Pseudonym } from '../decision/viewer.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { Lane } from '../store/group-commit.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 import { readEvent } from './read-event.ts';

@@ -1,7 +1,7 @@
 import { isKilled } from '../decision/kill-switches.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { Count } from '../report/rollup.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import { checkReward, type RewardVerdict } from '../reward/check-reward.ts';
 import type { Receipts } from '../reward/receipt.ts';
 import type { Queries } from '../store/database.ts';

@@ -1,6 +1,6 @@
 import type { AdEvent, EventResult } from '@trueward/protocol/wire';
 import type { TokenClaims } from '../decision/token.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
 interface Arrival {

@@ -1,7 +1,7 @@
 import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import type { Snapshot } from '../decision/snapshot.ts';
 import { addToRollups, type Count } from '../report/rollup.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import { groupByScope, type Scope } from '../resource/scope.ts';
 import type { RewardVerdict } from '../reward/check-reward.ts';
 import type { Receipts } from '../reward/receipt.ts';
 import type { Database, Queries } from '../store/database.ts';
@@ -47,25 +47,46 @@ const metrics: Record<RecordedEvent['type'], string> = {
   error: 'errors',
 };
 
-/** The lane on which events are committed, one transaction per request: a request's decisions belong together. */
+/** The lane on which events are committed together. */
 export function createEventLane(parts: Parts): Lane<Intake, EventBatchResult> {
   return createLane({
     async commit(intakes) {
-      const results: EventBatchResult[] = [];
-      for (const intake of intakes) results.push(await record(parts, intake));
-      return results;
+      const results = new Map<Intake, EventBatchResult>();
+      for (const group of groupByScope(intakes)) {
+        const answers = await record(parts, merge(group));
+        group.forEach((intake) => results.set(intake, answers.next(intake)));
+      }
+      return intakes.map((intake) => results.get(intake) ?? { results: [], decisions: [] });
     },
-    maxBatch: 50,
+    maxBatch: 100,
   });
 }
 
-async function record(parts: Parts, intake: Intake): Promise<EventBatchResult> {
-  const { scope } = intake;
+/** Requests of one account and environment as one. */
+const merge = (group: [Intake, ...Intake[]]): Intake => ({
+  scope: group[0].scope,
+  events: group.flatMap(({ events }) => events),
+  userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
+  viewers: [...new Set(group.flatMap(({ viewers }) => viewers))],
+});
+
+/** Records, and hands back what each of the requests is answered, when asked in their order. */
+async function record(
+  parts: Parts,
+  merged: Intake,
+): Promise<{ next(intake: Intake): EventBatchResult }> {
   const { answer, changed } = await parts.database.transaction((queries) =>
-    recordIn(queries, parts, intake),
+    recordIn(queries, parts, merged),
   );
-  if (changed.length > 0) parts.onChange(scope, changed);
-  return answer;
+  if (changed.length > 0) parts.onChange(merged.scope, changed);
+  let position = 0;
+  return {
+    next({ events }) {
+      const ids = new Set(events.map(({ decisionId }) => decisionId));
+      const results = answer.results.slice(position, (position += events.length));
+      return { results, decisions: answer.decisions.filter(({ id }) => ids.has(id)) };
+    },
+  };
 }
 
 async function recordIn(

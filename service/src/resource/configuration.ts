@@ -5,7 +5,8 @@ import type { Principal } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { ResourceKind } from './resource.ts';
-import { toDocument, type Scope } from './resource-store.ts';
+import { toDocument } from './resource-store.ts';
+import type { Scope } from './scope.ts';
 
 /** Keys and snapshots of all accounts in memory, so that the decision path reads no table for them. */
 export interface Configuration {

@@ -2,13 +2,8 @@ import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries } from '../store/database.ts';
+import type { Scope } from './scope.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
-
-/** Whose rows a call is about. */
-export interface Scope {
-  accountId: string;
-  environment: Environment;
-}
 
 export interface Page<T> {
   data: T[];

@@ -7,7 +7,7 @@ import {
   SignJWT,
   type JWK,
 } from 'jose';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 
 /** How long a receipt can be redeemed. */
 const lifetimeS = 30 * 86_400;

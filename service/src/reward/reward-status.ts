@@ -1,7 +1,7 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
 import { rewardStatusOf, type DecisionState } from '../event/decision-state.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import type { RewardChanges } from './reward-changes.ts';
 

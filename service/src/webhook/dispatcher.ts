@@ -1,7 +1,7 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import {
   claim,

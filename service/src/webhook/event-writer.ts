@@ -2,7 +2,7 @@ import type { Webhook, WebhookEvent } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries } from '../store/database.ts';
-import type { Scope } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 
 /** The part of an event that its cause knows. */
 export type EventDraft = WebhookEvent extends infer E

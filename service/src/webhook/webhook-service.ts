@@ -2,7 +2,8 @@ import type { Webhook, WebhookRequest } from '@trueward/protocol/wire';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Configuration } from '../resource/configuration.ts';
-import type { ResourceStore, Scope } from '../resource/resource-store.ts';
+import type { ResourceStore } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import { createWebhookSecret } from './webhook-secrets.ts';
 
