@@ -3,6 +3,7 @@ import { defineConfig } from 'vite';
 /** Script-tag builds: one IIFE run each, because a library build makes one such file per entry. */
 const scriptTags: Record<string, string> = {
   trueward: 'src/script-tag/index.ts',
+  'trueward-cocos': 'src/script-tag/cocos.ts',
   'trueward-phaser': 'src/script-tag/phaser.ts',
 };
 
@@ -21,6 +22,8 @@ export default defineConfig(({ mode }) => {
           ? {
               entry: {
                 index: 'src/index.ts',
+                'ad-placement': 'src/ad-placement/index.ts',
+                cocos: 'src/cocos/index.ts',
                 phaser: 'src/phaser/index.ts',
                 server: 'src/server/index.ts',
               },

@@ -21,12 +21,14 @@ export const buildParts = [
     outputs: [
       'dist/index.js',
       'dist/trueward.js',
+      'dist/trueward-cocos.js',
       'dist/trueward-phaser.js',
       'dist/types/src/index.d.ts',
     ],
     commands: [
       vite(),
       vite('--mode', 'trueward'),
+      vite('--mode', 'trueward-cocos'),
       vite('--mode', 'trueward-phaser'),
       [...tsc, '-p', 'tsconfig.build.json'],
     ],

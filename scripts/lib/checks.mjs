@@ -17,6 +17,7 @@ export const checks = [
       'tsconfig.server.json',
       'tsconfig.node.json',
       'tsconfig.scripts.json',
+      'demo/cocos/tsconfig.json',
     ].map(tsc),
   },
   {
@@ -39,7 +40,7 @@ export const checks = [
         '--pack=.',
         '--profile=esm-only',
         '--format=ascii',
-        '--exclude-entrypoints=trueward.js,trueward-phaser.js',
+        '--exclude-entrypoints=trueward.js,trueward-cocos.js,trueward-phaser.js',
       ],
     ],
   },
