@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { CocosAdsOptions } from '../../../src/cocos/create-cocos-ads.ts';
+import {
+  createTruewardComponent,
+  type TruewardComponent,
+} from '../../../src/cocos/create-trueward-component.ts';
+import type { EarnedReward } from '../../../src/outcome.ts';
+import { keyChecksum } from '../../../src/platform/key-format.ts';
+import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
+
+const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
+const options: CocosAdsOptions = {
+  publishableKey: body + keyChecksum(body),
+  // Refuses at once: these tests need no answer of a service.
+  serviceUrl: 'http://127.0.0.1:9',
+};
+
+let engine: CocosEngine;
+let component: (TruewardComponent & { node: object }) | undefined;
+
+beforeEach(() => {
+  engine = createCocosEngine();
+});
+
+afterEach(() => {
+  component?.onDestroy();
+  component = undefined;
+});
+
+function gameAds(given: CocosAdsOptions) {
+  class GameAds extends createTruewardComponent(engine) {
+    received: EarnedReward[] = [];
+    override adsOptions(): CocosAdsOptions {
+      return given;
+    }
+    override onReward(reward: EarnedReward): void {
+      this.received.push(reward);
+    }
+  }
+  const made = new GameAds();
+  component = made;
+  return made;
+}
+
+test('The component outlives its scene.', () => {
+  const made = gameAds(options);
+  made.onLoad();
+  expect(engine.persistent).toEqual([made.node]);
+});
+
+test('Its ads are there before it has loaded, and stay the same.', () => {
+  const made = gameAds(options);
+  const { ads } = made;
+  made.onLoad();
+  expect(made.ads).toBe(ads);
+});
+
+test('It takes rewards while it is enabled, and only then.', () => {
+  const made = gameAds(options);
+  const stop = vi.fn();
+  const listen = vi.spyOn(made.ads, 'on').mockReturnValue(stop);
+  made.onLoad();
+  expect(listen).not.toHaveBeenCalled();
+
+  made.onEnable();
+  const [event, handler] = listen.mock.calls[0] ?? [];
+  const reward = { decisionId: 'dec_1', placement: 'revive', reward: { type: 'coin', amount: 5 } };
+  (handler as (reward: EarnedReward) => void)(reward);
+  expect(event).toBe('reward');
+  expect(made.received).toEqual([reward]);
+
+  made.onDisable();
+  expect(stop).toHaveBeenCalledOnce();
+});
+
+test('Without onReward it leaves the rewards to others.', () => {
+  const made = new (createTruewardComponent(engine))();
+  made.adsOptions = () => options;
+  component = made;
+  const listen = vi.spyOn(made.ads, 'on');
+  made.onLoad();
+  made.onEnable();
+  expect(listen).not.toHaveBeenCalled();
+});
+
+test('Destroying it ends its ads.', async () => {
+  const made = gameAds(options);
+  made.onLoad();
+  made.onDestroy();
+  expect(await made.ads.showRewarded('revive')).toMatchObject({ outcome: 'aborted' });
+});
+
+test('A mistake in the options is reported once and costs the ads, not the game.', async () => {
+  const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
+  const made = gameAds({ ...options, publishableKey: 'sk_sandbox_x' });
+  made.onLoad();
+  made.onEnable();
+  expect(report).toHaveBeenCalledOnce();
+  expect(await made.ads.showRewarded('revive')).toEqual({
+    outcome: 'error',
+    reason: 'secret_key_in_browser',
+  });
+});
+
+test('Options that were never given are named.', async () => {
+  vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
+  component = new (createTruewardComponent(engine))();
+  component.onLoad();
+  expect(await component.ads.showRewarded('revive')).toMatchObject({ reason: 'option_missing' });
+});

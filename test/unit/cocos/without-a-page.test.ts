@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { createCocosAds } from '../../../src/cocos/create-cocos-ads.ts';
+import { createCocosEngine } from '../../fakes/cocos-engine.ts';
+
+// Node has no document, and so stands for a native build or a mini game.
+
+test('Without a web page every call gives a clear answer, and none throws.', async () => {
+  const ads = createCocosAds(createCocosEngine(), { publishableKey: '', serviceUrl: '' });
+  const refused = { outcome: 'error', reason: 'no_dom' };
+  expect(ads.canShow('revive').available).toBe(false);
+  expect((await ads.preload('revive')).available).toBe(false);
+  expect(await ads.showRewarded('revive')).toEqual(refused);
+  expect(await ads.showInterstitial('level-end')).toEqual(refused);
+  expect(await ads.rewards()).toEqual([]);
+  ads.on('reward', () => {})();
+  ads.destroy();
+});
