@@ -102,6 +102,7 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
       if (isRecord) writeSetting('best', String(sparks));
       element('record', HTMLElement).hidden = !isRecord;
       write('#score', sparks);
+      write('#score-unit', sparks === 1 ? 'spark' : 'sparks');
       over.hidden = false;
       if (revived) revive.close('Once in each run');
       else revive.open();

@@ -22,6 +22,7 @@ export interface RunSettings {
 const smallestWidth = 360;
 const smallestHeight = 480;
 const startPace = 175;
+const waterDepth = 22;
 
 /** The game itself: a lantern drifts down the river, rises while it is held, and goes out where it touches. */
 export class LanternRun extends Scene {
@@ -112,6 +113,8 @@ export class LanternRun extends Scene {
   #fly(): void {
     this.#placeLantern();
     this.#state = 'flying';
+    // Else they would scroll the page; outside a run they belong to the page's buttons.
+    this.input.keyboard?.addCapture('SPACE,UP');
   }
 
   #placeLantern(): void {
@@ -122,7 +125,7 @@ export class LanternRun extends Scene {
   #touch(): void {
     const { x, y, radius } = this.#lantern;
     for (const spark of this.#river?.collect(x, y, radius) ?? []) this.#take(spark);
-    const inWater = y > this.#view.height - 22;
+    const inWater = y > this.#view.height - waterDepth;
     if (inWater || this.#river?.hits(x, y, radius)) this.#goOut();
   }
 
@@ -145,6 +148,7 @@ export class LanternRun extends Scene {
 
   #goOut(): void {
     this.#state = 'out';
+    this.input.keyboard?.removeCapture('SPACE,UP');
     this.#lantern.setLit(false);
     this.cameras.main.shake(180, 0.008);
     playSound(this, 'out');
@@ -184,6 +188,9 @@ export class LanternRun extends Scene {
       .setOrigin(0, 0)
       .setDisplaySize(across, down)
       .setDepth(0);
+    this.children.getByName('water')?.destroy();
+    const water = this.add.image(0, down, 'water').setName('water').setOrigin(0, 1).setDepth(8);
+    water.setDisplaySize(across, waterDepth + 6).setAlpha(0.92);
     for (const { image } of this.#hills) image.destroy();
     const number = Math.ceil(across / hillWidth) + 1;
     this.#hills = Array.from({ length: number }, (_, index) => [

@@ -32,6 +32,7 @@ export function makeTextures(textures: Textures.TextureManager): void {
   add('ember', 8, 8, drawEmber);
   add('reed', 44, 420, drawReed);
   add('branch', 64, 420, drawBranch);
+  add('water', 512, 28, drawWater);
   add('far', hillWidth, 190, drawHills(palette.farHill, 3, 60, 1));
   add('near', hillWidth, 130, drawHills(palette.nearHill, 5, 36, 2));
 }
@@ -128,6 +129,19 @@ const drawBranch: Draw = (pen, width, height) => {
       pen.ellipse(x + (y % 2 ? 4 : -4), y, 2.6, 8, y % 2 ? -0.6 : 0.6, 0, Math.PI * 2);
       pen.fill();
     }
+  }
+};
+
+const drawWater: Draw = (pen, width, height) => {
+  const depth = pen.createLinearGradient(0, 0, 0, height);
+  depth.addColorStop(0, '#4d3f86');
+  depth.addColorStop(0.3, palette.water);
+  pen.fillStyle = depth;
+  pen.fillRect(0, 0, width, height);
+  for (let glint = 0; glint < 16; glint += 1) {
+    const x = ((glint * 0.618_034) % 1) * width;
+    pen.fillStyle = glint % 3 === 0 ? '#ffc86190' : '#8f80d060';
+    pen.fillRect(x, 3 + ((glint * 5) % 17), 14 + ((glint * 7) % 22), 1.5);
   }
 };
 

@@ -1,0 +1,82 @@
+import type * as Phaser from 'phaser';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { TruewardPlugin, type TruewardPluginData } from '../../../src/phaser/index.ts';
+import { bootGame, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+
+/** An address that refuses at once: these tests need no answer of a service. */
+const serviceUrl = 'http://127.0.0.1:9';
+
+const configured = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameConfig => ({
+  plugins: {
+    global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
+  },
+});
+
+describe.each(phaserVersions)('The plugin in Phaser $version', ({ path }) => {
+  let library: typeof Phaser;
+  const ends: (() => Promise<void>)[] = [];
+
+  const boot = async (config?: Phaser.Types.Core.GameConfig) => {
+    const booted = await bootGame(library, config);
+    ends.push(booted.end);
+    return booted;
+  };
+
+  beforeAll(async () => {
+    library = await loadPhaser(path);
+  });
+
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
+
+  it('reports a secret key once, and the game runs and gets typed answers', async () => {
+    const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
+    const { game, scene } = await boot(configured({ publishableKey: 'sk_sandbox_x', serviceUrl }));
+    expect(report).toHaveBeenCalledOnce();
+    expect(String(report.mock.calls[0]?.[0])).toContain('rotate that key');
+    expect(scene.ads.canShow('revive')).toEqual({ available: false, reason: 'error' });
+    expect(await scene.ads.showRewarded('revive')).toEqual({
+      outcome: 'error',
+      reason: 'secret_key_in_browser',
+    });
+    expect(await scene.ads.rewards()).toEqual([]);
+    expect(await nextStep(game)).toBeGreaterThan(0);
+  });
+
+  it('names what is missing where the game gave no data', async () => {
+    const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
+    const { scene } = await boot({
+      plugins: { global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads' }] },
+    });
+    expect(report).toHaveBeenCalledOnce();
+    expect(await scene.ads.showInterstitial('level-end')).toEqual({
+      outcome: 'error',
+      reason: 'option_missing',
+    });
+  });
+
+  it('is installed into two games that run already, each with its own', async () => {
+    vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
+    const first = await boot();
+    const second = await boot();
+    const data = { publishableKey: 'pk_wrong', serviceUrl };
+    const installed = TruewardPlugin.install(first.game, data);
+    TruewardPlugin.install(second.game, data);
+    expect(first.scene.ads).toBe(installed);
+    expect(second.scene.ads).toBeInstanceOf(TruewardPlugin);
+    expect(second.scene.ads).not.toBe(installed);
+    expect(first.game.plugins.get('trueward')).toBe(installed);
+    first.game.scene.add('later', {}, true);
+    expect(first.game.scene.getScene('later').ads).toBe(installed);
+  });
+
+  it('ends with its game, and may be destroyed before it', async () => {
+    vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
+    const { scene } = await boot(configured({ publishableKey: 'pk_wrong', serviceUrl }));
+    const destroy = vi.spyOn(TruewardPlugin.prototype, 'destroy');
+    scene.ads.destroy();
+    for (const end of ends.splice(0)) await end();
+    expect(destroy).toHaveBeenCalledTimes(2);
+  });
+});

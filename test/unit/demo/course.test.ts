@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { createCourse, type Stretch } from '../../../demo/src/game/course.ts';
+import { seededRandom } from '../../../demo/src/game/random.ts';
+
+function stretches(seed: number, count = 300): Stretch[] {
+  const next = createCourse(seededRandom(seed));
+  return Array.from({ length: count }, next);
+}
+
+it('makes the same course for the same seed, and another for another', () => {
+  expect(stretches(7)).toEqual(stretches(7));
+  expect(stretches(7)).not.toEqual(stretches(8));
+});
+
+it('always leaves a passage, and room between two obstacles to change height', () => {
+  const obstacles = stretches(3).map(({ obstacle }) => obstacle);
+  for (const [index, { x, length }] of obstacles.entries()) {
+    expect(length).toBeLessThanOrEqual(0.56);
+    const previous = obstacles[index - 1];
+    if (previous) expect(x - previous.x).toBeGreaterThanOrEqual(240);
+  }
+});
+
+it('puts no spark where an obstacle is', () => {
+  for (const { obstacle, sparks } of stretches(5)) {
+    for (const { y } of sparks) {
+      if (obstacle.kind === 'reed') expect(y).toBeLessThan(1 - obstacle.length);
+      else expect(y).toBeGreaterThan(obstacle.length);
+    }
+  }
+});
