@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { copyEmptyDatabase } from './empty-database.ts';
 
 type KeyPair = { publishable: string; secret: string };
 
@@ -38,7 +39,9 @@ const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
  * await service.stop();
  */
 export async function startService({ dataDir, env = {} }: Options = {}): Promise<RunningService> {
+  if (!existsSync(main)) throw new Error(`${main} is missing: build the service first.`);
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'trueward-'));
+  await copyEmptyDatabase(join(folder, 'database'));
   const child = spawn(process.execPath, [main, 'start'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

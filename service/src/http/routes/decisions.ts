@@ -10,6 +10,8 @@ import { ProblemError } from '../problem.ts';
 interface Parts {
   configuration: Configuration;
   makeDecision: MakeDecision;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
 }
 
 /** How long `simulate: slow` holds the answer. */
@@ -18,7 +20,7 @@ const slowMs = 8_000;
 /** `POST /v1/decisions`: asks for an ad. */
 export function addDecisionRoutes(
   app: FastifyInstance,
-  { configuration, makeDecision }: Parts,
+  { configuration, makeDecision, stopping }: Parts,
 ): void {
   app.post<{ Body: DecisionRequest }>(
     '/v1/decisions',
@@ -49,10 +51,15 @@ export function addDecisionRoutes(
           errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
         });
       }
-      if (body.simulate === 'slow') await sleep(slowMs);
+      if (body.simulate === 'slow') await hold(stopping);
       if (body.simulate === 'error')
         throw new ProblemError('simulated_error', 'The request asked for this error.');
       return makeDecision(principal, entry, body, deviceOf(request.headers['user-agent']));
     },
   );
+}
+
+/** Holds the answer of `simulate: slow`; a stopping service lets go at once. */
+async function hold(stopping: AbortSignal): Promise<void> {
+  await sleep(slowMs, undefined, { signal: stopping }).catch(() => undefined);
 }

@@ -25,11 +25,7 @@ export class DatabaseError extends Error {
 
 /** Starts the worker and resolves when it is ready (mode `initialise`: when it is done). */
 export async function startDatabaseThread(options: WorkerOptions): Promise<DatabaseThread> {
-  // From source (tests) the worker is TypeScript as well; the build puts it beside this file.
-  const fromSource = import.meta.url.endsWith('.ts');
-  const file = new URL(fromSource ? './worker.ts' : './pglite-worker.js', import.meta.url);
-  const execArgv = fromSource ? ['--import', 'tsx'] : [];
-  const worker = new Worker(file, { workerData: options, execArgv });
+  const worker = startWorker(options);
   const waiting = new Map<
     number,
     { resolve(rows: Record<string, unknown>[]): void; reject(error: Error): void }
@@ -70,4 +66,16 @@ export async function startDatabaseThread(options: WorkerOptions): Promise<Datab
       await worker.terminate();
     },
   };
+}
+
+function startWorker(workerData: WorkerOptions): Worker {
+  // The build puts the worker beside this file.
+  if (!import.meta.url.endsWith('.ts')) {
+    return new Worker(new URL('./pglite-worker.js', import.meta.url), { workerData });
+  }
+  // From source (tests) it is TypeScript as well. tsx registers itself in the main thread only, so
+  // `--import tsx` does nothing in a worker.
+  const file = new URL('./worker.ts', import.meta.url).href;
+  const script = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(file)})))`;
+  return new Worker(script, { eval: true, workerData });
 }

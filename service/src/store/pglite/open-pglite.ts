@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { takeDirectoryLock } from '../directory-lock.ts';
 import type { Database, Queries, Row } from '../database.ts';
 import { startDatabaseThread } from './database-thread.ts';
-import { syncTree } from './sync-tree.ts';
+import { initialise } from './initialise.ts';
 
 /**
  * Opens the embedded database in `directory`, and makes it first where there is none.
@@ -23,20 +23,6 @@ export async function openPGlite(directory: string, onInitialise: () => void): P
     lock.release();
     throw error;
   }
-}
-
-/**
- * A cluster is made beside its place and moved in when it is complete, so that a kill half-way
- * leaves nothing that looks like a database. A thread of its own gives its 400 MB back at the end.
- */
-async function initialise(directory: string): Promise<void> {
-  const draft = `${directory}.new`;
-  rmSync(draft, { recursive: true, force: true });
-  const thread = await startDatabaseThread({ directory: draft, mode: 'initialise' });
-  await thread.end();
-  syncTree(draft);
-  renameSync(draft, directory);
-  syncTree(dirname(directory), 0);
 }
 
 async function serve(directory: string, release: () => void): Promise<Database> {

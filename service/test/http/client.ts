@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import type { AdEvent, Decision, DecisionRequest, EventBatchResult } from '@trueward/protocol/wire';
+import type { RunningService } from '../start-service.ts';
+
+/** An answer of the service; the body is known to the test that asked. */
+export interface Answer<T> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+type FilledDecision = Decision & { token: string };
+
+/** Speaks to a service as a client or a customer's server does. */
+export function createClient(
+  service: Pick<RunningService, 'url' | 'keys'>,
+  environment: 'sandbox' | 'live' = 'sandbox',
+) {
+  const { publishable, secret } = service.keys[environment];
+
+  const call = async <T>(
+    method: string,
+    path: string,
+    key?: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> => {
+    const response = await fetch(service.url + path, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (text === '' ? undefined : JSON.parse(text)) as T,
+    };
+  };
+
+  const event = (
+    decision: Pick<FilledDecision, 'id' | 'token'>,
+    type: AdEvent['type'],
+    more: Partial<AdEvent> = {},
+  ): AdEvent => ({
+    id: randomUUID(),
+    type,
+    decision_id: decision.id,
+    token: decision.token,
+    occurred_at: new Date().toISOString(),
+    ...more,
+  });
+  const report = (...events: object[]) =>
+    call<EventBatchResult>('POST', '/v1/events', publishable, {
+      sent_at: new Date().toISOString(),
+      events,
+    });
+
+  return {
+    publishable,
+    secret,
+    call,
+    event,
+    report,
+    decide: (request: DecisionRequest) =>
+      call<FilledDecision>('POST', '/v1/decisions', publishable, request),
+    /** Asks for an image ad: its five seconds are the shortest watch of the demo account. */
+    async decideImage(userRef: string): Promise<FilledDecision> {
+      const request: DecisionRequest = {
+        placement: 'revive',
+        user_ref: userRef,
+        formats: ['image'],
+      };
+      const { body } = await call<FilledDecision>('POST', '/v1/decisions', publishable, request);
+      if (body.status !== 'filled') throw new Error(`Expected an ad, got ${JSON.stringify(body)}`);
+      return body;
+    },
+    /** Reports what a player who watches the ad reports until just before its end. */
+    begin: (decision: FilledDecision) => report(event(decision, 'start')),
+    seen: (decision: FilledDecision) =>
+      event(decision, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),
+  };
+}
+
+export type Client = ReturnType<typeof createClient>;

@@ -1,0 +1,40 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** A receiver of webhooks. `answer` gives the status of the n-th request, from 0. */
+export async function startReceiver(answer: (index: number) => number = () => 200) {
+  const received: Received[] = [];
+  let announce: () => void = () => undefined;
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      const status = answer(received.length);
+      received.push({ body, headers: request.headers as Record<string, string> });
+      response
+        .writeHead(status, status >= 300 && status < 400 ? { location: '/elsewhere' } : {})
+        .end('received');
+      announce();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
+    received,
+    /** Resolves when so many requests have come. */
+    async count(wanted: number): Promise<Received[]> {
+      while (received.length < wanted) await new Promise<void>((resolve) => (announce = resolve));
+      return received;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Problem, Webhook } from '@trueward/protocol/wire';
+import { verifyWebhook } from 'trueward/server';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RunningService, startService } from '../start-service.ts';
+import { type Client, createClient } from './client.ts';
+import { startReceiver } from './receiver.ts';
+
+let service: RunningService;
+let client: Client;
+beforeAll(async () => {
+  service = await startService();
+  client = createClient(service);
+});
+afterAll(() => service.stop());
+
+const register = (url: string, events = ['decision.served']) =>
+  client.call<Webhook & Problem>('POST', '/v1/webhooks', client.secret, { url, events });
+
+/** Makes one `decision.served`. */
+async function serve(userRef: string): Promise<void> {
+  const decision = await client.decideImage(userRef);
+  await sleep(1_050);
+  await client.report(client.seen(decision));
+}
+
+test('a failed delivery comes again with a signature of its own', async () => {
+  const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
+  const { body: webhook } = await register(receiver.url);
+  await serve('retry');
+  const [first, second] = await receiver.count(2);
+  expect(second?.body).toBe(first?.body);
+  expect(second?.headers['service-timestamp']).not.toBe(first?.headers['service-timestamp']);
+  const event = await verifyWebhook(
+    second?.body ?? '',
+    second?.headers ?? {},
+    webhook.secret ?? '',
+  );
+  expect(event).toMatchObject({
+    type: 'decision.served',
+    data: { placement: 'revive', user_ref: 'retry', viewable: true },
+  });
+  await client.call('DELETE', `/v1/webhooks/${webhook.id}`, client.secret);
+  await receiver.close();
+});
+
+test('a receiver that answers 410 is disabled, and one that redirects is not followed', async () => {
+  const gone = await startReceiver(() => 410);
+  const moved = await startReceiver(() => 302);
+  const { body: goneHook } = await register(gone.url);
+  const { body: movedHook } = await register(moved.url);
+  await serve('gone');
+  await Promise.all([gone.count(1), moved.count(2)]); // the second is the retry, not the redirect
+  const read = (id: string) => client.call<Webhook>('GET', `/v1/webhooks/${id}`, client.secret);
+  expect((await read(goneHook.id)).body).toMatchObject({
+    status: 'disabled',
+    disabled_reason: 'gone',
+  });
+  expect((await read(movedHook.id)).body).toMatchObject({ status: 'enabled' });
+  expect(moved.received.map(({ body }) => body)).toEqual([
+    moved.received[0]?.body,
+    moved.received[0]?.body,
+  ]);
+  await client.call('DELETE', `/v1/webhooks/${movedHook.id}`, client.secret);
+  await Promise.all([gone.close(), moved.close()]);
+});
+
+test('a receiver gets only what it subscribed to, and only of its environment', async () => {
+  const receiver = await startReceiver();
+  const live = createClient(service, 'live');
+  await register(receiver.url, ['decision.served']);
+  const decision = await live.decideImage('live');
+  await sleep(1_050);
+  await live.report(live.seen(decision));
+  await serve('sandbox');
+  const received = await receiver.count(1);
+  expect(received.map(({ body }) => JSON.parse(body) as object)).toMatchObject([
+    { environment: 'sandbox', data: { user_ref: 'sandbox' } },
+  ]);
+  await receiver.close();
+});
+
+test.each([
+  ['http://example.com/hook', '/url'],
+  ['https://127.0.0.1/hook-in-live', '/url', 'live'],
+  ['https://169.254.169.254/latest', '/url'],
+  ['https://[::ffff:10.0.0.1]/', '/url'],
+  ['https://user:password@example.com/', '/url'],
+  ['ftp://example.com/', '/url'],
+] as const)(
+  '%s cannot receive webhooks',
+  async (url, pointer, environment: 'sandbox' | 'live' = 'sandbox') => {
+    const { status, body } = await client.call<Problem>(
+      'POST',
+      '/v1/webhooks',
+      service.keys[environment].secret,
+      {
+        url,
+        events: ['decision.served'],
+      },
+    );
+    expect(status).toBe(422);
+    expect(body.errors?.[0]?.pointer).toBe(pointer);
+  },
+);
+
+test.each([[[]], [['decision.served', 'decision.served']], [['decision.danced']]])(
+  'events %j are refused',
+  async (events) => {
+    expect((await register('https://example.com/', events)).status).toBe(422);
+  },
+);
+
+test('a webhook is listed and read without its secret, and gone when it is deleted', async () => {
+  const { status, body: made } = await register('https://example.com/hook');
+  expect(status).toBe(201);
+  expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  const { secret: _secret, ...shown } = made;
+  const path = `/v1/webhooks/${made.id}`;
+  expect((await client.call('GET', path, client.secret)).body).toEqual(shown);
+  expect(
+    (await client.call<{ data: Webhook[] }>('GET', '/v1/webhooks', client.secret)).body.data,
+  ).toContainEqual(shown);
+  expect((await client.call('DELETE', path, client.secret)).status).toBe(204);
+  expect((await client.call('GET', path, client.secret)).status).toBe(404);
+  expect((await client.call('DELETE', path, client.secret)).status).toBe(404);
+});
