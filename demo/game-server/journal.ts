@@ -21,11 +21,20 @@ export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> 
   await folder.sync();
   await folder.close();
   const lines = whole.toString('utf8').split('\n').filter(Boolean);
+  let size = whole.length;
   return {
     entries: lines.map((line) => JSON.parse(line) as Entry),
     async append(entry) {
-      await file.appendFile(`${JSON.stringify(entry)}\n`);
-      await file.datasync();
+      const line = Buffer.from(`${JSON.stringify(entry)}\n`);
+      try {
+        await file.appendFile(line);
+        await file.datasync();
+        size += line.length;
+      } catch (error) {
+        // Half a line would spoil the next one.
+        await file.truncate(size);
+        throw error;
+      }
     },
     close: () => file.close(),
   };
