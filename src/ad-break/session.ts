@@ -29,6 +29,7 @@ export function createSession(
   let reporter: Reporter | undefined;
   let releaseGame: (() => void) | undefined;
   let opened = false;
+  let released = false;
 
   function open(): void {
     opened = true;
@@ -36,6 +37,8 @@ export function createSession(
     try {
       releaseGame = parts.engine.hold();
       guarded(request.onOpen);
+      // The game may have ended the break just now; an ad put up after that would stay for ever.
+      if (released) return;
       stage = openStage(ad, { ...parts, neededMs, dispatch });
       stage.start();
     } catch (error) {
@@ -44,6 +47,7 @@ export function createSession(
   }
 
   function release(): void {
+    released = true;
     // Each on its own: whatever fails, the game must go on.
     guarded(() => stage?.close());
     guarded(() => creative.destroy());

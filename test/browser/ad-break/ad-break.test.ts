@@ -180,6 +180,17 @@ it('ends at once when it is aborted in the middle', async () => {
   expect(document.querySelector('video')).toBeNull();
 });
 
+it('puts up no ad when it is aborted while it opens', async () => {
+  const stage = setStage();
+  const controller = new AbortController();
+  const result = await stage.run(decide(video), {
+    signal: controller.signal,
+    onOpen: () => controller.abort(),
+  });
+  expect(result.outcome).toBe('aborted');
+  expect(stage.isGivenBack()).toEqual(givenBack);
+});
+
 it('does nothing at all when it was aborted before', async () => {
   const stage = setStage();
   const result = await stage.run(decide(video), { signal: AbortSignal.abort() });
