@@ -44,7 +44,7 @@ export async function startStack(): Promise<Stack> {
     });
   let service = await startService('0');
   const { keys, url: serviceUrl } = service.ready;
-  const gameServer = await startReady<{ url: string }>(join(root, 'demo/dist-server/main.js'), [], {
+  const gameServer = await startReady<{ url: string }>(join(root, 'demo/dist/server/main.js'), [], {
     PORT: '0',
     SERVICE_URL: serviceUrl,
     SECRET_KEY: keys.sandbox.secret,
