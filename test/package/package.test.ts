@@ -37,6 +37,8 @@ test('each entry point can be imported in Node, where there is no window', () =>
       ),
     ) as string[];
   expect(names('trueward')).toContain('createAds');
+  expect(names('trueward/ad-placement')).toContain('startAdPlacement');
+  expect(names('trueward/cocos')).toContain('createCocosAds');
   expect(names('trueward/phaser')).toContain('TruewardPlugin');
   expect(names('trueward/server')).toEqual(
     expect.arrayContaining(['signWebhook', 'verifyWebhook', 'WebhookError']),
