@@ -7,17 +7,14 @@ export interface ReadyProcess<Ready> {
   ready: Ready;
   /** Ends it as an operator does; resolves when it is gone. */
   stop(): Promise<void>;
-  /** Ends it as a crash does. */
-  kill(): Promise<void>;
 }
 
 /** Starts a Node program and waits for the line of JSON on its output that says it is ready. */
 export async function startReady<Ready>(
   file: string,
-  args: string[],
   env: Record<string, string>,
 ): Promise<ReadyProcess<Ready>> {
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [file], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -30,17 +27,16 @@ export async function startReady<Ready>(
       child.stdout.resume();
       return {
         ready: JSON.parse(line) as Ready,
-        stop: () => end(child, 'SIGTERM'),
-        kill: () => end(child, 'SIGKILL'),
+        stop: () => end(child),
       };
     }
   }
   throw new Error(`${file} ended before it was ready:\n${errors}`);
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
-  child.kill(signal);
+  child.kill('SIGTERM');
   await exited;
 }

@@ -5,23 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ReadyProcess, startReady } from './ready-process.ts';
-
-interface Keys {
-  publishable: string;
-  secret: string;
-}
-
-interface ServiceReady {
-  url: string;
-  keys: { sandbox: Keys; live: Keys };
-}
+import { type RunningService, startService } from '../../service/test/start-service.ts';
+import { startReady } from './ready-process.ts';
 
 /** Service, game server and a page, each as it is shipped, on data of their own. */
 export interface Stack {
   serviceUrl: string;
   gameServerUrl: string;
-  keys: ServiceReady['keys'];
+  keys: RunningService['keys'];
   /** Address of the plain page for one player. */
   pageFor(player: string): string;
   /** What the game server has credited. */
@@ -35,16 +26,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export async function startStack(): Promise<Stack> {
   const data = await mkdtemp(join(tmpdir(), 'trueward-e2e-'));
-  const startService = (port: string): Promise<ReadyProcess<ServiceReady>> =>
-    startReady(join(root, 'service/dist/main.js'), ['start'], {
-      TRUEWARD_DATA_DIR: data,
-      TRUEWARD_DEVELOPMENT: '1',
-      TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist'),
-      PORT: port,
+  const start = (port: string): Promise<RunningService> =>
+    startService({
+      dataDir: data,
+      env: { PORT: port, TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
     });
-  let service = await startService('0');
-  const { keys, url: serviceUrl } = service.ready;
-  const gameServer = await startReady<{ url: string }>(join(root, 'demo/dist/server/main.js'), [], {
+  let service = await start('0');
+  const { keys, url: serviceUrl } = service;
+  const gameServer = await startReady<{ url: string }>(join(root, 'demo/dist/server/main.js'), {
     PORT: '0',
     SERVICE_URL: serviceUrl,
     SECRET_KEY: keys.sandbox.secret,
@@ -69,7 +58,7 @@ export async function startStack(): Promise<Stack> {
     },
     killService: () => service.kill(),
     async restartService() {
-      service = await startService(new URL(serviceUrl).port);
+      service = await start(new URL(serviceUrl).port);
     },
     async stop() {
       await Promise.all([service.stop(), gameServer.stop(), pages.close()]);
