@@ -5,7 +5,6 @@ import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Rewards } from '../reward/rewards.ts';
-import { guarded } from './guard.ts';
 import {
   initialState,
   transition,

@@ -26,12 +26,23 @@ export function mountBanner(
   options: { clock: Clock; clickUrl?: string | undefined; hooks: BannerHooks },
 ): () => void {
   const { clickUrl, clock, hooks } = options;
+  const link = document.createElement('a');
+  let clicked = false;
+  // Anything but http(s) could run script in this page.
+  if (clickUrl !== undefined && /^https?:/i.test(clickUrl)) link.href = clickUrl;
+  link.target = '_blank';
+  link.rel = 'noopener';
+  link.style.display = 'block';
+  link.onclick = () => {
+    if (!clicked && link.href !== '') hooks.clicked();
+    clicked = true;
+  };
   const { style } = creative.element;
   style.display = 'block';
   style.maxWidth = '100%';
-  style.cursor = clickUrl === undefined ? '' : 'pointer';
-  let clicked = false;
-  element.append(creative.element);
+  style.margin = 'auto';
+  link.append(creative.element);
+  element.append(link);
   const viewability = watchViewability(creative.element, {
     clock,
     requiredMs: 1_000,
@@ -40,14 +51,12 @@ export function mountBanner(
   creative.start((event) => {
     if (event.type === 'painted') hooks.painted();
     else if (event.type === 'failed') hooks.failed(event.reason);
-    else if (event.type === 'clicked' && clickUrl !== undefined) {
-      open(clickUrl, '_blank', 'noopener');
-      if (!clicked) hooks.clicked();
-      clicked = true;
-    }
+    // The click on a picture is the link's own; one inside an iframe does not reach it.
+    else if (event.type === 'clicked' && creative.element.tagName === 'IFRAME') link.click();
   });
   return () => {
     viewability.destroy();
     creative.destroy();
+    link.remove();
   };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
+import { afterPaint } from './after-paint.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
@@ -20,13 +21,10 @@ export function startExposure(
   let running = true;
   let last = 0;
   let cancelTick: (() => void) | undefined;
-  // A frame is on the screen when the one after it begins.
-  let frame = requestAnimationFrame(() => {
-    frame = requestAnimationFrame(() => {
-      last = clock.monotonic();
-      cancelTick = clock.after(tickMs, tick);
-      listener({ type: 'painted' });
-    });
+  const cancelPaint = afterPaint(() => {
+    last = clock.monotonic();
+    cancelTick = clock.after(tickMs, tick);
+    listener({ type: 'painted' });
   });
 
   function tick(): void {
@@ -49,7 +47,7 @@ export function startExposure(
       last = clock.monotonic();
     },
     destroy() {
-      cancelAnimationFrame(frame);
+      cancelPaint();
       cancelTick?.();
     },
   };

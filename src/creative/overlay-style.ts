@@ -44,7 +44,7 @@ progress { appearance: none; display: block; flex: none; width: 100%; height: 4p
 progress::-webkit-progress-bar { background: transparent }
 progress::-webkit-progress-value { background: var(--accent); transition: inline-size .25s linear }
 progress::-moz-progress-bar { background: var(--accent) }
-.stage { position: relative; flex: 1; min-height: 0; display: grid; place-items: center; container-type: size; overflow: hidden }
+.stage { position: relative; flex: 1; min-height: 0; display: grid; grid-template: 100% / 100%; place-items: center; container-type: size; overflow: hidden }
 ::slotted(*) { display: block !important; margin: 0 !important; border: 0 !important; visibility: visible !important }
 ::slotted(img), ::slotted(video) {
   width: 100% !important; height: 100% !important; max-width: none !important; max-height: none !important; object-fit: contain !important;

@@ -236,7 +236,9 @@ function controls(parts: Parts, strings: OverlayStrings): Omit<Overlay, 'openPag
       heading.textContent = live.textContent = strings.rewardOnItsWay;
     },
     showEndCard() {
-      play.hidden = mute.hidden = time.hidden = footer.hidden = true;
+      play.hidden = mute.hidden = time.hidden = true;
+      // It keeps its room, so that the picture behind the card does not jump.
+      footer.style.visibility = 'hidden';
       endCard.hidden = false;
       focus(frame);
     },

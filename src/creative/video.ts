@@ -1,5 +1,6 @@
 import type { VideoMedia } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
+import { afterPaint } from './after-paint.ts';
 import { chooseFile, screenWidth } from './choose-file.ts';
 import type { LoadedCreative, Renderer, RendererEvent } from './renderer.ts';
 import { createWatchedTime } from './watched-time.ts';
@@ -124,13 +125,11 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
     on('pause', () => {
       if (wanted && !video.ended) tell({ type: 'tapNeeded' });
     });
-    if ('requestVideoFrameCallback' in video) {
-      video.requestVideoFrameCallback(() => tell({ type: 'painted' }));
-    } else {
-      (video as HTMLVideoElement).addEventListener('timeupdate', () => tell({ type: 'painted' }), {
-        once: true,
-      });
-    }
+    // The first frame was decoded before; `requestVideoFrameCallback` would tell of the second one.
+    video.addEventListener('playing', () => afterPaint(() => tell({ type: 'painted' })), {
+      once: true,
+      signal: destroyed.signal,
+    });
   }
 
   return {

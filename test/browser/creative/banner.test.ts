@@ -1,0 +1,53 @@
+import { expect, it, vi } from 'vitest';
+import { mountBanner } from '../../../src/creative/banner.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { decide, image } from '../ad-break/stage-set.ts';
+
+async function mount(clickUrl?: string, top = '0px') {
+  const slot = document.createElement('div');
+  slot.style.cssText = `position:absolute;top:${top};width:320px`;
+  document.body.replaceChildren(slot);
+  const creative = await loadCreative(decide(image), {
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  const hooks = { painted: vi.fn(), viewed: vi.fn(), clicked: vi.fn(), failed: vi.fn() };
+  const remove = mountBanner(slot, creative, { clock: systemClock, clickUrl, hooks });
+  return { slot, hooks, remove };
+}
+
+it('tells once that a banner was seen for a second, and leaves nothing when it is removed', async () => {
+  const { hooks, remove, slot } = await mount('https://advertiser.test/');
+  await vi.waitFor(() => expect(hooks.viewed).toHaveBeenCalled(), { timeout: 5000 });
+  expect(hooks.painted).toHaveBeenCalledTimes(1);
+  expect(hooks.viewed).toHaveBeenCalledTimes(1);
+  expect(hooks.viewed.mock.calls[0]?.[0].ratio).toBeGreaterThanOrEqual(0.5);
+  expect(hooks.viewed.mock.calls[0]?.[0].ms).toBeGreaterThanOrEqual(990);
+  remove();
+  remove();
+  expect(slot.childNodes).toHaveLength(0);
+});
+
+it('does not count a banner below the fold, and counts it when it is scrolled to', async () => {
+  const { hooks, remove, slot } = await mount(undefined, '4000px');
+  await vi.waitFor(() => expect(hooks.painted).toHaveBeenCalled(), { timeout: 5000 });
+  const seenAt = performance.now();
+  slot.scrollIntoView();
+  await vi.waitFor(() => expect(hooks.viewed).toHaveBeenCalled(), { timeout: 5000 });
+  expect(performance.now() - seenAt).toBeGreaterThanOrEqual(990);
+  remove();
+});
+
+it('counts a click once, and makes no link of an address that would run script', async () => {
+  const { hooks, remove, slot } = await mount('https://advertiser.test/');
+  const link = slot.querySelector('a');
+  link?.addEventListener('click', (event) => event.preventDefault());
+  slot.querySelector('img')?.click();
+  slot.querySelector('img')?.click();
+  expect(hooks.clicked).toHaveBeenCalledTimes(1);
+  remove();
+  const other = await mount('javascript:alert(1)');
+  expect(other.slot.querySelector('a')?.hasAttribute('href')).toBe(false);
+  other.remove();
+});
