@@ -61,6 +61,10 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     exposeHeadRoutes: false,
   });
   app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id));
+  // Otherwise a client keeps the connection, and with it the process that is to end.
+  app.addHook('onSend', async (_request, reply) => {
+    if (parts.stopping.aborted) void reply.header('connection', 'close');
+  });
   addErrors(app);
   addJsonBody(app);
   addValidation(app);

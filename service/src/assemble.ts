@@ -25,6 +25,7 @@ import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
 import { migrate } from './store/migrate.ts';
 import { openDatabase } from './store/open-database.ts';
+import { releaseAll } from './webhook/delivery-store.ts';
 import { startDispatcher } from './webhook/dispatcher.ts';
 import { createEventWriter } from './webhook/event-writer.ts';
 import { createGuardedAgent } from './webhook/guarded-agent.ts';
@@ -44,6 +45,9 @@ export interface Service {
   /** Ends everything; what was acknowledged is in the database. */
   stop(): Promise<void>;
 }
+
+/** A connection that is still open so long after the stop is cut. */
+const hangUpAfterMs = 3_000;
 
 /** Opens the database and wires all parts; the one place where they are made. */
 export async function assemble(config: Config, clock: Clock, log: Logger): Promise<Service> {
@@ -76,6 +80,7 @@ async function wire(
     makeId,
     webhooks: (scope) => configuration.snapshot(scope).webhooks,
   });
+  if (config.databaseUrl === undefined) await releaseAll(database);
   const webhooks = createWebhookService({ database, resources, configuration, box, clock });
   const agents = {
     strict: createGuardedAgent({ loopback: false }),
@@ -151,7 +156,9 @@ async function wire(
     async stop() {
       stopping.abort();
       expiry.stop();
+      const hangup = setTimeout(() => app.server.closeAllConnections(), hangUpAfterMs);
       await Promise.all([app.close(), dispatcher.stop()]);
+      clearTimeout(hangup);
       await Promise.all([lane.drain(), eventLane.drain()]);
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
       await configuration.stop();

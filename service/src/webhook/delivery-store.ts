@@ -68,6 +68,11 @@ export async function release(queries: Queries, delivery: DueDelivery): Promise<
   );
 }
 
+/** Ends all leases. Only where no other process can have one: at the start on an embedded database. */
+export async function releaseAll(queries: Queries): Promise<void> {
+  await queries.query('UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL');
+}
+
 /** What follows from an attempt: delivered, given up, or when to try again (unix milliseconds). */
 export type Next = { state: 'delivered' | 'failed' } | { state: 'pending'; nextAtMs: number };
 

@@ -43,7 +43,8 @@ export interface Dispatcher {
 
 /** One endpoint gets so many requests at a time: a slow one holds up itself only. */
 const perWebhook = 4;
-const leaseMs = 30_000;
+/** An attempt takes 10 s at most; after this its process is taken to be gone. */
+const leaseMs = 20_000;
 const pollMs = 1_000;
 
 /** Delivers what is due until it is stopped. Several processes may do so on one database. */

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const register = (url: string, events = ['decision.served']) =>
-  client.call<Webhook & Problem>('POST', '/v1/webhooks', client.secret, { url, events });
+  client.call<Webhook>('POST', '/v1/webhooks', client.secret, { url, events });
 
 /** Makes one `decision.served`. */
 async function serve(userRef: string): Promise<void> {

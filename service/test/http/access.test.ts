@@ -1,0 +1,220 @@
+import type { Placement, Problem } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeKeyText } from '../../src/key/key-text.ts';
+import { type RunningService, startService } from '../start-service.ts';
+import { type Client, createClient } from './client.ts';
+
+let service: RunningService;
+let client: Client;
+beforeAll(async () => {
+  service = await startService();
+  client = createClient(service);
+});
+afterAll(() => service.stop());
+
+const revive = { placement: 'revive', user_ref: 'u' };
+
+test.each([
+  ['no key', () => undefined, 401, 'authentication_required'],
+  ['something else', () => 'hello', 401, 'key_malformed'],
+  [
+    'a mistyped key',
+    () => client.publishable.slice(0, -1) + (client.publishable.endsWith('a') ? 'b' : 'a'),
+    401,
+    'key_malformed',
+  ],
+  ['a key that is not known', () => makeKeyText('pk', 'sandbox'), 401, 'key_unknown'],
+] as [string, () => string | undefined, number, string][])(
+  '%s is refused',
+  async (_name, key, status, code) => {
+    const answer = await client.call<Problem>('POST', '/v1/decisions', key(), revive);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(answer.body).toMatchObject({
+      code,
+      status,
+      request_id: answer.headers.get('request-id'),
+    });
+  },
+);
+
+test('a publishable key manages nothing, and a secret key reports no events', async () => {
+  const list = await client.call<Problem>('GET', '/v1/placements', client.publishable);
+  expect([list.status, list.body.code]).toEqual([403, 'key_not_permitted']);
+  const events = await client.call<Problem>('POST', '/v1/events', client.secret, {
+    sent_at: '',
+    events: [],
+  });
+  expect([events.status, events.body.code]).toEqual([403, 'key_not_permitted']);
+});
+
+test('a secret key that comes from a page is refused, wherever it goes', async () => {
+  for (const [method, path, body] of [
+    ['POST', '/v1/decisions', revive],
+    ['GET', '/v1/placements', undefined],
+  ] as const) {
+    const answer = await client.call<Problem>(method, path, client.secret, body, {
+      origin: 'https://game.example',
+    });
+    expect([answer.status, answer.body.code]).toEqual([403, 'secret_key_in_browser']);
+  }
+});
+
+test('a page may ask for decisions, and read the problem when it is refused', async () => {
+  const headers = { origin: 'https://game.example' };
+  const preflight = await client.call('OPTIONS', '/v1/decisions', undefined, undefined, {
+    ...headers,
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization, content-type',
+  });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get('access-control-allow-headers')).toContain('Authorization');
+  expect(preflight.headers.get('access-control-allow-credentials')).toBeNull();
+  for (const key of [client.publishable, undefined]) {
+    const answer = await client.call('POST', '/v1/decisions', key, revive, headers);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('https://game.example');
+    expect(answer.headers.get('access-control-expose-headers')).toContain('Request-Id');
+  }
+  const list = await client.call('GET', '/v1/placements', client.publishable, undefined, headers);
+  expect(list.headers.get('access-control-allow-origin')).toBeNull();
+});
+
+test.each([
+  ['{"placement":', 400, 'malformed_json', undefined],
+  ['', 400, 'malformed_json', undefined],
+  ['{"user_ref":"u"}', 422, 'invalid_request', '/placement'],
+  ['{"placement":"revive"}', 422, 'invalid_request', '/user_ref'],
+  ['{"placement":"revive","user_ref":"u","coins":1}', 422, 'invalid_request', '/coins'],
+  ['{"placement":"revive","user_ref":7}', 422, 'invalid_request', '/user_ref'],
+  [
+    '{"placement":"revive","user_ref":"u","custom_data":"\\u0000"}',
+    422,
+    'invalid_request',
+    '/custom_data',
+  ],
+  ['{"placement":"nowhere"}', 404, 'placement_not_found', undefined],
+  [
+    JSON.stringify({ placement: 'revive', custom_data: 'x'.repeat(65_536) }),
+    413,
+    'body_too_large',
+    undefined,
+  ],
+])('the body %.40s is answered with %i %s', async (body, status, code, pointer) => {
+  const answer = await client.call<Problem>('POST', '/v1/decisions', client.publishable, body);
+  expect([answer.status, answer.body.code, answer.body.errors?.[0]?.pointer]).toEqual([
+    status,
+    code,
+    pointer,
+  ]);
+});
+
+test('another content type, method or address has its own problem', async () => {
+  const form = await client.call<Problem>('POST', '/v1/decisions', client.publishable, 'a=b', {
+    'content-type': 'application/x-www-form-urlencoded',
+  });
+  expect([form.status, form.body.code]).toEqual([415, 'unsupported_media_type']);
+  const patch = await client.call<Problem>('PATCH', '/v1/decisions', client.publishable);
+  expect([patch.status, patch.body.code, patch.headers.get('allow')]).toEqual([
+    405,
+    'method_not_allowed',
+    'OPTIONS, POST',
+  ]);
+  const nowhere = await client.call<Problem>('GET', '/v1/nowhere', client.secret);
+  expect([nowhere.status, nowhere.body.code]).toEqual([404, 'not_found']);
+});
+
+test('simulate is refused in live', async () => {
+  const live = createClient(service, 'live');
+  const answer = await live.call<Problem>('POST', '/v1/decisions', live.publishable, {
+    ...revive,
+    simulate: 'no_fill',
+  });
+  expect([answer.status, answer.body.code]).toEqual([400, 'simulate_in_live']);
+});
+
+test('a decision of one environment is nothing in the other', async () => {
+  const live = createClient(service, 'live');
+  const decision = await client.decideImage('crossing');
+  const { body } = await live.report(live.event(decision, 'start'));
+  expect(body.results).toMatchObject([{ status: 'rejected', code: 'environment_mismatch' }]);
+  const path = `/v1/decisions/${decision.id}`;
+  const byToken = await live.call<Problem>('GET', path, live.publishable, undefined, {
+    'decision-token': decision.token,
+  });
+  expect([byToken.status, byToken.body.code]).toEqual([403, 'environment_mismatch']);
+  expect((await live.call('GET', path, live.secret)).status).toBe(404);
+  expect((await client.call('GET', path, client.secret)).status).toBe(200);
+});
+
+test('a publishable key reads a decision with its own token only', async () => {
+  const [mine, other] = [await client.decideImage('mine'), await client.decideImage('other')];
+  const read = (token?: string) =>
+    client.call<Problem>(
+      'GET',
+      `/v1/decisions/${mine.id}`,
+      client.publishable,
+      undefined,
+      token === undefined ? {} : { 'decision-token': token },
+    );
+  expect((await read(mine.token)).status).toBe(200);
+  for (const token of [undefined, other.token, `${mine.token}x`]) {
+    expect((await read(token)).body.code).toBe('token_invalid');
+  }
+});
+
+test('placements are listed page by page', async () => {
+  interface Page {
+    data: Placement[];
+    has_more: boolean;
+    next_cursor?: string;
+  }
+  const read = (query: string) =>
+    client.call<Page>('GET', `/v1/placements?${query}`, client.secret);
+  const first = await read('limit=3');
+  const second = await read(`limit=3&starting_after=${first.body.next_cursor}`);
+  expect([first.body.has_more, second.body.has_more]).toEqual([true, false]);
+  const names = [...first.body.data, ...second.body.data].map(({ name }) => name);
+  expect(names.toSorted()).toEqual(['double-coins', 'level-end', 'lobby', 'revive']);
+  expect((await read('limit=0')).status).toBe(422);
+});
+
+test('media come in ranges, with their type, and HTML creatives in a sandbox', async () => {
+  const get = (file: string, headers: Record<string, string> = {}) =>
+    fetch(`${service.url}/media/${file}`, { headers });
+  const range = await get('meadow.mp4', { range: 'bytes=0-99' });
+  expect([
+    range.status,
+    range.headers.get('content-type'),
+    (await range.arrayBuffer()).byteLength,
+  ]).toEqual([206, 'video/mp4', 100]);
+  expect(range.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+  expect((await get('meadow.mp4', { range: 'bytes=99999999-' })).status).toBe(416);
+  expect((await get('lantern.html')).headers.get('content-security-policy')).toMatch(
+    /^sandbox allow-scripts;/,
+  );
+  for (const path of ['..%2fpackage.json', 'make.mjs', 'nothing.png'])
+    expect((await get(path)).status).toBe(404);
+});
+
+test('the OpenAPI document describes the routes with named schemas', async () => {
+  const { body } = await client.call<{
+    openapi: string;
+    paths: Record<string, object>;
+    components: { schemas: object };
+  }>('GET', '/openapi.json');
+  expect(body.openapi).toBe('3.1.0');
+  expect(Object.keys(body.paths).toSorted()).toEqual([
+    '/v1/decisions',
+    '/v1/decisions/{id}',
+    '/v1/events',
+    '/v1/placements',
+    '/v1/placements/{id}',
+    '/v1/webhooks',
+    '/v1/webhooks/{id}',
+  ]);
+  expect(body.components.schemas).toHaveProperty('DecisionRequest');
+  const references = [
+    ...JSON.stringify(body).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g),
+  ].map((match) => match[1]);
+  expect(references.filter((name) => !(String(name) in body.components.schemas))).toEqual([]);
+});

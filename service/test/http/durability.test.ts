@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RewardStatus } from '@trueward/protocol/wire';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startService } from '../start-service.ts';
+import { createClient } from './client.ts';
+import { startReceiver } from './receiver.ts';
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'trueward-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+test('what was acknowledged survives SIGKILL, and an undelivered webhook comes after the restart', async () => {
+  const receiver = await startReceiver((index) => (index === 0 ? 503 : 200));
+  const first = await startService({ dataDir });
+  const before = createClient(first);
+  await before.call('POST', '/v1/webhooks', before.secret, {
+    url: receiver.url,
+    events: ['decision.rewarded'],
+  });
+  const decision = await before.decideImage('survivor');
+  await before.begin(decision);
+  await sleep(5_000);
+  const asked = Array.from({ length: 40 }, (_, index) => before.decideImage(`burst-${index}`));
+  const { body } = await before.report(
+    before.seen(decision),
+    before.event(decision, 'complete', { watched_ms: 5_000 }),
+  );
+  expect(body.decisions).toMatchObject([{ state: 'earned' }]);
+  const acknowledged = await Promise.all(asked);
+  await first.kill();
+
+  const second = await startService({ dataDir });
+  expect(second.keys).toEqual(first.keys);
+  const after = createClient(second);
+  const read = (id: string) => after.call<RewardStatus>('GET', `/v1/decisions/${id}`, after.secret);
+  expect((await read(decision.id)).body).toEqual(body.decisions[0]);
+  const answers = await Promise.all(acknowledged.map(({ id }) => read(id)));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const [refused, delivered] = await receiver.count(2);
+  expect(delivered?.body).toBe(refused?.body);
+  expect(await second.stop()).toBe(0);
+  await receiver.close();
+});
+
+test('a second service on the same data says so and ends, and the first one is not disturbed', async () => {
+  const first = await startService({ dataDir });
+  await expect(startService({ dataDir })).rejects.toThrow(
+    /ended with 1 .*in use by another running service/s,
+  );
+  expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+  await first.stop();
+});
+
+test('SIGTERM answers waiting requests and ends within five seconds', async () => {
+  const service = await startService({ dataDir });
+  const client = createClient(service);
+  const decision = await client.decideImage('waiting');
+  const waiting = client.call<RewardStatus>(
+    'GET',
+    `/v1/decisions/${decision.id}?wait_s=25`,
+    client.secret,
+  );
+  await client.call('GET', '/healthz');
+  const began = performance.now();
+  const code = await service.stop();
+  expect(code).toBe(0);
+  expect(performance.now() - began).toBeLessThan(5_000);
+  expect((await waiting).body).toMatchObject({ state: 'none' });
+});
+
+test('a configuration that is wrong is told in one message', async () => {
+  const env = { PORT: '99999', TRUEWARD_MASTER_KEY: 'short', LOG_LEVEL: 'loud' };
+  await expect(startService({ dataDir, env })).rejects.toThrow(
+    /TRUEWARD_MASTER_KEY .*PORT .*LOG_LEVEL /s,
+  );
+  await expect(startService({ dataDir, env })).rejects.not.toThrow(/short/);
+});

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import { checkImpression } from '../../src/event/check-impression.ts';
+import { checkArrival } from '../../src/event/check-arrival.ts';
+import type { DecisionState } from '../../src/event/decision-state.ts';
+import type { RecordedEvent } from '../../src/event/recorded-event.ts';
+import { checkReward, type RewardFacts } from '../../src/reward/check-reward.ts';
+
+/** All times are in milliseconds since the decision. */
+const event = (
+  type: RecordedEvent['type'],
+  atMs: number,
+  more: Partial<RecordedEvent> = {},
+): RecordedEvent => ({
+  id: `${type}-${atMs}`,
+  decisionId: 'dec_1',
+  type,
+  occurredAtMs: atMs,
+  receivedAtMs: atMs,
+  clamped: false,
+  ...more,
+});
+
+const decision = {
+  format: 'rewarded',
+  requiredMs: 10_000,
+  simulate: null,
+  issuedAtMs: 0,
+  lateAtMs: 100_000,
+} as const;
+const complete = event('complete', 11_000, { watchedMs: 10_000 });
+const judge = (more: Partial<RewardFacts> = {}) =>
+  checkReward({
+    decision,
+    events: [event('start', 1_000), complete],
+    servedAtMs: 3_000,
+    killed: false,
+    otherWatches: [],
+    capped: false,
+    ...more,
+  });
+
+describe('a reward', () => {
+  test('is earned when the ad was watched', () => {
+    expect(judge()).toEqual({ state: 'earned', watch: { fromMs: 1_000, toMs: 11_000 } });
+  });
+
+  test('is not spoken of before a completion, and never without a rewarded placement', () => {
+    expect(judge({ events: [event('start', 1_000)] })).toBeUndefined();
+    expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
+  });
+
+  test.each<[string, Partial<RewardFacts>, string | undefined]>([
+    [
+      '95 % were watched',
+      { events: [event('start', 1_000), event('complete', 10_500, { watchedMs: 9_500 })] },
+      undefined,
+    ],
+    [
+      'less was watched',
+      { events: [event('start', 1_000), event('complete', 11_000, { watchedMs: 9_499 })] },
+      'watched_too_little',
+    ],
+    ['nothing is said of watching', { events: [event('complete', 11_000)] }, 'watched_too_little'],
+    [
+      'it comes before it was possible',
+      { events: [event('complete', 9_499, { watchedMs: 10_000 })] },
+      'impossible_timing',
+    ],
+    ['it began too late', { events: [event('start', 5_000), complete] }, 'impossible_timing'],
+    [
+      'it began late by what networks differ',
+      { events: [event('start', 3_000), complete] },
+      undefined,
+    ],
+    ['there is a kill switch', { killed: true }, 'killed'],
+    ['the cap is reached', { capped: true }, 'frequency_capped'],
+    [
+      'another ad was watched meanwhile',
+      { otherWatches: [{ fromMs: 5_000, toMs: 15_000 }] },
+      'overlapping_watch',
+    ],
+    [
+      'another ad ended just before',
+      { otherWatches: [{ fromMs: -9_000, toMs: 1_500 }] },
+      undefined,
+    ],
+    ['denial is forced', { decision: { ...decision, simulate: 'reward_denied' } }, 'simulated'],
+  ])('when %s', (_name, facts, reason) => {
+    expect(judge(facts)).toMatchObject(
+      reason === undefined ? { state: 'earned' } : { state: 'denied', reason },
+    );
+  });
+
+  test('waits for an impression that is on its way', () => {
+    expect(judge({ servedAtMs: undefined })).toEqual({ state: 'pending', reason: 'no_impression' });
+  });
+
+  test('is judged by corrected times when everything comes at once, hours later', () => {
+    const late = (type: RecordedEvent['type'], atMs: number, more = {}) =>
+      event(type, atMs, { receivedAtMs: 90_000, ...more });
+    expect(
+      judge({ events: [late('start', 1_000), late('complete', 11_000, { watchedMs: 10_000 })] }),
+    ).toMatchObject({ state: 'earned' });
+    expect(
+      judge({ events: [late('start', 6_000), late('complete', 11_000, { watchedMs: 10_000 })] }),
+    ).toMatchObject({ reason: 'impossible_timing' });
+  });
+
+  test('goes by the first completion, not by a later one', () => {
+    const early = event('complete', 4_000, { watchedMs: 10_000 });
+    expect(judge({ events: [event('start', 1_000), complete, early] })).toMatchObject({
+      reason: 'impossible_timing',
+    });
+  });
+});
+
+describe('an impression', () => {
+  const seen = (
+    ratio: number,
+    ms: number,
+    type: RecordedEvent['type'] = 'impression',
+    atMs = 5_000,
+  ) => event(type, atMs, { visible: { ratio, ms } });
+
+  test.each<[string, DecisionState['mediaFormat'], RecordedEvent[], number | undefined]>([
+    ['half of an image for a second', 'image', [seen(0.5, 1_000)], 5_000],
+    ['the same of a video', 'video', [seen(0.5, 1_000)], undefined],
+    ['two seconds of a video', 'video', [seen(1, 2_000)], 5_000],
+    ['less than half', 'html', [seen(0.49, 5_000)], undefined],
+    ['not a second', 'html', [seen(1, 999)], undefined],
+    [
+      'evidence that comes with `viewable`',
+      'image',
+      [event('impression', 4_000), seen(1, 1_000, 'viewable')],
+      5_000,
+    ],
+    ['evidence on another event', 'image', [seen(1, 1_000, 'complete')], undefined],
+    ['no evidence', 'image', [event('impression', 4_000)], undefined],
+    [
+      'more than the time since the decision',
+      'image',
+      [seen(1, 1_000, 'impression', 900)],
+      undefined,
+    ],
+  ])('%s', (_name, mediaFormat, events, expected) => {
+    expect(checkImpression({ mediaFormat, issuedAtMs: 0 }, events)).toBe(expected);
+  });
+});
+
+describe('an event', () => {
+  const state = { lateAtMs: 100_000, expiresAtMs: 50_000 } as DecisionState;
+
+  test.each<[string, RecordedEvent, boolean, string | undefined]>([
+    ['in time counts', event('start', 50_000), false, undefined],
+    ['that begins an expired ad is refused', event('start', 50_001), false, 'expired'],
+    ['of an ad that began in time counts', event('complete', 99_000), false, undefined],
+    ['after the late window is refused', event('complete', 100_001), false, 'late'],
+    ['of a killed ad is refused', event('impression', 1_000), true, 'killed'],
+    ['that closes a killed ad counts', event('close', 1_000), true, undefined],
+  ])('%s', (_name, given, killed, expected) => {
+    expect(checkArrival(given, state, killed)).toBe(expected);
+  });
+});

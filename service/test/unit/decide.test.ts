@@ -1,0 +1,214 @@
+import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
+import { describe, expect, test } from 'vitest';
+import { decide, type DecisionFacts } from '../../src/decision/decide.ts';
+import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
+import { ad, killSwitch, placement, policy } from './fixtures.ts';
+
+const now = Date.parse('2026-06-01T12:00:00.000Z');
+
+interface Case {
+  place?: Partial<Placement>;
+  resources?: AnyResource[];
+  request?: Partial<DecisionRequest>;
+  facts?: Partial<DecisionFacts>;
+}
+
+function run({ place = {}, resources = ad('a'), request = {}, facts = {} }: Case) {
+  const snapshot = compileSnapshot([
+    { kind: 'placement', document: placement(place) },
+    ...resources,
+  ]);
+  const entry = snapshot.placements.get('revive');
+  if (!entry) throw new Error('The placement is missing.');
+  return decide({
+    snapshot,
+    entry,
+    request: { placement: 'revive', ...request },
+    context: { childDirected: false, hour: 12, language: 'pt-BR', device: 'mobile' },
+    servedAtMs: [],
+    servedToday: new Map(),
+    nowMs: now,
+    random: 0,
+    ...facts,
+  });
+}
+
+const future = '2026-06-01T12:00:01.000Z';
+const past = '2026-06-01T11:59:59.000Z';
+
+test('an approved ad of an active placement is shown', () => {
+  expect(run({})).toMatchObject({
+    status: 'filled',
+    candidate: { houseAd: { id: 'had_a' } },
+    explain: [{ verdict: 'chosen' }],
+  });
+});
+
+test.each<[string, Case, object]>([
+  [
+    'a placement that is switched off by its id',
+    { resources: [...ad('a'), killSwitch('placement', 'plc_1')] },
+    { status: 'no_fill', reason: 'killed' },
+  ],
+  [
+    'a placement that is switched off by its name',
+    { resources: [...ad('a'), killSwitch('placement', 'revive')] },
+    { reason: 'killed' },
+  ],
+  [
+    'an advertiser that is switched off',
+    { resources: [...ad('a'), killSwitch('advertiser', 'adv_a')] },
+    { reason: 'killed' },
+  ],
+  [
+    'a source that is switched off',
+    { resources: [...ad('a'), killSwitch('source', 'src_a')] },
+    { reason: 'killed' },
+  ],
+  ['a paused placement', { place: { status: 'paused' } }, { status: 'no_fill', reason: 'paused' }],
+  ['no house ad', { resources: [] }, { status: 'no_fill', reason: 'no_candidates', explain: [] }],
+  [
+    'a paused house ad',
+    { resources: ad('a', { houseAd: { status: 'paused' } }) },
+    { reason: 'no_candidates' },
+  ],
+  [
+    'a house ad that has not begun',
+    { resources: ad('a', { houseAd: { starts_at: future } }) },
+    { reason: 'no_candidates', explain: [{ verdict: 'out_of_schedule' }] },
+  ],
+  [
+    'a house ad that is over',
+    { resources: ad('a', { houseAd: { ends_at: past } }) },
+    { reason: 'no_candidates' },
+  ],
+  [
+    'a format that the client cannot show',
+    { request: { formats: ['video'] } },
+    { reason: 'no_candidates', explain: [{ verdict: 'format_not_accepted' }] },
+  ],
+  [
+    'a creative that waits for its review',
+    { resources: ad('a', { creative: { review: { status: 'pending_review' } } }) },
+    { reason: 'not_approved' },
+  ],
+  [
+    'a daily cap that is reached',
+    {
+      resources: ad('a', { houseAd: { daily_cap: 2 } }),
+      facts: { servedToday: new Map([['had_a', 2]]) },
+    },
+    { reason: 'budget', retryAtMs: Date.parse('2026-06-02T00:00:00.000Z') },
+  ],
+  [
+    'a policy against everything',
+    { resources: [...ad('a'), policy()] },
+    { status: 'blocked', reason: 'policy', rule: { id: 'pol_1' } },
+  ],
+  [
+    'a rule of brand safety against the category',
+    {
+      resources: [
+        ...ad('a'),
+        policy({ kind: 'brand_safety', block: { categories: ['creative-1'] } }),
+      ],
+    },
+    { status: 'blocked', reason: 'brand_safety' },
+  ],
+  [
+    'a commercial rule against the domain',
+    { resources: [...ad('a'), policy({ kind: 'commercial', block: { domains: ['a.example'] } })] },
+    { status: 'blocked', reason: 'commercial' },
+  ],
+])('%s', (_name, given, expected) => {
+  expect(run(given)).toMatchObject(expected);
+});
+
+describe('a policy', () => {
+  const filled = (when: object) =>
+    run({ resources: [...ad('a'), policy({ when })] }).status === 'filled';
+
+  test.each<[object, boolean]>([
+    [{ languages: ['pt'] }, false],
+    [{ languages: ['pt-PT', 'en'] }, true],
+    [{ devices: ['mobile'] }, false],
+    [{ devices: ['desktop'] }, true],
+    [{ hours: [12] }, false],
+    [{ hours: [11, 13] }, true],
+    [{ child_directed: true }, true],
+    [{ countries: ['DE'] }, true],
+    [{ devices: ['mobile'], hours: [13] }, true],
+  ])('with the conditions %j leaves the ad: %s', (when, expected) => {
+    expect(filled(when)).toBe(expected);
+  });
+
+  test('of another placement or a paused one changes nothing', () => {
+    expect(run({ resources: [...ad('a'), policy({ placements: ['other'] })] }).status).toBe(
+      'filled',
+    );
+    expect(run({ resources: [...ad('a'), policy({ status: 'paused' })] }).status).toBe('filled');
+  });
+
+  test('against one ad leaves the other', () => {
+    const verdict = run({
+      resources: [
+        ...ad('a'),
+        ...ad('b'),
+        policy({ name: 'no a', block: { advertisers: ['adv_a'] } }),
+      ],
+    });
+    expect(verdict).toMatchObject({ status: 'filled', candidate: { houseAd: { id: 'had_b' } } });
+    expect(verdict.explain.map(({ verdict: text }) => text)).toEqual(['policy: no a', 'chosen']);
+  });
+});
+
+test('a kill switch comes before a policy, and is over when it expires', () => {
+  const killed = killSwitch('placement', 'plc_1', future);
+  expect(run({ resources: [...ad('a'), policy(), killed] })).toMatchObject({ reason: 'killed' });
+  expect(run({ resources: [...ad('a'), killed], facts: { nowMs: now + 1_000 } }).status).toBe(
+    'filled',
+  );
+});
+
+test('the candidate that came furthest gives the reason', () => {
+  const resources = [
+    ...ad('a', { houseAd: { ends_at: past } }),
+    ...ad('b', { creative: { review: { status: 'rejected' } } }),
+    ...ad('c'),
+    killSwitch('source', 'src_c'),
+  ];
+  expect(run({ resources })).toMatchObject({ reason: 'not_approved' });
+});
+
+test('the best priority is asked first, and weights share within it', () => {
+  const resources = [
+    ...ad('low', { houseAd: { priority: 6, weight: 1_000 } }),
+    ...ad('one', { houseAd: { weight: 1 } }),
+    ...ad('three', { houseAd: { weight: 3 } }),
+  ];
+  const chosen = [0, 0.24, 0.25, 0.5, 0.999].map((random) => {
+    const verdict = run({ resources, facts: { random } });
+    return verdict.status === 'filled' ? verdict.candidate.houseAd.name : verdict.reason;
+  });
+  expect(chosen).toEqual(['one', 'one', 'three', 'three', 'three']);
+});
+
+describe('the caps of a user', () => {
+  const capped = { frequency_cap: { max: 2, per_s: 60 }, cooldown_s: 10 };
+  const served = (...agoS: number[]) => ({ servedAtMs: agoS.map((ago) => now - ago * 1_000) });
+
+  test.each<[string, number[], object]>([
+    ['hold back after an ad a moment ago', [5], { reason: 'cooldown', retryAtMs: now + 5_000 }],
+    ['let through when the cooldown is over', [10], { status: 'filled' }],
+    [
+      'hold back when the most are reached',
+      [20, 50],
+      { reason: 'frequency_capped', retryAtMs: now + 10_000 },
+    ],
+    ['let through when the oldest has left the window', [20, 60], { status: 'filled' }],
+    ['name the one that ends later', [5, 55], { reason: 'cooldown', retryAtMs: now + 5_000 }],
+    ['count in any order', [50, 20], { reason: 'frequency_capped', retryAtMs: now + 10_000 }],
+  ])('%s', (_name, agoS, expected) => {
+    expect(run({ place: capped, facts: served(...agoS) })).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,100 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ConfigError, readConfig } from '../../src/config.ts';
+import { readRange } from '../../src/http/media-range.ts';
+import { findUnstorableText } from '../../src/http/unstorable-text.ts';
+import { createSecretBox } from '../../src/key/secret-box.ts';
+import { createIds } from '../../src/platform/ids.ts';
+import { DirectoryInUseError, takeDirectoryLock } from '../../src/store/directory-lock.ts';
+
+test('ids have their form and sort by time', () => {
+  let nowMs = Date.parse('2026-06-01T12:00:00.000Z');
+  const makeId = createIds({ nowMs: () => nowMs }, (size) => new Uint8Array(size).fill(255));
+  const ids = [0, 1, 1_000, 86_400_000, 1e12].map((later) => {
+    nowMs += later;
+    return makeId('decision');
+  });
+  for (const id of ids) expect(id).toMatch(/^dec_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('a secret opens with its master key only, and unchanged only', () => {
+  const box = createSecretBox(new Uint8Array(32));
+  const sealed = box.seal('whsec_x');
+  expect(box.open(sealed)).toBe('whsec_x');
+  expect(sealed).not.toContain('whsec');
+  expect(() => createSecretBox(new Uint8Array(32).fill(1)).open(sealed)).toThrow();
+  expect(() => box.open(sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA'))).toThrow();
+});
+
+test.each([
+  [undefined, 'all'],
+  ['bytes=0-9', { start: 0, end: 9 }],
+  ['bytes=90-', { start: 90, end: 99 }],
+  ['bytes=90-1000', { start: 90, end: 99 }],
+  ['bytes=-10', { start: 90, end: 99 }],
+  ['bytes=-1000', { start: 0, end: 99 }],
+  ['bytes=100-', 'unsatisfiable'],
+  ['bytes=-0', 'unsatisfiable'],
+  ['bytes=5-1', 'all'],
+  ['bytes=0-1,5-6', 'all'],
+  ['lines=1-2', 'all'],
+])('the range %s of 100 bytes', (header, expected) => {
+  expect(readRange(header, 100)).toEqual(expected);
+});
+
+test.each([
+  [{ a: 'fine', b: ['😀'] }, undefined],
+  [{ a: { 'b/c': ['x', 'y\0'] } }, '/a/b~1c/1'],
+  [{ a: '\ud800' }, '/a'],
+  [{ '\0': 1 }, '/\0'],
+])('text that cannot be stored in %j', (value, expected) => {
+  expect(findUnstorableText(value)).toBe(expected);
+});
+
+test('a configuration has defaults, and tells everything that is wrong without secrets', () => {
+  expect(readConfig({})).toMatchObject({ host: '127.0.0.1', port: 8_700, development: false });
+  const wrong = {
+    PORT: '-1',
+    DATABASE_URL: 'mysql://root:hunter2@db',
+    TRUEWARD_DEVELOPMENT: 'yes',
+  };
+  expect(() => readConfig(wrong)).toThrow(ConfigError);
+  for (const name of Object.keys(wrong)) expect(() => readConfig(wrong)).toThrow(name);
+  expect(() => readConfig(wrong)).not.toThrow(/hunter2/);
+});
+
+function lockFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-lock-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'database.lock');
+}
+
+test('a lock is held until it is released, and leaves nothing behind', () => {
+  const file = lockFile();
+  const lock = takeDirectoryLock(file);
+  expect(() => takeDirectoryLock(file)).toThrow(DirectoryInUseError);
+  lock.release();
+  takeDirectoryLock(file).release();
+  expect(readdirSync(join(file, '..'))).toEqual([]);
+});
+
+test.each([
+  ['a process that is gone', { pid: 2 ** 22 + 1, start: 'x' }],
+  ['an earlier process with our id', { pid: process.pid, start: 'before the last boot' }],
+])('the lock of %s is taken over', (_name, owner) => {
+  const file = lockFile();
+  writeFileSync(file, JSON.stringify(owner));
+  const lock = takeDirectoryLock(file);
+  expect(readFileSync(file, 'utf8')).not.toBe(JSON.stringify(owner));
+  lock.release();
+});
+
+test('a lock that was torn by a power cut is taken over', () => {
+  const file = lockFile();
+  writeFileSync(file, '{"pid":');
+  takeDirectoryLock(file).release();
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { hashKey, makeKeyText, parseKeyText } from '../../src/key/key-text.ts';
+import { parseKey } from '../../../src/platform/key-format.ts';
+
+test.each([
+  ['sk', 'sandbox'],
+  ['sk', 'live'],
+  ['pk', 'sandbox'],
+  ['pk', 'live'],
+] as const)('a made %s_%s key says what it is, to the SDK as well', (kind, environment) => {
+  for (let round = 0; round < 50; round += 1) {
+    const text = makeKeyText(kind, environment);
+    expect(parseKeyText(text)).toEqual({ kind, environment });
+    expect(parseKey(text)).toEqual({ ok: true, kind, environment });
+  }
+});
+
+test('every mistyped character is found', () => {
+  const text = makeKeyText('sk', 'live');
+  for (let position = 'sk_live_'.length; position < text.length; position += 1) {
+    const typo = text.charAt(position) === 'a' ? 'b' : 'a';
+    expect(parseKeyText(text.slice(0, position) + typo + text.slice(position + 1))).toBeUndefined();
+  }
+});
+
+test('a key of one environment cannot be turned into one of the other', () => {
+  const text = makeKeyText('sk', 'sandbox');
+  expect(parseKeyText(text.replace('sandbox', 'live'))).toBeUndefined();
+  expect(parseKeyText(text.replace('sk_', 'pk_'))).toBeUndefined();
+});
+
+test.each(['', 'sk_live_', 'whsec_abc', ' sk_live_x', 'SK_LIVE_'])('%j is no key', (text) => {
+  expect(parseKeyText(text)).toBeUndefined();
+});
+
+test('the hash does not hold the key', () => {
+  const text = makeKeyText('sk', 'live');
+  expect(hashKey(text)).toMatch(/^[0-9a-f]{64}$/);
+  expect(hashKey(text)).not.toContain(text.slice(8, 12));
+});

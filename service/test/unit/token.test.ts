@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { createDecisionTokens, type TokenClaims } from '../../src/decision/token.ts';
+
+const tokens = createDecisionTokens('key');
+const claims: TokenClaims = {
+  decisionId: 'dec_1',
+  accountId: 'acc_1',
+  environment: 'sandbox',
+  placement: 'revive',
+  creativeId: 'crv_1',
+  userRef: 'Zoë’s "user"',
+  issuedAtMs: 1,
+  expiresAtMs: 2,
+};
+
+test('a token says again what was signed', () => {
+  expect(tokens.verify(tokens.sign(claims))).toEqual(claims);
+});
+
+test('a token with any character changed, added or missing is refused', () => {
+  const token = tokens.sign(claims);
+  for (let position = 0; position < token.length; position += 1) {
+    const other = token.charAt(position) === 'A' ? 'B' : 'A';
+    expect(
+      tokens.verify(token.slice(0, position) + other + token.slice(position + 1)),
+    ).toBeUndefined();
+    expect(tokens.verify(token.slice(0, position) + token.slice(position + 1))).toBeUndefined();
+  }
+  expect(tokens.verify(`${token}A`)).toBeUndefined();
+});
+
+test('a token of another service is refused, and so is nonsense', () => {
+  expect(createDecisionTokens('other').verify(tokens.sign(claims))).toBeUndefined();
+  for (const text of ['', '.', 'a.b', 'a', `.${'A'.repeat(43)}`])
+    expect(tokens.verify(text)).toBeUndefined();
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { isAllowedAddress } from '../../src/webhook/address-guard.ts';
+import { refuseUrl } from '../../src/webhook/receiver-url.ts';
+import { maxAttempts, retryDelayMs } from '../../src/webhook/schedule.ts';
+
+test.each([
+  '127.0.0.1',
+  '127.1.2.3',
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.1.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '0.0.0.0',
+  '224.0.0.1',
+  '255.255.255.255',
+  '::1',
+  '::',
+  '::ffff:127.0.0.1',
+  '::ffff:7f00:1',
+  'fe80::1',
+  'fd00:ec2::254',
+  '64:ff9b::7f00:1',
+  '64:ff9b::a9fe:a9fe',
+  '2002:7f00:1::',
+  '2002:a00:1::1',
+  'unknown',
+  '',
+])('%s is no address for webhooks', (address) => {
+  expect(isAllowedAddress(address, { loopback: false })).toBe(false);
+});
+
+test.each(['93.184.215.14', '1.1.1.1', '2606:4700:4700::1111', '64:ff9b::101:101'])(
+  '%s is one',
+  (address) => {
+    expect(isAllowedAddress(address, { loopback: false })).toBe(true);
+  },
+);
+
+test('development adds this machine and nothing else', () => {
+  expect(isAllowedAddress('127.0.0.1', { loopback: true })).toBe(true);
+  expect(isAllowedAddress('::1', { loopback: true })).toBe(true);
+  expect(isAllowedAddress('10.0.0.1', { loopback: true })).toBe(false);
+  expect(isAllowedAddress('169.254.169.254', { loopback: true })).toBe(false);
+});
+
+test.each([
+  ['https://example.com/hook', false, true],
+  ['http://example.com/hook', false, false],
+  ['http://example.com/hook', true, false],
+  ['http://localhost:3000/', true, true],
+  ['http://127.0.0.1:3000/', true, true],
+  ['http://[::1]:3000/', true, true],
+  ['http://localhost:3000/', false, false],
+  ['https://localhost/', false, false],
+  ['https://2130706433/', false, false],
+  ['https://0x7f.1/', false, false],
+  ['https://0177.0.0.1/', false, false],
+  ['https://[::ffff:127.0.0.1]/', false, false],
+  ['https://10.0.0.1/', true, false],
+  ['https://a:b@example.com/', false, false],
+  ['/hook', false, false],
+])('%s (development: %s) can receive: %s', (url, development, expected) => {
+  expect(refuseUrl(url, { development }) === undefined).toBe(expected);
+});
+
+test('retries come after growing times, ±20 %, ten attempts in all', () => {
+  const delays = Array.from({ length: maxAttempts }, (_, attempts) => retryDelayMs(attempts, 0.5));
+  expect(delays.map((delay) => (delay ?? 0) / 1_000)).toEqual([
+    0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400,
+  ]);
+  expect(retryDelayMs(1, 0)).toBe(4_000);
+  expect(retryDelayMs(1, 0.999_999)).toBe(6_000);
+  expect(retryDelayMs(maxAttempts, 0.5)).toBeUndefined();
+});
