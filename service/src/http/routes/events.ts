@@ -7,6 +7,7 @@ import { principalOf } from '../authenticate.ts';
 interface LooseBatch {
   sent_at: string;
   events: { id: string }[];
+  dropped?: Record<string, number>;
 }
 
 const looseBatch = {
@@ -25,6 +26,7 @@ const looseBatch = {
         properties: { id: { type: 'string', maxLength: 64 } },
       },
     },
+    dropped: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
   },
 };
 
@@ -51,7 +53,8 @@ export function addEventRoutes(app: FastifyInstance, { takeIn }: { takeIn: TakeI
       validatorCompiler: () => isBatch,
     },
     async (request) => {
-      const { sent_at: sentAt, events } = request.body;
+      const { sent_at: sentAt, events, dropped } = request.body;
+      if (dropped) request.log.warn({ dropped }, 'a device gave up events');
       const submitted = events.map((event): Submitted =>
         isEvent(event) === true ? (event as AdEvent) : { id: event.id, malformed: true },
       );
