@@ -36,6 +36,7 @@ const stopping = new AbortController();
 let stopEverything = async () => {};
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void end());
+endWithNpm();
 
 try {
   mkdirSync(dataDirectory, { recursive: true });
@@ -51,6 +52,15 @@ try {
   await everything.ready;
 } catch (error) {
   await end(error instanceof Error ? error.message : String(error));
+}
+
+/** npm passes SIGTERM to its shell, and the shell passes it to nobody: it just leaves its children. */
+function endWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) void end();
+  }, 250).unref();
 }
 
 /**

@@ -28,9 +28,13 @@ interface Ended {
   output: string;
 }
 
-/** What `npm start` runs. `ready` settles with dev.json, or fails with the output. */
-function start(): { process: ChildProcess; ready: Promise<DevFile>; ended: Promise<Ended> } {
-  const child = spawn(process.execPath, ['scripts/start.mjs'], {
+/** `ended`: the process and all that had its output have ended. `ready` settles with dev.json, or fails with the output. */
+function start([program = '', ...args] = [process.execPath, 'scripts/start.mjs']): {
+  process: ChildProcess;
+  ready: Promise<DevFile>;
+  ended: Promise<Ended>;
+} {
+  const child = spawn(program, args, {
     cwd: root,
     env: { ...process.env, TRUEWARD_DATA_DIR: dataDirectory, TRUEWARD_NO_OPEN: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -103,6 +107,14 @@ test('says where everything is once it answers, ends within 5 s, and goes on wit
   const second = start();
   expect((await second.ready).keys).toEqual(dev.keys);
   expect((await stop(second)).code).toBe(0);
+});
+
+test('`npm start` ends all of it when npm gets the signal', async () => {
+  const first = start(['npm', 'start']);
+  const dev = await first.ready;
+  const { ms } = await stop(first);
+  expect(ms).toBeLessThan(5000);
+  for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
 test('a second start on the same data says so and exits, and the first goes on', async () => {
