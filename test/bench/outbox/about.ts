@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus, release, totalmem, type } from 'node:os';
+import { join } from 'node:path';
+import { launch } from './chromium.ts';
+import type { ContestantFacts } from './contestants.ts';
+import { withProfile } from './measure/setting.ts';
+
+/** Where and with what figures were taken. */
+export interface About {
+  date: string;
+  machine: string;
+  system: string;
+  node: string;
+  chromium: string;
+  /** The last change of the outbox's sources. */
+  outbox: string;
+  /** Versions of the packages, by contestant. */
+  versions: Record<string, string>;
+}
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+/** Looks at the machine, the browser and the packages. */
+export async function describeRun(chosen: ContestantFacts[]): Promise<About> {
+  const [cpu] = cpus();
+  return {
+    date: new Date().toISOString(),
+    machine: `${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    system: `${type()} ${release()}`,
+    node: process.version,
+    chromium: await chromiumVersion(),
+    outbox: outboxVersion(),
+    versions: Object.fromEntries(
+      chosen.flatMap((facts) => (facts.package ? [[facts.name, versionOf(facts.package)]] : [])),
+    ),
+  };
+}
+
+const chromiumVersion = (): Promise<string> =>
+  withProfile(async (profile) => {
+    const browser = await launch(profile);
+    await browser.kill();
+    return browser.version;
+  });
+
+function outboxVersion(): string {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+  const sources = ['--', 'src/outbox', 'src/platform', 'src/transport'];
+  try {
+    const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
+    return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
+  } catch {
+    // Not a checkout, or no git: the date has to do.
+    return 'unknown';
+  }
+}
+
+/** idb-keyval is a dependency of the project, the others are installed here. */
+function versionOf(name: string): string {
+  for (const folder of [import.meta.dirname, root]) {
+    try {
+      const manifest = join(folder, 'node_modules', name, 'package.json');
+      return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
+    } catch {
+      // It may be in the other folder.
+      continue;
+    }
+  }
+  throw new Error(`${name} is not installed.`);
+}

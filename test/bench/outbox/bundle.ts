@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { build } from 'vite';
+import type { ContestantFacts } from './contestants.ts';
+
+/** Size of a contestant as a page gets it: its adapter of some 20 lines and all that it imports. */
+export interface Size {
+  minified: number;
+  gzip: number;
+  brotli: number;
+}
+
+const here = import.meta.dirname;
+
+/** Bundles one file into one classic script, as a game's own build would do. */
+async function bundle(file: string): Promise<string> {
+  const results = await build({
+    configFile: false,
+    root: here,
+    logLevel: 'error',
+    define: { 'process.env.NODE_ENV': '"production"', __SENTRY_DEBUG__: 'false' },
+    build: {
+      target: 'es2022',
+      minify: true,
+      write: false,
+      lib: { entry: join(here, file), formats: ['iife'], name: 'bundle' },
+    },
+  });
+  const [result] = [results].flat();
+  if (result === undefined || !('output' in result)) throw new Error(`${file} was not built.`);
+  return result.output[0].code;
+}
+
+/** The script that drives the page. */
+export const bundlePage = (): Promise<string> => bundle('page/bench.ts');
+
+/** Bundles one contestant, and weighs it. */
+export async function bundleContestant(
+  facts: ContestantFacts,
+): Promise<{ code: string; size: Size } | undefined> {
+  if (facts.file === undefined) return undefined;
+  const code = await bundle(`contestants/${facts.file}`);
+  const bytes = Buffer.from(code);
+  const size = {
+    minified: bytes.length,
+    gzip: gzipSync(bytes, { level: 9 }).length,
+    brotli: brotliCompressSync(bytes).length,
+  };
+  return { code, size };
+}

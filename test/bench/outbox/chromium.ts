@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chromium, type BrowserContext } from 'playwright';
+
+/** A Chromium of our own. Playwright drives it but did not start it, so that it can be killed by its pid. */
+export interface Browser {
+  context: BrowserContext;
+  version: string;
+  /** Kills every process of it at once, as a crash or a phone out of memory does. */
+  kill(): Promise<void>;
+}
+
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-breakpad',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-dev-shm-usage',
+  '--disable-sync',
+  '--no-first-run',
+  '--remote-debugging-port=0',
+  '--window-size=800,600',
+];
+
+const startTimeoutMs = 30_000;
+
+/** Process groups that are alive, so that an interrupted run leaves none behind. */
+const groups = new Set<number>();
+const folders = new Set<string>();
+
+/** Makes a folder for a profile; `removeProfiles` removes it. */
+export async function newProfile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-outbox-'));
+  folders.add(folder);
+  return folder;
+}
+
+export async function removeProfile(folder: string): Promise<void> {
+  folders.delete(folder);
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** For the end of the program, whatever ended it. */
+export async function cleanUp(): Promise<void> {
+  for (const group of groups) await killGroup(group);
+  for (const folder of folders) await removeProfile(folder);
+}
+
+/** Starts Chromium with the profile in this folder; twice with the same one is a restart. */
+export async function launch(profile: string): Promise<Browser> {
+  const executable = process.env['CHROMIUM_PATH'];
+  if (executable === undefined)
+    throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:outbox`.');
+  const portFile = join(profile, 'DevToolsActivePort');
+  await rm(portFile, { force: true });
+  // What a killed browser leaves would make the next one believe that it still runs.
+  for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
+    await rm(join(profile, name), { force: true });
+  const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+    // A process group of its own: one signal reaches all of its processes.
+    detached: true,
+    stdio: 'ignore',
+  });
+  const group = groupOf(child);
+  groups.add(group);
+  const browser = await chromium.connectOverCDP(await endpointIn(portFile, child));
+  const [context] = browser.contexts();
+  if (context === undefined) throw new Error('Chromium started without a browser context.');
+  return {
+    context,
+    version: browser.version(),
+    async kill() {
+      await killGroup(group);
+      await browser.close();
+    },
+  };
+}
+
+function groupOf({ pid }: ChildProcess): number {
+  if (pid === undefined) throw new Error('Chromium could not be started; is it executable?');
+  return pid;
+}
+
+/** Waits until the browser wrote where its debugging port is. */
+async function endpointIn(file: string, child: ChildProcess): Promise<string> {
+  for (const endAt = Date.now() + startTimeoutMs; Date.now() < endAt; await sleep(20)) {
+    if (child.exitCode !== null) throw new Error(`Chromium ended with code ${child.exitCode}.`);
+    const text = await readFile(file, 'utf8').catch(() => '');
+    const [port, path] = text.trim().split('\n');
+    if (port !== undefined && path !== undefined) return `ws://127.0.0.1:${port}${path}`;
+  }
+  throw new Error(`Chromium did not start within ${startTimeoutMs / 1000} s.`);
+}
+
+async function killGroup(group: number): Promise<void> {
+  while (signal(group, 'SIGKILL')) await sleep(10);
+  groups.delete(group);
+}
+
+/** False when no process of the group is left. */
+function signal(group: number, name: 'SIGKILL'): boolean {
+  try {
+    return process.kill(-group, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import { contestants, type ContestantFacts } from './contestants.ts';
+import { fullPlan, quickContestants, quickPlan, type Plan } from './plan.ts';
+
+/** What the command line asks for. */
+export interface Choice {
+  plan: Plan;
+  chosen: ContestantFacts[];
+  /** Everything is measured, so the published figures may be replaced. */
+  isComplete: boolean;
+}
+
+export const help = `npm run bench:outbox [-- options]
+
+Measures the outbox beside the event queues of others in one Chromium, on this machine only, and writes
+a table, plots and all figures as JSON. Timings are never a failure: the exit code is 0 unless it broke.
+
+  --only <names>   only these, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
+                   ("raw" stands for raw-group)
+  --quick          fewer lengths, events and kills: at most 3 minutes instead of 25
+  --help           this text
+
+A complete run replaces docs/benchmarks/outbox; others write to .cache/bench-outbox.
+Environment: CHROMIUM_PATH is the browser to use; by default an installed one is found.`;
+
+/** Reads the arguments; throws an error that says what to do when they are wrong. */
+export function readCommandLine(args: string[]): Choice | 'help' {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const names = values.only?.split(',') ?? (values.quick ? quickContestants : undefined);
+  return {
+    plan: values.quick ? quickPlan : fullPlan,
+    chosen: names === undefined ? contestants : names.map(named),
+    isComplete: names === undefined && !values.quick,
+  };
+}
+
+function named(name: string): ContestantFacts {
+  const wanted = name === 'raw' ? 'raw-group' : name;
+  const found = contestants.find((contestant) => contestant.name === wanted);
+  if (found) return found;
+  const known = contestants.map((contestant) => contestant.name).join(', ');
+  throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${known}.`);
+}

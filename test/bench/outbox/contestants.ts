@@ -1,0 +1,111 @@
+/** A queue that takes part. */
+export interface ContestantFacts {
+  name: string;
+  /**
+   * - `limit`: bare storage, which sends nothing; what a queue on IndexedDB can reach.
+   * - `control`: nothing at all, to see what the machine and the browser do by themselves.
+   */
+  kind: 'ours' | 'limit' | 'peer' | 'control';
+  /** The npm package, where it is one. */
+  package?: string;
+  /** File in `contestants/`. */
+  file?: string;
+  /** The member in which its requests carry the id by which its service counts an event once. */
+  messageId?: string;
+  note: string;
+}
+
+/** In the order of the tables. */
+export const contestants: ContestantFacts[] = [
+  {
+    name: 'ours',
+    kind: 'ours',
+    file: 'ours.ts',
+    messageId: 'id',
+    note: 'IndexedDB, one record per task',
+  },
+  {
+    name: 'raw-group',
+    kind: 'limit',
+    file: 'raw-group.ts',
+    note: 'raw IndexedDB, the events of a task in one transaction',
+  },
+  {
+    name: 'raw-each',
+    kind: 'limit',
+    file: 'raw-each.ts',
+    note: 'raw IndexedDB, one put and one transaction per event',
+  },
+  {
+    name: 'idb-keyval',
+    kind: 'limit',
+    package: 'idb-keyval',
+    file: 'idb-keyval.ts',
+    note: '`set` per event',
+  },
+  {
+    name: 'workbox',
+    kind: 'peer',
+    package: 'workbox-background-sync',
+    file: 'workbox.mjs',
+    messageId: 'id',
+    note: 'its queue, driven in the page',
+  },
+  {
+    name: 'sentry',
+    kind: 'peer',
+    package: '@sentry/browser',
+    file: 'sentry.mjs',
+    messageId: 'event_id',
+    note: 'its offline transport, limit raised from 30',
+  },
+  {
+    name: 'snowplow',
+    kind: 'peer',
+    package: '@snowplow/browser-tracker',
+    file: 'snowplow.mjs',
+    messageId: 'eid',
+    note: 'limit raised from 1,000',
+  },
+  {
+    name: 'segment',
+    kind: 'peer',
+    package: '@segment/analytics-next',
+    file: 'segment.mjs',
+    messageId: 'messageId',
+    note: 'defaults',
+  },
+  {
+    name: 'amplitude',
+    kind: 'peer',
+    package: '@amplitude/analytics-browser',
+    file: 'amplitude.mjs',
+    messageId: 'insert_id',
+    note: 'defaults',
+  },
+  {
+    name: 'mixpanel',
+    kind: 'peer',
+    package: 'mixpanel-browser',
+    file: 'mixpanel.mjs',
+    messageId: '$insert_id',
+    note: 'defaults',
+  },
+  {
+    name: 'rudderstack',
+    kind: 'peer',
+    package: '@rudderstack/analytics-js',
+    file: 'rudderstack.mjs',
+    messageId: 'messageId',
+    note: 'limit raised from 100, batches on',
+  },
+  {
+    name: 'posthog',
+    kind: 'peer',
+    package: 'posthog-js',
+    file: 'posthog.mjs',
+    messageId: 'uuid',
+    note: 'defaults',
+  },
+  { name: 'nothing', kind: 'control', note: 'no queue at all' },
+];

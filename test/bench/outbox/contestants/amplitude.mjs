@@ -1,0 +1,18 @@
+import { flush, init, track } from '@amplitude/analytics-browser';
+
+window.contestant = {
+  async init(serverUrl) {
+    await init('bench', 'player', {
+      serverUrl,
+      autocapture: false,
+      remoteConfig: { fetchRemoteConfig: false },
+      enableDiagnostics: false,
+      logLevel: 0,
+    }).promise;
+  },
+  enqueue(event) {
+    // Its promise tells that the event was sent, not that it was stored.
+    track('ad_event', event);
+  },
+  flush: () => flush().promise,
+};

@@ -1,0 +1,12 @@
+import { clear, createStore, get, set } from 'idb-keyval';
+import './contestant.ts';
+
+const store = createStore('idb-keyval', 'events');
+
+window.contestant = {
+  async init() {
+    await get('open the database', store);
+  },
+  enqueue: (event) => set(event.id, JSON.stringify(event), store),
+  flush: () => clear(store),
+};

@@ -1,0 +1,28 @@
+/** One IndexedDB store with increasing keys and nothing around it: the limit that queues can reach. */
+export const openRawStore = (): Promise<IDBDatabase> =>
+  new Promise((resolve, reject) => {
+    const request = indexedDB.open('raw', 1);
+    request.onupgradeneeded = () =>
+      request.result.createObjectStore('events', { autoIncrement: true });
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** Puts these in one transaction, committed at once; resolves when they are stored. */
+export const putAll = (database: IDBDatabase, events: string[]): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const transaction = database.transaction('events', 'readwrite', { durability: 'relaxed' });
+    const store = transaction.objectStore('events');
+    for (const event of events) store.put(event);
+    transaction.commit();
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+
+/** The limits send nothing: flushing one makes it empty. */
+export const clear = (database: IDBDatabase): Promise<void> =>
+  new Promise((resolve) => {
+    const transaction = database.transaction('events', 'readwrite');
+    transaction.objectStore('events').clear();
+    transaction.oncomplete = () => resolve();
+  });

@@ -1,0 +1,49 @@
+import { createIndexedDbStore } from '../../../../src/outbox/indexeddb-store.ts';
+import { createOutbox } from '../../../../src/outbox/create-outbox.ts';
+import type { Outbox } from '../../../../src/outbox/outbox.ts';
+import { systemClock } from '../../../../src/platform/clock.ts';
+import { browserConnectivity } from '../../../../src/platform/connectivity.ts';
+import { newRandomId } from '../../../../src/platform/ids.ts';
+import { browserLocks } from '../../../../src/platform/locks.ts';
+import { browserPageLifecycle } from '../../../../src/platform/page-lifecycle.ts';
+import { browserTabSignal } from '../../../../src/platform/tab-signal.ts';
+import { createServiceClient } from '../../../../src/transport/create-service-client.ts';
+import './contestant.ts';
+
+let outbox: Outbox;
+
+window.contestant = {
+  async init(endpoint) {
+    const clock = systemClock;
+    outbox = createOutbox({
+      name: 'bench',
+      clock,
+      random: Math.random,
+      newId: newRandomId,
+      locks: browserLocks(),
+      connectivity: browserConnectivity,
+      lifecycle: browserPageLifecycle,
+      openTabSignal: browserTabSignal,
+      store: createIndexedDbStore({ name: 'bench', clock }),
+      client: createServiceClient({
+        serviceUrl: endpoint,
+        publishableKey: 'pk_sandbox_bench',
+        fetch: (...request) => fetch(...request),
+        clock,
+        isOnline: browserConnectivity.isOnline,
+        timeoutMs: 10_000,
+      }),
+    });
+  },
+  enqueue: (event) =>
+    outbox.enqueue({
+      type: event.type,
+      decision_id: event.decision,
+      token: event.token,
+      watched_ms: event.watchedMs,
+      visible: { ratio: event.visibleRatio, ms: event.visibleMs },
+      // The receiver finds the event again by its own id; the outbox makes another one.
+      detail: event.id,
+    }),
+  flush: () => outbox.flush(),
+};

@@ -1,0 +1,12 @@
+import './contestant.ts';
+import { clear, openRawStore, putAll } from './open-raw-store.ts';
+
+let database: IDBDatabase;
+
+window.contestant = {
+  async init() {
+    database = await openRawStore();
+  },
+  enqueue: (event) => putAll(database, [JSON.stringify(event)]),
+  flush: () => clear(database),
+};

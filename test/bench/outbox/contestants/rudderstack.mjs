@@ -1,0 +1,27 @@
+import { RudderAnalytics } from '@rudderstack/analytics-js/bundled';
+
+let analytics;
+
+window.contestant = {
+  init: (endpoint) =>
+    new Promise((resolve) => {
+      analytics = new RudderAnalytics();
+      analytics.load('bench', endpoint, {
+        configUrl: `${new URL(endpoint).origin}/rudderstack-config`,
+        logLevel: 'NONE',
+        sendAdblockPage: false,
+        loadIntegration: false,
+        polyfillIfRequired: false,
+        storage: { type: 'localStorage' },
+        sessions: { autoTrack: false },
+        // By default it keeps 100 and sends each alone.
+        queueOptions: { maxItems: 20_000, batch: { enabled: true } },
+        onLoaded: resolve,
+      });
+    }),
+  enqueue(event) {
+    analytics.track('ad_event', event);
+  },
+  // It sends by itself, and has no call that sends what is waiting.
+  flush: async () => undefined,
+};

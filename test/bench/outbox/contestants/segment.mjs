@@ -1,0 +1,22 @@
+import { AnalyticsBrowser } from '@segment/analytics-next';
+
+let analytics;
+
+window.contestant = {
+  async init(endpoint) {
+    const { origin, host, pathname } = new URL(endpoint);
+    const delivery = { apiHost: host + pathname, protocol: 'http' };
+    const cdnSettings = {
+      integrations: { 'Segment.io': { apiKey: 'bench', ...delivery } },
+      plan: {},
+      remotePlugins: [],
+    };
+    [analytics] = await AnalyticsBrowser.load(
+      { writeKey: 'bench', cdnURL: origin, cdnSettings },
+      { integrations: { 'Segment.io': delivery }, disableAutoISOConversion: true },
+    );
+  },
+  enqueue: (event) => analytics.track('ad_event', event),
+  // It sends each event at once, and has no call that sends what is waiting.
+  flush: async () => undefined,
+};

@@ -1,0 +1,77 @@
+import { sampleIds } from './page/sample-event.ts';
+
+/** What arrived at the receiver. */
+export interface Tally {
+  /** Events that arrived at least once. */
+  arrived: number;
+  /** Arrivals beyond the first of each event. */
+  duplicateSends: number;
+  /** Of these, those that came with another message id, so the service counts the event again. */
+  duplicatesAfterDeduplication: number;
+  requests: number;
+}
+
+/** Counts events of one run by their id and by the id that their queue gave them. */
+export interface Deliveries {
+  addRequest(): number;
+  add(body: string): void;
+  tally(): Tally;
+  has(sampleId: string): boolean;
+}
+
+/** Counts events of `run`; `messageId` is the member that holds the queue's own id. */
+export function createDeliveries(run: string, messageId: string | undefined): Deliveries {
+  const sends = new Map<string, number>();
+  const counted = new Map<string, Set<string>>();
+  let requests = 0;
+  const ofRun = (id: string): boolean => id.startsWith(`eid-${run}-`);
+  return {
+    addRequest: () => ++requests,
+    add(body) {
+      for (const [sampleId, message] of eventsIn(body, messageId)) {
+        if (!ofRun(sampleId)) continue;
+        sends.set(sampleId, (sends.get(sampleId) ?? 0) + 1);
+        counted.set(sampleId, (counted.get(sampleId) ?? new Set()).add(message));
+      }
+    },
+    tally() {
+      const all = [...sends.values()].reduce((sum, count) => sum + count, 0);
+      const kept = [...counted.values()].reduce((sum, ids) => sum + ids.size, 0);
+      return {
+        arrived: sends.size,
+        duplicateSends: all - sends.size,
+        duplicatesAfterDeduplication: kept - sends.size,
+        requests,
+      };
+    },
+    has: (sampleId) => sends.has(sampleId),
+  };
+}
+
+/** Each sample event in a body, with the message id of the innermost object around it. */
+function eventsIn(body: string, messageId: string | undefined): Map<string, string> {
+  const found = new Map<string, string>();
+  const walk = (value: unknown, outerMessage: string): void => {
+    if (typeof value === 'string') for (const id of sampleIds(value)) found.set(id, outerMessage);
+    if (typeof value !== 'object' || value === null) return;
+    const own: unknown = messageId === undefined ? undefined : Reflect.get(value, messageId);
+    const message = typeof own === 'string' ? own : outerMessage;
+    for (const part of Object.values(value)) walk(part, message);
+  };
+  for (const document of parseDocuments(body)) walk(document, '');
+  return found;
+}
+
+/** A body is one JSON document, or one per line (Sentry's envelopes). */
+function parseDocuments(body: string): unknown[] {
+  const parse = (text: string): unknown[] => {
+    try {
+      return [JSON.parse(text)];
+    } catch {
+      // Forms and the like: the text itself is looked at, without message ids.
+      return [text];
+    }
+  };
+  const whole = parse(body);
+  return typeof whole[0] === 'object' ? whole : body.split('\n').flatMap(parse);
+}

@@ -1,0 +1,67 @@
+import { readCommandLine, help, type Choice } from './command-line.ts';
+import { describeRun } from './about.ts';
+import { bundleContestant, bundlePage } from './bundle.ts';
+import { cleanUp } from './chromium.ts';
+import type { ContestantFacts } from './contestants.ts';
+import { startReceiver, type Files } from './receiver.ts';
+import type { Measured, Results } from './results.ts';
+import { planJobs, type Job } from './schedule.ts';
+import { writeReport } from './report/write-report.ts';
+
+const startedAt = performance.now();
+const clock = (): string => {
+  const seconds = Math.round((performance.now() - startedAt) / 1_000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+};
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    void cleanUp().finally(() => process.exit(130));
+  });
+
+const choice = readCommandLine(process.argv.slice(2));
+if (choice === 'help') console.log(help);
+else await measureAndReport(choice);
+
+async function measureAndReport({ plan, chosen, isComplete }: Choice): Promise<void> {
+  const files: Files = new Map([['/bench.js', await bundlePage()]]);
+  const measured: Measured[] = [];
+  for (const facts of chosen) measured.push(await prepare(facts, files));
+  const receiver = await startReceiver(files);
+  try {
+    const about = await describeRun(chosen);
+    const gaps = await runJobs(planJobs({ plan, receiver }, measured), plan.budgetMs);
+    const minutes = (performance.now() - startedAt) / 60_000;
+    const results: Results = { about, measured, gaps, minutes };
+    await writeReport(results, isComplete);
+  } finally {
+    await receiver.close();
+    await cleanUp();
+  }
+}
+
+/** Bundles a contestant and puts its script among the served files. */
+async function prepare(facts: ContestantFacts, files: Files): Promise<Measured> {
+  const bundled = await bundleContestant(facts);
+  if (bundled) files.set(`/contestants/${facts.name}.js`, bundled.code);
+  return { facts, size: bundled?.size, lives: [], kills: [], faultyDrain: undefined };
+}
+
+/** Runs one after another; what fails twice, or has no time left, becomes a gap. */
+async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
+  const gaps: string[] = [];
+  for (const [index, { title, run }] of jobs.entries()) {
+    if (performance.now() - startedAt > budgetMs) {
+      gaps.push(`${title}: no time was left`);
+      continue;
+    }
+    console.log(`[${String(index + 1).padStart(3)}/${jobs.length}] ${clock()} ${title}`);
+    try {
+      await run().catch(run);
+    } catch (error) {
+      gaps.push(`${title}: ${error instanceof Error ? error.message : String(error)}`);
+      console.log(`          ${gaps.at(-1)}`);
+    }
+  }
+  return gaps;
+}

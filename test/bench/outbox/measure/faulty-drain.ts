@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ContestantFacts } from '../contestants.ts';
+import type { Deliveries, Tally } from '../deliveries.ts';
+import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
+import type { Setting } from './setting.ts';
+
+/** Sending under the two faults that make duplicates. */
+export interface FaultyDrainResult extends Tally {
+  made: number;
+}
+
+/**
+ * Sends stored events. The answer to the second request gets lost, the browser is killed when half of
+ * the events arrived, and starts again.
+ */
+export const measureFaultyDrain = (
+  setting: Setting,
+  contestant: ContestantFacts,
+): Promise<FaultyDrainResult> =>
+  withProfile(async (profile) => {
+    const made = setting.plan.faultyEvents;
+    const run = nextRun();
+    let deliveries: Deliveries | undefined;
+    await withBrowser(profile, async (browser) => {
+      const page = await openContestant(setting, browser, run, contestant);
+      await page.setOffline(true);
+      await sleep(300);
+      await page.call('fill', [made, 5_000]);
+      await sleep(1_000);
+      deliveries = setting.receiver.begin(run, contestant.messageId, {
+        latencyMs: 50,
+        lostAnswers: [2],
+      });
+      await page.setOffline(false);
+      await page.call('flush', []);
+      await waitForArrivals(deliveries, { count: made / 2, quietMs: 4_000, budgetMs: 6_000 });
+    });
+    return withBrowser(profile, async (browser) => {
+      const page = await openContestant(setting, browser, nextRun(), contestant);
+      await page.call('flush', []);
+      if (deliveries === undefined) throw new Error('The first browser did not send.');
+      const all = { count: Infinity, quietMs: 4_000, budgetMs: 10_000 };
+      await waitForArrivals(deliveries, all);
+      return { made, ...deliveries.tally() };
+    });
+  });

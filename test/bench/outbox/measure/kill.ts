@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPage, type BenchPage } from '../browser-page.ts';
+import type { Browser } from '../chromium.ts';
+import type { ContestantFacts } from '../contestants.ts';
+import type { Report } from '../page/bench.ts';
+import { nextRun, openContestant, withBrowser, withProfile, type Setting } from './setting.ts';
+
+/** What a kill of the whole browser leaves. */
+export interface KillResult {
+  events: number;
+  delayMs: number;
+  /** Events that were made in time; a slow contestant makes fewer. */
+  made: number;
+  /** Of these, found in the browser's storage after a restart. */
+  survived: number;
+  /** Events whose promise had resolved, as far as word of it left the browser, and those of them that are gone. */
+  acknowledged: number;
+  acknowledgedLost: number;
+}
+
+export interface KillCase {
+  events: number;
+  perFrame: number;
+  delayMs: number;
+}
+
+const stormBudgetMs = 6_000;
+
+/** Makes events without network, kills the browser `delayMs` after the last, and counts what is left. */
+export const measureKill = (
+  setting: Setting,
+  contestant: ContestantFacts,
+  { events, perFrame, delayMs }: KillCase,
+): Promise<KillResult> =>
+  withProfile(async (profile) => {
+    const run = nextRun();
+    setting.receiver.begin(run, contestant.messageId);
+    const { made, acknowledged } = await withBrowser(profile, async (browser) => {
+      const page = await openContestant(setting, browser, run, contestant);
+      await page.setOffline(true);
+      await sleep(400);
+      return stormAndKill(browser, page, { events, perFrame, delayMs });
+    });
+    const stored = await withBrowser(profile, async (browser) => {
+      // Without the contestant, which could change what is there before it is counted.
+      const page = await openPage(browser, setting.receiver.origin, run);
+      return new Set(await page.call('storedEventIds', []));
+    });
+    return {
+      events,
+      delayMs,
+      made,
+      survived: stored.size,
+      acknowledged: acknowledged.length,
+      acknowledgedLost: acknowledged.filter((id) => !stored.has(id)).length,
+    };
+  });
+
+async function stormAndKill(
+  browser: Browser,
+  page: BenchPage,
+  { events, perFrame, delayMs }: KillCase,
+): Promise<{ made: number; acknowledged: string[] }> {
+  const acknowledged: string[] = [];
+  const { promise: ended, resolve: end } = createDeferred<number>();
+  await page.onReport((text) => {
+    const report = JSON.parse(text) as Report;
+    if ('made' in report) end(report.made);
+    else acknowledged.push(...report.acknowledged);
+  });
+  // It never answers: the browser is dead by then.
+  const storm = page.call('storm', [events, perFrame, stormBudgetMs], 90_000);
+  const made = await Promise.race([ended, storm.then(() => ended)]);
+  if (delayMs > 0) await sleep(delayMs);
+  await browser.kill();
+  return { made, acknowledged };
+}
+
+function createDeferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

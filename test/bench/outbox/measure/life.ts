@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BenchPage } from '../browser-page.ts';
+import type { ContestantFacts } from '../contestants.ts';
+import type { Deliveries, Tally } from '../deliveries.ts';
+import type { Paced } from '../page/bench.ts';
+import type { FrameTimes } from '../page/frame-meter.ts';
+import type { WakeUps } from '../page/wake-ups.ts';
+import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
+import type { Setting } from './setting.ts';
+
+/** What enqueuing costs at one length of the queue. */
+export interface LengthResult {
+  /** The length that was asked for, and the events that were really made before. */
+  length: number;
+  made: number;
+  cost: number[];
+  acknowledgement: number[];
+  /** All that the main thread did for an event, later tasks included, in milliseconds of CPU. */
+  cpuPerEvent: number;
+}
+
+export interface DrainResult extends Tally {
+  made: number;
+  /** Events in the browser's storage when the network came back. */
+  stored: number;
+  /** Until the last event that arrived. */
+  ms: number;
+  frames: FrameTimes | undefined;
+}
+
+/** One page from its beginning: idle, enqueuing without network, and sending it all. */
+export interface LifeResult {
+  idle: WakeUps & { requests: number; cpuMsPerSecond: number };
+  lengths: LengthResult[];
+  /** Frames with 8 ms of game in each, while one event a frame is enqueued at the greatest length. */
+  framesWhileEnqueuing: FrameTimes;
+  burst: { cost: number; stored: number | undefined };
+  drain: DrainResult | undefined;
+}
+
+/** A game at 60 frames a second has 16.7 ms; half of it is a modest one. */
+const gameMs = 8;
+const gameFrames = 120;
+const warmUpEvents = 60;
+
+/** Measures all that needs no fault. */
+export const measureLife = (setting: Setting, contestant: ContestantFacts): Promise<LifeResult> =>
+  withProfile((profile) =>
+    withBrowser(profile, async (browser) => {
+      const run = nextRun();
+      const deliveries = setting.receiver.begin(run, contestant.messageId);
+      const page = await openContestant(setting, browser, run, contestant);
+      const sends = contestant.kind === 'ours' || contestant.kind === 'peer';
+      await warmUp(page, sends ? deliveries : undefined);
+      const idle = await measureIdle(page, deliveries, setting.plan.idleMs);
+      await page.setOffline(true);
+      await sleep(300);
+      const { lengths, made } = await measureLengths(page, setting.plan);
+      const { frames } = await page.call('paced', [gameFrames, gameMs]);
+      const burst = await page.call('burst', [100]);
+      const total = made + gameFrames + 100;
+      const drain = sends ? await measureDrain(setting, page, deliveries, total) : undefined;
+      return { idle, lengths, framesWhileEnqueuing: frames, burst, drain };
+    }),
+  );
+
+/** Lets the browser compile the code, and ends with an empty queue. */
+async function warmUp(page: BenchPage, deliveries: Deliveries | undefined): Promise<void> {
+  await page.call('paced', [warmUpEvents, 0]);
+  await page.call('flush', []);
+  if (deliveries)
+    await waitForArrivals(deliveries, { count: warmUpEvents, quietMs: 6_000, budgetMs: 8_000 });
+  await sleep(1_000);
+}
+
+async function measureIdle(
+  page: BenchPage,
+  deliveries: Deliveries,
+  ms: number,
+): Promise<LifeResult['idle']> {
+  const requestsBefore = deliveries.tally().requests;
+  const busyBefore = await page.busyMs();
+  const wakeUps = await page.call('idle', [ms]);
+  return {
+    ...wakeUps,
+    requests: deliveries.tally().requests - requestsBefore,
+    cpuMsPerSecond: ((await page.busyMs()) - busyBefore) / (ms / 1_000),
+  };
+}
+
+async function measureLengths(
+  page: BenchPage,
+  plan: Setting['plan'],
+): Promise<{ lengths: LengthResult[]; made: number }> {
+  const lengths: LengthResult[] = [];
+  let made = 0;
+  let budgetMs = plan.fillBudgetMs;
+  for (const length of plan.lengths) {
+    const startedAt = performance.now();
+    if (length > made) made += await page.call('fill', [length - made, budgetMs], 90_000);
+    budgetMs = Math.max(0, budgetMs - (performance.now() - startedAt));
+    await sleep(500);
+    // At the beginning fewer, or the queue would be longer than the next length.
+    const samples = length === 0 ? Math.min(plan.samples, 100) : plan.samples;
+    const measured = await measureCost(page, samples);
+    lengths.push({ length, made, ...measured });
+    made += samples;
+  }
+  return { lengths, made };
+}
+
+async function measureCost(
+  page: BenchPage,
+  samples: number,
+): Promise<Pick<Paced, 'cost' | 'acknowledgement'> & { cpuPerEvent: number }> {
+  const busy = [await page.busyMs()];
+  await page.call('idleFrames', [samples]);
+  busy.push(await page.busyMs());
+  const { cost, acknowledgement } = await page.call('paced', [samples, 0]);
+  busy.push(await page.busyMs());
+  const [before = 0, between = 0, after = 0] = busy;
+  return {
+    cost,
+    acknowledgement,
+    cpuPerEvent: (after - between - (between - before)) / samples,
+  };
+}
+
+async function measureDrain(
+  { plan }: Setting,
+  page: BenchPage,
+  deliveries: Deliveries,
+  made: number,
+): Promise<DrainResult> {
+  await sleep(1_000);
+  const stored = (await page.call('storedEventIds', [])).length;
+  const before = deliveries.tally();
+  await page.call('meter', [gameMs]);
+  await page.setOffline(false);
+  await page.call('flush', []);
+  const { ms } = await waitForArrivals(deliveries, {
+    count: before.arrived + made,
+    quietMs: 6_000,
+    budgetMs: plan.drainBudgetMs,
+  });
+  // A page that does not answer is frozen, which says enough.
+  const frames = await page.call('endMeter', [], 15_000).catch(() => undefined);
+  const after = deliveries.tally();
+  return {
+    made,
+    stored,
+    ms,
+    frames,
+    arrived: after.arrived - before.arrived,
+    duplicateSends: after.duplicateSends - before.duplicateSends,
+    duplicatesAfterDeduplication:
+      after.duplicatesAfterDeduplication - before.duplicatesAfterDeduplication,
+    requests: after.requests - before.requests,
+  };
+}

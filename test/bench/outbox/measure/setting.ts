@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPage, type BenchPage } from '../browser-page.ts';
+import { launch, newProfile, removeProfile, type Browser } from '../chromium.ts';
+import type { ContestantFacts } from '../contestants.ts';
+import type { Deliveries } from '../deliveries.ts';
+import type { Plan } from '../plan.ts';
+import type { Receiver } from '../receiver.ts';
+
+/** What all measures share. */
+export interface Setting {
+  plan: Plan;
+  receiver: Receiver;
+}
+
+let runs = 0;
+
+/** A name that no other run has: events of an earlier one must not count for this one. */
+export const nextRun = (): string => `r${++runs}`;
+
+/** Calls `work` with a fresh profile, and removes it. */
+export async function withProfile<T>(work: (profile: string) => Promise<T>): Promise<T> {
+  const profile = await newProfile();
+  try {
+    return await work(profile);
+  } finally {
+    await removeProfile(profile);
+  }
+}
+
+/** Calls `work` with a browser on this profile, and ends it. */
+export async function withBrowser<T>(
+  profile: string,
+  work: (browser: Browser) => Promise<T>,
+): Promise<T> {
+  const browser = await launch(profile);
+  try {
+    return await work(browser);
+  } finally {
+    await browser.kill();
+  }
+}
+
+/** The name of the contestant's script; the control has none. */
+const scriptOf = ({ file, name }: ContestantFacts): string | undefined =>
+  file === undefined ? undefined : name;
+
+/** Opens a page with the contestant in it. */
+export const openContestant = (
+  { receiver }: Setting,
+  browser: Browser,
+  run: string,
+  contestant: ContestantFacts,
+): Promise<BenchPage> => openPage(browser, receiver.origin, run, scriptOf(contestant));
+
+/** Waits until `count` events arrived, nothing new came for `quietMs`, or `budgetMs` are over. */
+export async function waitForArrivals(
+  deliveries: Deliveries,
+  { count, quietMs, budgetMs }: { count: number; quietMs: number; budgetMs: number },
+): Promise<{ ms: number }> {
+  const startedAt = performance.now();
+  let newestAt = startedAt;
+  for (let arrived = 0; ; await sleep(20)) {
+    const now = performance.now();
+    const { arrived: seen } = deliveries.tally();
+    if (seen !== arrived) [arrived, newestAt] = [seen, now];
+    const isOver = now - newestAt > quietMs || now - startedAt > budgetMs;
+    if (arrived >= count || isOver) return { ms: newestAt - startedAt };
+  }
+}

@@ -1,0 +1,174 @@
+/** What the benchmark does inside the page; the other side calls it by `callPage`. */
+import '../contestants/contestant.ts';
+import { meterFrames, type FrameTimes } from './frame-meter.ts';
+import { createSampleEvents } from './sample-event.ts';
+import { storedEventIds } from './scan-storage.ts';
+import { countWakeUps, wakeUpsSoFar, type WakeUps } from './wake-ups.ts';
+
+export interface Paced {
+  /** Main-thread time of each event, in milliseconds: the call and the microtasks that it leaves. */
+  cost: number[];
+  /** From the call until the promise resolved, in milliseconds; empty where there is no promise. */
+  acknowledgement: number[];
+  frames: FrameTimes;
+}
+
+/** What the page tells while it is being killed. */
+export type Report = { acknowledged: string[] } | { made: number };
+
+declare global {
+  interface Window {
+    bench: typeof bench;
+    /** Made by the other side; absent unless a kill is measured. */
+    report?: (report: string) => void;
+  }
+}
+
+const later = window.setTimeout.bind(window);
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => later(resolve, ms));
+const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
+const parameters = new URLSearchParams(location.search);
+const make = createSampleEvents(parameters.get('run') ?? 'none');
+let endMeter: (() => FrameTimes) | undefined;
+
+window.contestant = {
+  init: async () => undefined,
+  enqueue: () => undefined,
+  flush: async () => undefined,
+};
+countWakeUps();
+
+/** Enqueues `count` events in one frame; gives the time until their microtasks were done. */
+const enqueueInFrame = (count: number, use: (stored: Promise<unknown>, at: number) => void) =>
+  new Promise<number>((resolve) => {
+    let startedAt = 0;
+    requestAnimationFrame(() => {
+      const events = Array.from({ length: count }, make);
+      startedAt = performance.now();
+      for (const event of events) {
+        const stored = window.contestant.enqueue(event);
+        if (stored !== undefined) use(stored, startedAt);
+      }
+    });
+    // Between two callbacks of a frame the browser runs all microtasks, so this one ends the time.
+    requestAnimationFrame(() => resolve(performance.now() - startedAt));
+  });
+
+const bench = {
+  /** Starts the contestant that the address names. */
+  async start(): Promise<void> {
+    const name = parameters.get('contestant');
+    if (name === null) return;
+    const script = document.createElement('script');
+    script.src = `/contestants/${name}.js`;
+    await new Promise((resolve, reject) => {
+      script.onload = resolve;
+      script.onerror = reject;
+      document.head.append(script);
+    });
+    await window.contestant.init(`${location.origin}/collect/${name}`);
+  },
+
+  /** Enqueues as fast as the contestant stores, 40 at a time, and stops when `budgetMs` are over. */
+  async fill(count: number, budgetMs: number): Promise<number> {
+    const endAt = performance.now() + budgetMs;
+    let made = 0;
+    while (made < count && performance.now() < endAt) {
+      const some = Math.min(40, count - made);
+      const events = Array.from({ length: some }, make);
+      const stored = events.flatMap((event) => window.contestant.enqueue(event) ?? []);
+      made += some;
+      await Promise.race([Promise.allSettled(stored), sleep(endAt - performance.now())]);
+      await sleep(0);
+    }
+    return made;
+  },
+
+  /** One event a frame, in frames that are busy with `busyMs` of game. */
+  async paced(count: number, busyMs: number): Promise<Paced> {
+    const acknowledgement: number[] = [];
+    const cost: number[] = [];
+    const waiting: Promise<unknown>[] = [];
+    const end = meterFrames(busyMs);
+    for (let made = 0; made < count; made++) {
+      const spent = await enqueueInFrame(1, (stored, at) => {
+        const note = (): void => void acknowledgement.push(performance.now() - at);
+        waiting.push(stored.then(note, () => undefined));
+      });
+      cost.push(spent);
+    }
+    await Promise.race([Promise.allSettled(waiting), sleep(2_000)]);
+    return { cost, acknowledgement, frames: end() };
+  },
+
+  /** Many events in one task, in milliseconds: until the page went on, and until all were stored. */
+  async burst(count: number): Promise<{ cost: number; stored: number | undefined }> {
+    let startedAt = 0;
+    const waiting: Promise<unknown>[] = [];
+    const cost = await enqueueInFrame(count, (stored, at) => {
+      startedAt = at;
+      waiting.push(stored);
+    });
+    await Promise.race([Promise.allSettled(waiting), sleep(5_000)]);
+    return { cost, stored: waiting.length > 0 ? performance.now() - startedAt : undefined };
+  },
+
+  /** Many events a frame until `count` or `budgetMs`, telling what was acknowledged, and the end. */
+  async storm(count: number, perFrame: number, budgetMs: number): Promise<void> {
+    const endAt = performance.now() + budgetMs;
+    const report = (said: Report): void => window.report?.(JSON.stringify(said));
+    let acknowledged: string[] = [];
+    const note = (id: string): void => {
+      // One report for all that resolve together, so that telling costs little.
+      if (acknowledged.push(id) === 1)
+        queueMicrotask(() => {
+          report({ acknowledged });
+          acknowledged = [];
+        });
+    };
+    let made = 0;
+    while (made < count && performance.now() < endAt) {
+      await frame();
+      for (let some = 0; some < perFrame && made < count; some++, made++) {
+        const event = make();
+        const stored = window.contestant.enqueue(event);
+        stored?.then(
+          () => note(event.id),
+          () => undefined,
+        );
+      }
+    }
+    report({ made });
+  },
+
+  /** What happens in `ms` in which nothing is asked. */
+  async idle(ms: number): Promise<WakeUps> {
+    const before = wakeUpsSoFar();
+    await sleep(ms);
+    const after = wakeUpsSoFar();
+    return {
+      timers: after.timers - before.timers,
+      transactions: after.transactions - before.transactions,
+      storageAccesses: after.storageAccesses - before.storageAccesses,
+    };
+  },
+
+  async idleFrames(count: number): Promise<void> {
+    for (let passed = 0; passed < count; passed++) await frame();
+  },
+
+  meter(busyMs: number): void {
+    endMeter = meterFrames(busyMs);
+  },
+
+  endMeter: (): FrameTimes | undefined => endMeter?.(),
+
+  /** Begins to send; the receiver sees when it is done. */
+  flush(): void {
+    window.contestant.flush().catch(() => undefined);
+  },
+
+  storedEventIds,
+};
+
+window.bench = bench;

@@ -1,0 +1,61 @@
+/** What the frames of a stretch of time were like, in milliseconds. */
+export interface FrameTimes {
+  frames: number;
+  p50: number;
+  p99: number;
+  longest: number;
+  longTasks: number;
+  longestTask: number;
+}
+
+interface LongTask {
+  start: number;
+  duration: number;
+}
+
+// Before a contestant wraps or counts them.
+const nextFrame = window.requestAnimationFrame.bind(window);
+
+const longTasks: LongTask[] = [];
+new PerformanceObserver((list) => {
+  for (const { startTime, duration } of list.getEntries())
+    longTasks.push({ start: startTime, duration });
+}).observe({ type: 'longtask' });
+
+/** Keeps the main thread busy, as the update and the drawing of a game do. */
+const burn = (ms: number): void => {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+};
+
+const rank = (sorted: number[], share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+
+/** Watches frames with `busyMs` of game in each; the function that it returns ends this. */
+export function meterFrames(busyMs: number): () => FrameTimes {
+  const startedAt = performance.now();
+  const times: number[] = [];
+  let previous: number | undefined;
+  let on = true;
+  const onFrame = (at: number): void => {
+    if (!on) return;
+    if (previous !== undefined) times.push(at - previous);
+    previous = at;
+    burn(busyMs);
+    nextFrame(onFrame);
+  };
+  nextFrame(onFrame);
+  return () => {
+    on = false;
+    const sorted = times.sort((a, b) => a - b);
+    const long = longTasks.filter(({ start, duration }) => start + duration >= startedAt);
+    return {
+      frames: sorted.length,
+      p50: rank(sorted, 0.5),
+      p99: rank(sorted, 0.99),
+      longest: sorted.at(-1) ?? 0,
+      longTasks: long.length,
+      longestTask: Math.max(0, ...long.map(({ duration }) => duration)),
+    };
+  };
+}

@@ -1,0 +1,33 @@
+/** An event as a game would report it; about as long as ours on the wire. */
+export interface SampleEvent {
+  id: string;
+  type: 'impression' | 'complete';
+  decision: string;
+  token: string;
+  watchedMs: number;
+  visibleRatio: number;
+  visibleMs: number;
+  at: number;
+}
+
+/** Finds the ids of sample events in whatever a contestant stores or sends. */
+export const sampleIds = (text: string): string[] => text.match(/eid-[a-z0-9]+-\d+/g) ?? [];
+
+/** Makes the events of one run, numbered from 0. */
+export const createSampleEvents = (run: string): (() => SampleEvent) => {
+  let next = 0;
+  return () => {
+    const number = next++;
+    return {
+      id: `eid-${run}-${number}`,
+      type: number % 3 === 0 ? 'complete' : 'impression',
+      decision: `dec_${String(number).padStart(26, '0')}`,
+      // Signed tokens do not compress; the length is what counts here.
+      token: 'v1.'.padEnd(120, 'k3Jx9QzLw7'),
+      watchedMs: 15_000,
+      visibleRatio: 0.98,
+      visibleMs: 2_000,
+      at: Date.now(),
+    };
+  };
+};

@@ -1,0 +1,49 @@
+/** How much is measured. */
+export interface Plan {
+  /** Queue lengths at which the cost of an event is measured, increasing. */
+  lengths: number[];
+  /** Events of which the cost is taken, one a frame, at each length. */
+  samples: number;
+  /** How long filling a queue may take in all, in milliseconds; slower ones stay shorter. */
+  fillBudgetMs: number;
+  /** How long emptying it may take, in milliseconds. */
+  drainBudgetMs: number;
+  idleMs: number;
+  kills: { events: number; perFrame: number; delaysMs: number[] }[];
+  /** Events that are sent while answers get lost and the browser is killed. */
+  faultyEvents: number;
+  /** How often ours and the raw limit are measured, between the others. */
+  rounds: number;
+  /** What has not begun by then is left out, in milliseconds. */
+  budgetMs: number;
+}
+
+export const fullPlan: Plan = {
+  lengths: [0, 100, 1_000, 10_000],
+  samples: 180,
+  fillBudgetMs: 15_000,
+  drainBudgetMs: 20_000,
+  idleMs: 3_000,
+  kills: [
+    { events: 1_000, perFrame: 25, delaysMs: [0, 50, 500] },
+    { events: 10_000, perFrame: 50, delaysMs: [0, 50, 500] },
+  ],
+  faultyEvents: 300,
+  rounds: 3,
+  budgetMs: 23.5 * 60_000,
+};
+
+export const quickPlan: Plan = {
+  ...fullPlan,
+  lengths: [0, 1_000],
+  samples: 60,
+  fillBudgetMs: 2_000,
+  drainBudgetMs: 3_000,
+  idleMs: 1_000,
+  kills: [{ events: 1_000, perFrame: 25, delaysMs: [0] }],
+  rounds: 1,
+  budgetMs: 2.5 * 60_000,
+};
+
+/** Who takes part in a quick run that names nobody. */
+export const quickContestants = ['ours', 'raw-group', 'workbox', 'sentry', 'snowplow', 'nothing'];

@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
+
+/** How the receiver treats requests. */
+export interface Behaviour {
+  /** Before it answers. */
+  latencyMs: number;
+  /** Numbers of the requests, from 1, whose events arrive and whose answer gets lost. */
+  lostAnswers: number[];
+}
+
+/** The service of every contestant, and the server of the page. */
+export interface Receiver {
+  origin: string;
+  /** Forgets what arrived, and counts the events of another run. */
+  begin(run: string, messageId: string | undefined, behaviour?: Partial<Behaviour>): Deliveries;
+  close(): Promise<void>;
+}
+
+/** Served files, by their path. */
+export type Files = Map<string, string>;
+
+// Cross-origin isolated pages get a clock of 5 instead of 100 microseconds.
+const isolation = {
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-embedder-policy': 'require-corp',
+  'cache-control': 'no-store',
+};
+
+const html =
+  '<!doctype html><meta charset="utf-8"><title>bench</title><script src="/bench.js"></script>';
+
+const rudderstackConfig = JSON.stringify({
+  source: {
+    id: 'bench',
+    name: 'bench',
+    writeKey: 'bench',
+    enabled: true,
+    workspaceId: 'bench',
+    config: { statsCollection: { errors: { enabled: false }, metrics: { enabled: false } } },
+    destinations: [],
+    connections: [],
+    dataplanes: {},
+  },
+  updatedAt: '2026-01-01T00:00:00Z',
+  consentManagementMetadata: { resolutionStrategies: [] },
+});
+
+/** Starts the receiver on a free port of this machine. */
+export async function startReceiver(scripts: Files): Promise<Receiver> {
+  let deliveries = createDeliveries('none', undefined);
+  let behaviour: Behaviour = { latencyMs: 0, lostAnswers: [] };
+
+  const collect = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const [into, { latencyMs, lostAnswers }] = [deliveries, behaviour];
+    const number = into.addRequest();
+    const body = await readBody(request);
+    into.add(body);
+    if (lostAnswers.includes(number)) {
+      request.socket.destroy();
+      return;
+    }
+    await sleep(latencyMs);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(answerTo(body));
+  };
+
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const script = scripts.get(pathname);
+    if (pathname.startsWith('/collect/'))
+      // A killed browser breaks its requests off; what had arrived is what counts.
+      collect(request, response).catch(() => response.destroy());
+    else if (script !== undefined)
+      response.writeHead(200, { 'content-type': 'text/javascript', ...isolation }).end(script);
+    else if (pathname === '/rudderstack-config')
+      response.writeHead(200, { 'content-type': 'application/json' }).end(rudderstackConfig);
+    else if (pathname === '/')
+      response.writeHead(200, { 'content-type': 'text/html', ...isolation }).end(html);
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    begin(run, messageId, changes = {}) {
+      deliveries = createDeliveries(run, messageId);
+      behaviour = { latencyMs: 20, lostAnswers: [], ...changes };
+      return deliveries;
+    },
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const isGzip = body[0] === 0x1f && body[1] === 0x8b;
+  return (isGzip ? gunzipSync(body) : body).toString('utf8');
+}
+
+/** Ours needs a result for each event; the others look at the status, or at these members. */
+function answerTo(body: string): string {
+  const isOurs = body.startsWith('{"sent_at"');
+  if (!isOurs) return JSON.stringify({ code: 200, status: 1, success: true });
+  const { events } = JSON.parse(body) as EventBatch;
+  const answer: EventBatchResult = {
+    results: events.map(({ id }) => ({ id, status: 'accepted' })),
+    decisions: [],
+  };
+  return JSON.stringify(answer);
+}

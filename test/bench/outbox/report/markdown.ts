@@ -1,0 +1,22 @@
+const none = '–';
+
+/** A number as people read it: three significant digits below 100, whole and grouped above. */
+export function format(value: number | undefined, unit = ''): string {
+  if (value === undefined || !Number.isFinite(value)) return none;
+  const rounded = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+  const text = rounded.toLocaleString('en', { maximumFractionDigits: 3 });
+  return unit === '' ? text : `${text} ${unit}`;
+}
+
+/** Several numbers of one kind in one cell. */
+export const formatAll = (values: (number | undefined)[], separator = ' / '): string =>
+  values.every((value) => value === undefined)
+    ? none
+    : values.map((value) => format(value)).join(separator);
+
+/** A Markdown table; the first column is text, the others are numbers. */
+export function table(header: string[], rows: string[][]): string {
+  const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
+  const alignment = header.map((_, index) => (index === 0 ? '---' : '--:'));
+  return [line(header), line(alignment), ...rows.map(line)].join('\n');
+}

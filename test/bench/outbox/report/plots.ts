@@ -1,0 +1,89 @@
+import type { Report, Summary } from '../summary.ts';
+import { format } from './markdown.ts';
+import { drawRowChart, type RowChart } from './row-chart.ts';
+
+type Facts = Pick<RowChart, 'title' | 'axis' | 'series' | 'style'> & {
+  of: (summary: Summary) => (number | undefined)[];
+  /** Who belongs into it. */
+  who: (summary: Summary) => boolean;
+};
+
+const sends = ({ facts }: Summary): boolean => facts.kind === 'ours' || facts.kind === 'peer';
+const isQueue = ({ facts }: Summary): boolean => facts.kind !== 'control';
+
+const draw = ({ summaries }: Report, { of, who, ...facts }: Facts): string =>
+  drawRowChart({
+    ...facts,
+    format,
+    rows: summaries.filter(who).map((summary) => ({
+      label: summary.facts.name,
+      emphasized: summary.facts.kind === 'ours',
+      values: of(summary),
+    })),
+  });
+
+function survivors(report: Report): [string, string][] {
+  const kills = report.summaries.find(isQueue)?.kills ?? [];
+  const sizes = [...new Set(kills.map(({ events }) => events))];
+  return sizes.map((events) => {
+    const delays = kills.filter((kill) => kill.events === events).map(({ delayMs }) => delayMs);
+    const svg = draw(report, {
+      title: `Survivors of a SIGKILL of the browser, of ${format(events)} events`,
+      axis: '% of the events that were made',
+      series: delays.map((delay) => `${delay} ms after the last`),
+      style: 'bars',
+      who: isQueue,
+      of: ({ kills: own }) =>
+        delays.map((delay) => {
+          const kill = own.find((one) => one.events === events && one.delayMs === delay);
+          return kill && (100 * kill.survived) / kill.made;
+        }),
+    });
+    return [`survivors-${events}`, svg];
+  });
+}
+
+/** All plots as SVG, by name. */
+export function drawPlots(report: Report): Map<string, string> {
+  const lengths =
+    report.summaries[0]?.lengths.map(({ length }) => `${format(length)} waiting`) ?? [];
+  const cost: Facts = {
+    title: 'Main-thread time of one event, by the length of the queue (the figure: the longest)',
+    axis: 'ms, median, logarithmic: dots on one spot mean a cost that does not grow',
+    series: lengths,
+    style: 'dots',
+    who: isQueue,
+    of: (summary) => summary.lengths.map(({ p50 }) => p50),
+  };
+  const frames: Facts = {
+    title: 'Frame time of a game with 8 ms of work a frame (the figure: draining)',
+    axis: 'ms, 99th percentile, logarithmic; 16.7 is a smooth game',
+    series: ['enqueuing', 'draining'],
+    style: 'dots',
+    who: () => true,
+    of: (summary) => [summary.framesWhileEnqueuing.p99, summary.framesWhileDraining.p99],
+  };
+  const drain: Facts = {
+    title: 'Draining a long queue',
+    axis: 'events a second, logarithmic',
+    series: ['events a second'],
+    style: 'dots',
+    who: sends,
+    of: ({ drain: one }) => [one && one.ms > 0 ? one.arrived / (one.ms / 1_000) : undefined],
+  };
+  const bytes: Facts = {
+    title: 'Bytes in the page',
+    axis: 'kB, gzip',
+    series: ['gzip'],
+    style: 'bars',
+    who: isQueue,
+    of: ({ size }) => [size && size.gzip / 1_000],
+  };
+  return new Map([
+    ['cost', draw(report, cost)],
+    ['frames', draw(report, frames)],
+    ...survivors(report),
+    ['drain', draw(report, drain)],
+    ['bytes', draw(report, bytes)],
+  ]);
+}

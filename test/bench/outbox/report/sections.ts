@@ -1,0 +1,202 @@
+import type { Report, Summary } from '../summary.ts';
+import { format, formatAll, table } from './markdown.ts';
+
+/** A table of the report, with its plots and how it was measured. */
+export interface Section {
+  title: string;
+  plots: string[];
+  table: string;
+  method: string;
+}
+
+const nameOf = ({ facts, version }: Summary): string =>
+  facts.kind === 'ours' ? '**ours**' : version ? `${facts.name} ${version}` : facts.name;
+
+const isQueue = ({ facts }: Summary): boolean => facts.kind !== 'control';
+const sends = ({ facts }: Summary): boolean => facts.kind === 'ours' || facts.kind === 'peer';
+
+const lengthsOf = ({ summaries }: Report): number[] =>
+  summaries[0]?.lengths.map(({ length }) => length) ?? [];
+
+function cost(report: Report): Section {
+  const header = lengthsOf(report).map((length) => `at ${format(length)}`);
+  return {
+    title: 'Cost of one event on the main thread',
+    plots: ['cost'],
+    table: table(
+      ['ms, p50 / p99 (× raw)', ...header, 'burst of 100'],
+      report.summaries.map((summary) => [
+        nameOf(summary),
+        ...summary.lengths.map(({ length, made, p50, p99, p50ToRaw }) => {
+          const reached = made < length ? `; at ${format(made)}` : '';
+          return `${formatAll([p50, p99])} (${format(p50ToRaw)}${reached})`;
+        }),
+        format(summary.burst.cost),
+      ]),
+    ),
+    method:
+      'The call and all microtasks that it leaves, one event a frame, without network. ' +
+      '“At” says how many events wait; where the contestant was too slow to get there, how many it had been given.',
+  };
+}
+
+function laterCost(report: Report): Section {
+  const header = lengthsOf(report).map((length) => `at ${format(length)}`);
+  return {
+    title: 'All work of the main thread for one event, and the time until it is stored',
+    plots: [],
+    table: table(
+      ['CPU ms (× raw); stored after ms, p50 / p99', ...header, 'burst of 100 stored'],
+      report.summaries
+        .filter(isQueue)
+        .map((summary) => [
+          nameOf(summary),
+          ...summary.lengths.map(
+            ({ cpu, cpuToRaw, acknowledgedP50, acknowledgedP99 }) =>
+              `${format(cpu)} (${format(cpuToRaw)}); ${formatAll([acknowledgedP50, acknowledgedP99])}`,
+          ),
+          format(summary.burst.stored),
+        ]),
+    ),
+    method:
+      'CPU time of the renderer’s main thread by the DevTools protocol, minus that of the same frames without events. ' +
+      'A dash: the queue does not say when an event is stored.',
+  };
+}
+
+function frames(report: Report): Section {
+  return {
+    title: 'Frames of a game',
+    plots: ['frames'],
+    table: table(
+      [
+        '8 ms of game in each frame',
+        'enqueuing: p99 ms',
+        'long tasks',
+        'draining: p99 ms',
+        'long tasks',
+        'longest task ms',
+      ],
+      report.summaries.map((summary) => [
+        nameOf(summary),
+        format(summary.framesWhileEnqueuing.p99),
+        format(summary.framesWhileEnqueuing.longTasks),
+        format(summary.framesWhileDraining.p99),
+        format(summary.framesWhileDraining.longTasks),
+        format(summary.framesWhileDraining.longestTask),
+      ]),
+    ),
+    method:
+      'While one event a frame is enqueued at the greatest length, and while the queue empties. ' +
+      '“nothing” shows what this machine does without any queue. A long task takes over 50 ms. ' +
+      'A dash for draining: it sends nothing, or the page was frozen for 15 s.',
+  };
+}
+
+function survivors(report: Report): Section {
+  const cases = report.summaries.find(isQueue)?.kills ?? [];
+  return {
+    title: 'What survives a SIGKILL of the whole browser',
+    plots: [...new Set(cases.map(({ events }) => `survivors-${events}`))],
+    table: table(
+      [
+        'survived / made (promised and lost)',
+        ...cases.map(({ events, delayMs }) => `${format(events)}, ${delayMs} ms`),
+      ],
+      report.summaries.filter(isQueue).map((summary) => [
+        nameOf(summary),
+        ...cases.map(({ events, delayMs }) => {
+          const kill = summary.kills.find(
+            (one) => one.events === events && one.delayMs === delayMs,
+          );
+          if (kill === undefined) return '–';
+          const lost = kill.acknowledged > 0 ? ` (${format(kill.acknowledgedLost)})` : '';
+          return `${format(kill.survived)} / ${format(kill.made)}${lost}`;
+        }),
+      ]),
+    ),
+    method:
+      'Killed so long after the last event; without network; 25 events a frame of 1,000, 50 of 10,000, for at most 6 s. ' +
+      'Survivors are the events in IndexedDB and localStorage after a restart, counted without the contestant’s own code. ' +
+      '“Promised” are events whose promise had resolved and of which word had left the browser.',
+  };
+}
+
+function drain(report: Report): Section {
+  return {
+    title: 'Draining',
+    plots: ['drain'],
+    table: table(
+      ['', 'made', 'stored', 'arrived', 's', 'events/s', 'requests', 'duplicate sends'],
+      report.summaries.filter(sends).flatMap((summary) => {
+        const { drain: one } = summary;
+        if (one === undefined) return [];
+        const rate = one.ms > 0 ? one.arrived / (one.ms / 1_000) : undefined;
+        const figures = [one.made, one.stored, one.arrived, one.ms / 1_000, rate];
+        const counts = [...figures, one.requests, one.duplicateSends];
+        return [[nameOf(summary), ...counts.map((count) => format(count))]];
+      }),
+    ),
+    method:
+      'The network comes back, and the receiver answers after 20 ms. It ends when all arrived, nothing came for 6 s, or 20 s are over.',
+  };
+}
+
+function duplicates(report: Report): Section {
+  return {
+    title: 'Duplicates and losses under faults',
+    plots: [],
+    table: table(
+      ['', 'made', 'lost', 'duplicate sends', 'after de-duplication', 'requests'],
+      report.summaries.filter(sends).flatMap((summary) => {
+        const { faultyDrain: one } = summary;
+        if (one === undefined) return [];
+        const lost = one.made - one.arrived;
+        const counts = [one.duplicateSends, one.duplicatesAfterDeduplication, one.requests];
+        return [[nameOf(summary), ...[one.made, lost, ...counts].map((count) => format(count))]];
+      }),
+    ),
+    method:
+      'The answer to the second request gets lost, the browser is killed when half of the events arrived, and starts again. ' +
+      'The receiver counts an event once by the id that its queue gave it. Who keeps events in memory loses them instead of repeating them.',
+  };
+}
+
+function idle(report: Report): Section {
+  return {
+    title: 'Idle and empty',
+    plots: [],
+    table: table(
+      ['in 3 s', 'timers', 'transactions', 'storage accesses', 'requests', 'CPU ms/s'],
+      report.summaries.flatMap((summary) => {
+        const { idle: one } = summary;
+        if (one === undefined) return [];
+        const { timers, transactions, storageAccesses, requests, cpuMsPerSecond } = one;
+        const counts = [timers, transactions, storageAccesses, requests, cpuMsPerSecond];
+        return [[nameOf(summary), ...counts.map((count) => format(count))]];
+      }),
+    ),
+    method: 'After the first events were sent and a second passed. “nothing” is the page itself.',
+  };
+}
+
+function bytes(report: Report): Section {
+  return {
+    title: 'Bytes',
+    plots: ['bytes'],
+    table: table(
+      ['', 'minified', 'gzip', 'brotli'],
+      report.summaries.flatMap((summary) => {
+        const { size } = summary;
+        if (size === undefined) return [];
+        return [[nameOf(summary), format(size.minified), format(size.gzip), format(size.brotli)]];
+      }),
+    ),
+    method:
+      'One classic script by the same bundler, with the adapter of some 20 lines. Ours includes its HTTP client and all browser ports.',
+  };
+}
+
+/** The tables of the report, in their order. */
+export const sections = (report: Report): Section[] =>
+  [cost, laterCost, frames, survivors, drain, duplicates, idle, bytes].map((make) => make(report));

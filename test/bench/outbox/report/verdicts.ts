@@ -1,0 +1,186 @@
+import { ratio } from '../statistics.ts';
+import type { Report, Summary } from '../summary.ts';
+import { format } from './markdown.ts';
+
+/** A claim about the outbox, and what was measured of it. */
+export interface Verdict {
+  claim: string;
+  value: string;
+  /** Undefined: this run did not measure it. */
+  met: boolean | undefined;
+}
+
+interface Field {
+  ours: Summary;
+  peers: Summary[];
+  control: Summary | undefined;
+}
+
+const bestOf = (
+  peers: Summary[],
+  measure: (summary: Summary) => number | undefined,
+  order: 'least' | 'most',
+): { name: string; value: number } | undefined => {
+  const known = peers.flatMap(({ facts, ...rest }) => {
+    const value = measure({ facts, ...rest });
+    return value === undefined ? [] : [{ name: facts.name, value }];
+  });
+  const sorted = known.toSorted((a, b) => a.value - b.value);
+  return order === 'least' ? sorted[0] : sorted.at(-1);
+};
+
+function flat({ ours }: Field): Verdict {
+  const [first, last] = [ours.lengths[0], ours.lengths.at(-1)];
+  const grows = ratio(last?.p50, first?.p50);
+  const cpuGrows = ratio(last?.cpu, first?.cpu);
+  return {
+    claim: `Cost of an event is flat: at ${format(last?.length)} ≤ 1.3 × at ${format(first?.length)}`,
+    value: `${format(grows)} × (p50), ${format(cpuGrows)} × (all CPU)`,
+    met: grows === undefined ? undefined : grows <= 1.3,
+  };
+}
+
+function belowPeers({ ours, peers }: Field): Verdict {
+  const rows = ours.lengths.map(({ length, p50 }) => {
+    const best = bestOf(
+      peers,
+      (peer) => peer.lengths.find((one) => one.length === length)?.p50,
+      'least',
+    );
+    return { length, p50, best };
+  });
+  const known = rows.filter(({ best }) => best !== undefined);
+  return {
+    claim: 'Main-thread cost below every peer’s at each length',
+    value: known
+      .map(
+        ({ length, p50, best }) =>
+          `at ${format(length)}: ${format(p50)} ms, best peer ${best?.name} ${format(best?.value)} ms`,
+      )
+      .join('; '),
+    met:
+      known.length === 0
+        ? undefined
+        : known.every(({ p50, best }) => p50 !== undefined && p50 < (best?.value ?? 0)),
+  };
+}
+
+function nearRaw({ ours }: Field): Verdict {
+  const ratios = ours.lengths.flatMap(({ p50ToRaw }) => p50ToRaw ?? []);
+  const cpu = ours.lengths.map(({ cpuToRaw }) => format(cpuToRaw)).join(', ');
+  return {
+    claim: 'Main-thread cost ≤ 1.5 × raw IndexedDB of the same run',
+    value: `${ratios.map((one) => format(one)).join(', ')} × (p50, by length); ${cpu} × (all CPU)`,
+    met: ratios.length === 0 ? undefined : ratios.every((one) => one <= 1.5),
+  };
+}
+
+function promisesKept({ ours }: Field): Verdict {
+  const promised = ours.kills.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+  const lost = ours.kills.reduce((sum, { acknowledgedLost }) => sum + acknowledgedLost, 0);
+  return {
+    claim: 'No event whose promise had resolved is lost by a kill of the browser',
+    value: `${format(lost)} lost of ${format(promised)} in ${ours.kills.length} kills`,
+    met: promised === 0 ? undefined : lost === 0,
+  };
+}
+
+function mostSurvive({ ours, peers }: Field): Verdict {
+  const share = (one: { survived: number; made: number } | undefined): number | undefined =>
+    ratio(one?.survived, one?.made);
+  const rows = ours.kills.map((kill) => {
+    const best = bestOf(
+      peers,
+      ({ kills }) =>
+        share(kills.find((one) => one.events === kill.events && one.delayMs === kill.delayMs)),
+      'most',
+    );
+    return { kill, share: share(kill) ?? 0, best };
+  });
+  const percent = (value: number | undefined): string => `${format((value ?? 0) * 100)} %`;
+  return {
+    claim: 'Most events of all queues survive a kill, at every delay',
+    value: rows
+      .map(
+        ({ kill, share: own, best }) =>
+          `${format(kill.events)} at ${kill.delayMs} ms: ${percent(own)}, best peer ${best?.name ?? 'none'} ${percent(best?.value)}`,
+      )
+      .join('; '),
+    met:
+      rows.length === 0 || peers.length === 0
+        ? undefined
+        : rows.every(({ share: own, best }) => own >= (best?.value ?? 0)),
+  };
+}
+
+function countedOnce({ ours }: Field): Verdict {
+  const counts = [ours.drain, ours.faultyDrain].flatMap((one) =>
+    one === undefined ? [] : [one.duplicatesAfterDeduplication],
+  );
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  return {
+    claim: 'The service counts no event twice after its de-duplication',
+    value: `${format(total)} counted twice`,
+    met: counts.length === 0 ? undefined : total === 0,
+  };
+}
+
+function fewestDuplicates({ ours, peers }: Field): Verdict {
+  const lossless = peers.filter(({ faultyDrain }) => faultyDrain?.arrived === faultyDrain?.made);
+  const count = ({ faultyDrain }: Summary): number | undefined => faultyDrain?.duplicateSends;
+  const own = count(ours);
+  const best = bestOf(peers, count, 'least');
+  const fair = bestOf(lossless, count, 'least');
+  const among = fair
+    ? `, fewest among those that lost nothing ${fair.name} ${format(fair.value)}`
+    : ', and every peer lost events';
+  return {
+    claim: 'Fewer duplicate sends than any peer',
+    value: `healthy: ${format(ours.drain?.duplicateSends)}; under faults: ${format(own)}, fewest of all ${best?.name ?? 'none'} ${format(best?.value)}${among}`,
+    met: own === undefined || best === undefined ? undefined : own < best.value,
+  };
+}
+
+function noLongTask({ ours, control }: Field): Verdict {
+  const { longTasks } = ours.framesWhileDraining;
+  return {
+    claim: `Draining ${format(ours.drain?.made)} events costs no long task`,
+    value: `${format(longTasks)} long tasks (without any queue, while enqueuing: ${format(control?.framesWhileEnqueuing.longTasks)})`,
+    met: longTasks === undefined ? undefined : longTasks === 0,
+  };
+}
+
+function nothingWhenIdle({ ours }: Field): Verdict {
+  const { idle } = ours;
+  const wakeUps = idle && idle.timers + idle.transactions + idle.storageAccesses + idle.requests;
+  return {
+    claim: 'No work, timers or wake-ups when idle and empty',
+    value: `${format(wakeUps)} timers, transactions, storage accesses and requests`,
+    met: wakeUps === undefined ? undefined : wakeUps === 0,
+  };
+}
+
+const judges = [
+  flat,
+  belowPeers,
+  nearRaw,
+  promisesKept,
+  mostSurvive,
+  countedOnce,
+  fewestDuplicates,
+  noLongTask,
+  nothingWhenIdle,
+];
+
+/** Judges each claim by this run; none without ours in it. */
+export function judge({ summaries }: Report): Verdict[] {
+  const ours = summaries.find(({ facts }) => facts.kind === 'ours');
+  if (ours === undefined) return [];
+  const peers = summaries.filter(({ facts }) => facts.kind === 'peer');
+  const control = summaries.find(({ facts }) => facts.kind === 'control');
+  const field = { ours, peers, control };
+  return judges.map((one) => one(field));
+}
+
+export const wordOf = ({ met }: Verdict): string =>
+  met === undefined ? 'not measured' : met ? 'met' : 'NOT met';

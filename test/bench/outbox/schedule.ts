@@ -1,0 +1,57 @@
+import type { ContestantFacts } from './contestants.ts';
+import { measureFaultyDrain } from './measure/faulty-drain.ts';
+import { measureKill } from './measure/kill.ts';
+import { measureLife } from './measure/life.ts';
+import type { Setting } from './measure/setting.ts';
+import type { Measured } from './results.ts';
+
+/** One measure of one contestant. */
+export interface Job {
+  title: string;
+  run(): Promise<void>;
+}
+
+const sends = ({ facts }: Measured): boolean => facts.kind === 'ours' || facts.kind === 'peer';
+
+/**
+ * All jobs, in an order in which contestants alternate: what others do on this machine then meets all
+ * of them alike.
+ */
+export function planJobs(setting: Setting, measured: Measured[]): Job[] {
+  const lives = interleave(measured, setting.plan.rounds).map((entry) => ({
+    title: `${entry.facts.name}: cost, frames and drain`,
+    run: async () => void entry.lives.push(await measureLife(setting, entry.facts)),
+  }));
+  const cases = setting.plan.kills.flatMap(({ delaysMs, ...size }) =>
+    delaysMs.map((delayMs) => ({ ...size, delayMs })),
+  );
+  const kills = cases.flatMap((killCase) =>
+    measured
+      .filter(({ facts }) => facts.kind !== 'control')
+      .map((entry) => ({
+        title: `${entry.facts.name}: killed ${killCase.delayMs} ms after ${killCase.events} events`,
+        run: async () => void entry.kills.push(await measureKill(setting, entry.facts, killCase)),
+      })),
+  );
+  const faulty = measured.filter(sends).map((entry) => ({
+    title: `${entry.facts.name}: lost answer and kill while sending`,
+    run: async () => {
+      entry.faultyDrain = await measureFaultyDrain(setting, entry.facts);
+    },
+  }));
+  return [...lives, ...faulty, ...kills];
+}
+
+const isRepeated = ({ kind, name }: ContestantFacts): boolean =>
+  kind === 'ours' || name === 'raw-group';
+
+/** Ours and the raw limit before each part of the others, since their ratio is what is judged. */
+function interleave(measured: Measured[], rounds: number): Measured[] {
+  const repeated = measured.filter(({ facts }) => isRepeated(facts));
+  const others = measured.filter(({ facts }) => !isRepeated(facts));
+  const part = Math.ceil(others.length / rounds);
+  return Array.from({ length: rounds }, (_, round) => [
+    ...repeated,
+    ...others.slice(round * part, (round + 1) * part),
+  ]).flat();
+}

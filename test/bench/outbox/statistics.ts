@@ -1,0 +1,10 @@
+/** The value below which this share of the values lies; undefined of none. */
+export function percentile(values: number[], share: number): number | undefined {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+}
+
+export const median = (values: number[]): number | undefined => percentile(values, 0.5);
+
+export const ratio = (value: number | undefined, to: number | undefined): number | undefined =>
+  value === undefined || to === undefined || to === 0 ? undefined : value / to;
