@@ -176,6 +176,16 @@ test.concurrent(
   },
 );
 
+test.concurrent('a batch may tell what the device gave up, and must be a batch', async () => {
+  const decision = await client.decideImage('dropped');
+  const batch = { sent_at: new Date().toISOString(), events: [client.event(decision, 'start')] };
+  const post = (body: object) => client.call('POST', '/v1/events', client.publishable, body);
+  expect((await post({ ...batch, dropped: { full: 3 } })).status).toBe(200);
+  expect((await post({ ...batch, lost: 3 })).status).toBe(422);
+  expect((await post({ ...batch, events: [] })).status).toBe(422);
+  expect((await post({ ...batch, events: [{}] })).status).toBe(422);
+});
+
 test.concurrent('a forced denial and a forced wait do as they say', async () => {
   const force = async (simulate: 'reward_denied' | 'reward_pending') => {
     const request = {

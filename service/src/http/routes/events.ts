@@ -1,3 +1,4 @@
+import { schemas } from '@trueward/protocol';
 import type { AdEvent } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Submitted, TakeIn } from '../../event/intake.ts';
@@ -10,25 +11,21 @@ interface LooseBatch {
   dropped?: Record<string, number>;
 }
 
-const looseBatch = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['sent_at', 'events'],
-  properties: {
-    sent_at: { type: 'string', format: 'date-time' },
-    events: {
-      type: 'array',
-      minItems: 1,
-      maxItems: 100,
-      items: {
-        type: 'object',
-        required: ['id'],
-        properties: { id: { type: 'string', maxLength: 64 } },
-      },
-    },
-    dropped: { type: 'object', additionalProperties: { type: 'integer', minimum: 1 } },
-  },
-};
+/** The documented batch, but of its events only that each can be answered under its id. */
+function looseBatch(): object {
+  const batch = schemas.find((schema) => schema.$id === 'EventBatch') as unknown as BatchSchema;
+  const items = {
+    type: 'object',
+    required: ['id'],
+    properties: { id: { type: 'string', maxLength: 64 } },
+  };
+  const events = { ...batch.properties.events, items };
+  return { ...batch, $id: 'LooseEventBatch', properties: { ...batch.properties, events } };
+}
+
+interface BatchSchema {
+  properties: { events: object };
+}
 
 /** `POST /v1/events`: reports what happened to shown ads. */
 export function addEventRoutes(app: FastifyInstance, { takeIn }: { takeIn: TakeIn }): void {
@@ -36,7 +33,7 @@ export function addEventRoutes(app: FastifyInstance, { takeIn }: { takeIn: TakeI
   if (!compile) throw new Error('The events need the validation.');
   const compileBody = (schema: object) =>
     compile({ schema, method: 'POST', url: '/v1/events', httpPart: 'body' });
-  const isBatch = compileBody(looseBatch);
+  const isBatch = compileBody(looseBatch());
   const isEvent = compileBody({ $ref: 'AdEvent#' });
 
   app.post<{ Body: LooseBatch }>(
