@@ -13,7 +13,9 @@ interface LooseBatch {
 
 /** The documented batch, but of its events only that each can be answered under its id. */
 function looseBatch(): object {
-  const batch = schemas.find((schema) => schema.$id === 'EventBatch') as unknown as BatchSchema;
+  const batch = schemas.find(
+    (schema) => '$id' in schema && schema.$id === 'EventBatch',
+  ) as unknown as BatchSchema;
   const items = {
     type: 'object',
     required: ['id'],
