@@ -24,7 +24,10 @@ export const checks = [
     name: 'lint',
     commands: [[...tool('oxlint'), '-c', 'oxlint.config.mjs', '--type-aware', '--deny-warnings']],
   },
-  { name: 'format', commands: [[...tool('prettier'), '--check', '--log-level', 'warn', '.']] },
+  {
+    name: 'format',
+    commands: [[...tool('prettier'), '--check', '--cache', '--log-level', 'warn', '.']],
+  },
   { name: 'unused', commands: [tool('knip')] },
   {
     name: 'generated',
@@ -37,10 +40,16 @@ export const checks = [
       [
         ...tool('@arethetypeswrong/cli', 'attw'),
         // Script tags are no modules, and what resolves only by CommonJS rules is not offered.
-        '--pack=.',
-        '--profile=esm-only',
-        '--format=ascii',
-        '--exclude-entrypoints=trueward.js,trueward-cocos.js,trueward-phaser.js',
+        '--pack',
+        '.',
+        '--profile',
+        'esm-only',
+        '--format',
+        'ascii',
+        '--exclude-entrypoints',
+        'trueward.js',
+        'trueward-cocos.js',
+        'trueward-phaser.js',
       ],
     ],
   },

@@ -29,7 +29,10 @@ interface Ended {
 }
 
 /** `ended`: the process and all that had its output have ended. `ready` settles with dev.json, or fails with the output. */
-function start([program = '', ...args] = [process.execPath, 'scripts/start.mjs']): {
+function start(
+  program = process.execPath,
+  args = ['scripts/start.mjs'],
+): {
   process: ChildProcess;
   ready: Promise<DevFile>;
   ended: Promise<Ended>;
@@ -110,7 +113,7 @@ test('says where everything is once it answers, ends within 5 s, and goes on wit
 });
 
 test('`npm start` ends all of it when npm gets the signal', async () => {
-  const first = start(['npm', 'start']);
+  const first = start('npm', ['start']);
   const dev = await first.ready;
   const { ms } = await stop(first);
   expect(ms).toBeLessThan(5000);
