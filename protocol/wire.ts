@@ -643,6 +643,12 @@ export interface EventBatch {
    * @maxItems 100
    */
   events: AdEvent[];
+  /**
+   * Events that the device gave up since its last report, by reason.
+   */
+  dropped?: {
+    [k: string]: number;
+  };
 }
 /**
  * What became of one event.

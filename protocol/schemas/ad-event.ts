@@ -48,6 +48,15 @@ export const eventBatchSchema = named('EventBatch', 'Events of one device.', {
     'By the client’s clock, when the request was made: the service corrects skew by it.',
   ),
   events: Type.Array(ref('AdEvent'), { minItems: 1, maxItems: 100 }),
+  dropped: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: Type.Integer({ minimum: 1 }),
+        description: 'Events that the device gave up since its last report, by reason.',
+      },
+    ),
+  ),
 });
 
 export const rejectionCode = oneOf([

@@ -1,7 +1,7 @@
 import type { Availability } from '../outcome.ts';
 import type { Decisions, NoAd, ReadyAd } from './decisions.ts';
-import { durationMs } from './no-ad.ts';
-import { requestAd, type RequestAdParts } from './request-ad.ts';
+import { durationMs } from './duration.ts';
+import type { RequestAdParts } from './request-ad.ts';
 
 export interface DecisionsParts extends RequestAdParts {
   /** Whether the browser believes that there is a network. */
@@ -67,7 +67,11 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const fly = (placement: string, slot: Slot): NonNullable<Slot['flight']> => {
     const abort = new AbortController();
     const request = async (): Promise<NoAd | undefined> => {
-      const result = await requestAd(parts, placement, abort.signal, unexpired(slot));
+      // Loaded with the first request: a game starts without it.
+      const result = await import('./request-ad.ts').then(
+        ({ requestAd }) => requestAd(parts, placement, abort.signal, unexpired(slot)),
+        (): NoAd => ({ outcome: 'offline', reason: 'network' }),
+      );
       if (slot.flight?.abort === abort) delete slot.flight;
       if (!('creative' in result)) {
         if (!destroyed) refuse(slot, result);

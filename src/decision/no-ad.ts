@@ -1,16 +1,15 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { Outcome, UnfilledReason } from '../outcome.ts';
+import { reasonOf } from '../transport/classify.ts';
 import type { Answer } from '../transport/service-client.ts';
 import type { NoAd } from './decisions.ts';
+import { durationMs } from './duration.ts';
 
-const unfilled: Record<UnfilledReason, Outcome> = {
+/** What the status may not say by itself; every other reason means an empty shelf. */
+const unfilled: Partial<Record<UnfilledReason, Outcome>> = {
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',
   rate_limited: 'cooldown',
-  no_candidates: 'no_fill',
-  not_approved: 'no_fill',
-  budget: 'no_fill',
-  paused: 'no_fill',
   killed: 'killed',
   policy: 'blocked',
   commercial: 'blocked',
@@ -45,22 +44,14 @@ export function noAdFromAnswer(
   answer: Exclude<Answer<unknown>, { kind: 'ok' }>,
   nowMs: number,
 ): NoAd {
-  if (answer.kind === 'refused') {
-    const { code } = answer.problem;
-    return {
-      outcome: code === 'placement_not_found' ? 'invalid_placement' : 'error',
-      reason: code,
-    };
-  }
-  if (answer.kind === 'unreachable')
-    return { outcome: unreachable[answer.cause], reason: answer.cause };
+  const reason = reasonOf(answer);
+  if (answer.kind === 'unreachable') return { outcome: unreachable[answer.cause], reason };
+  if (answer.kind === 'refused')
+    return { outcome: reason === 'placement_not_found' ? 'invalid_placement' : 'error', reason };
   const { status, retryAfterMs } = answer;
   return {
     outcome: status === 408 || status === 504 ? 'timeout' : 'error',
-    reason: `http_${status}`,
+    reason,
     ...(retryAfterMs === undefined ? {} : { retryAt: new Date(nowMs + retryAfterMs) }),
   };
 }
-
-/** From one time of the service to another: right whatever the device's own clock says. */
-export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);

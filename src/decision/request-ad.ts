@@ -1,5 +1,6 @@
 import type { Decision, DecisionRequest } from '../../protocol/wire.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
+import { bounded } from '../platform/bounded.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import type { FilledDecision, NoAd, ReadyAd } from './decisions.ts';
@@ -48,32 +49,21 @@ async function load(
   decision: FilledDecision,
   outer: AbortSignal,
 ): Promise<ReadyAd | NoAd> {
-  const inner = new AbortController();
   const decisionId = decision.id;
-  let ended: NoAd | undefined;
-  const stopped = new Promise<NoAd>((resolve) => {
-    inner.signal.addEventListener('abort', () =>
-      resolve(ended ?? { outcome: 'aborted', decisionId }),
-    );
+  const loaded = await bounded(parts.clock, parts.loadTimeoutMs, outer, async (signal) => {
+    const creative = await parts.loadCreative(decision, signal);
+    // A renderer may finish although it was told to stop.
+    if (signal.aborted) creative.destroy();
+    return { decision, creative };
   });
-  const abort = (): void => inner.abort();
-  outer.addEventListener('abort', abort);
-  const cancelTimer = parts.clock.after(parts.loadTimeoutMs, () => {
-    ended = { outcome: 'timeout', reason: 'load_timeout', decisionId };
-    inner.abort();
-  });
-  const loading = parts.loadCreative(decision, inner.signal).then(
-    (creative): ReadyAd | NoAd => {
-      // A renderer may finish although it was told to stop.
-      if (inner.signal.aborted) creative.destroy();
-      return { decision, creative };
-    },
-    (): NoAd => ended ?? { outcome: 'error', reason: 'load_failed', decisionId },
-  );
-  try {
-    return await Promise.race([stopped, loading]);
-  } finally {
-    cancelTimer();
-    outer.removeEventListener('abort', abort);
+  switch (loaded) {
+    case 'aborted':
+      return { outcome: 'aborted', decisionId };
+    case 'timeout':
+      return { outcome: 'timeout', reason: 'load_timeout', decisionId };
+    case 'failed':
+      return { outcome: 'error', reason: 'load_failed', decisionId };
+    default:
+      return loaded;
   }
 }

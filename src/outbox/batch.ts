@@ -6,8 +6,8 @@ export const wireLimits = { events: 100, bytes: 60_000 };
 
 /** Records that go to the service in one request, and are removed together. */
 export interface Batch {
-  first: number;
-  last: number;
+  /** How many records it takes. */
+  records: number;
   /** Wall time of the oldest record, in milliseconds. */
   at: number;
   events: AdEvent[];
@@ -16,44 +16,40 @@ export interface Batch {
   unreadable: SetAside[];
 }
 
-const readEvents = (value: unknown): AdEvent[] | undefined => {
+/** Length of stored events, in UTF-16 units. */
+export const lengthOf = (events: string[]): number =>
+  events.reduce((sum, json) => sum + json.length, 0);
+
+const parse = (value: unknown): { at: number; events: AdEvent[]; bytes: number } | undefined => {
   if (!isEventRecord(value)) return undefined;
+  const { at, events } = value;
   try {
-    return value.events.map((json) => JSON.parse(json) as AdEvent);
+    const parsed = events.map((json) => JSON.parse(json) as AdEvent);
+    return { at, events: parsed, bytes: lengthOf(events) };
   } catch {
     // A record that is damaged is set aside like one of an unknown release.
     return undefined;
   }
 };
 
-const sizeOf = (value: unknown): { events: number; bytes: number } =>
-  isEventRecord(value)
-    ? {
-        events: value.events.length,
-        bytes: value.events.reduce((sum, json) => sum + json.length, 0),
-      }
-    : { events: 0, bytes: 0 };
-
 /**
  * Takes the oldest records that fit into one request, and at least one, since a record is never
- * larger than a request. `maxEvents` is the limit of events.
+ * larger than a request.
  */
-export function nextBatch(records: StoredRecord[], maxEvents: number): Batch | undefined {
-  let batch: Batch | undefined;
-  for (const { key, value } of records) {
-    const size = sizeOf(value);
-    const events = readEvents(value);
-    batch ??= { first: key, last: key, at: Infinity, events: [], bytes: 0, unreadable: [] };
-    const full =
-      batch.events.length + size.events > maxEvents || batch.bytes + size.bytes > wireLimits.bytes;
-    if (full && batch.events.length > 0) break;
-    batch.last = key;
-    if (events === undefined) batch.unreadable.push({ reason: 'unreadable', value });
-    else {
-      batch.events.push(...events);
-      batch.bytes += size.bytes;
-      if (isEventRecord(value)) batch.at = Math.min(batch.at, value.at);
-    }
+export function nextBatch(records: StoredRecord[], maxEvents: number): Batch {
+  const batch: Batch = { records: 0, at: Infinity, events: [], bytes: 0, unreadable: [] };
+  for (const { value } of records) {
+    const record = parse(value);
+    if (record) {
+      const { length } = batch.events;
+      const full =
+        length + record.events.length > maxEvents || batch.bytes + record.bytes > wireLimits.bytes;
+      if (length > 0 && full) break;
+      batch.at = Math.min(batch.at, record.at);
+      batch.events.push(...record.events);
+      batch.bytes += record.bytes;
+    } else batch.unreadable.push({ reason: 'unreadable', value });
+    batch.records += 1;
   }
   return batch;
 }
@@ -65,11 +61,12 @@ export function groupEvents(events: string[]): string[][] {
   for (const json of events) {
     const group = groups.at(-1);
     bytes += json.length;
-    // 64 to a record: 20 times fewer writes in a burst than one by one (docs of the benchmark).
-    if (group === undefined || group.length === 64 || bytes > wireLimits.bytes) {
+    // 64 to a record: 20 times fewer writes in a burst than one by one (docs/outbox.md).
+    if (group && group.length < 64 && bytes <= wireLimits.bytes) group.push(json);
+    else {
       groups.push([json]);
       bytes = json.length;
-    } else group.push(json);
+    }
   }
   return groups;
 }

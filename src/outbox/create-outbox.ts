@@ -6,14 +6,14 @@ import type { Locks } from '../platform/locks.ts';
 import type { PageLifecycle, PageMoment } from '../platform/page-lifecycle.ts';
 import type { OpenTabSignal } from '../platform/tab-signal.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
-import { groupEvents, wireLimits } from './batch.ts';
+import { groupEvents, lengthOf, wireLimits } from './batch.ts';
 import { createDrain, keepaliveBytes } from './drain.ts';
-import type { EventStore, StoredRecord } from './event-store.ts';
+import type { EventRecord, EventStore, StoredRecord } from './event-store.ts';
 import { createMemoryStore } from './memory-store.ts';
 import type { DropReason, Outbox, OutboxDiagnostics } from './outbox.ts';
 import { createRecentEvents } from './recent-events.ts';
 import { planSacrifice, type Bounds } from './sacrifice.ts';
-import type { Delivery } from './send.ts';
+import { sendEvents, type Delivery } from './send.ts';
 
 export interface OutboxParts {
   /** Names what the tabs share: the lock and the signal. One per publishable key. */
@@ -26,14 +26,32 @@ export interface OutboxParts {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   openTabSignal: OpenTabSignal;
-  /** The store that survives the page; memory takes over when it fails. */
+  /** The store that survives the page; memory takes over while it fails. */
   store: EventStore & { open(): Promise<void> };
   /** Default: 20,000 events and 16 MB, some weeks of a busy game without network. */
   bounds?: Bounds;
 }
 
-/** A guess for what an earlier page stored, until it is counted. */
-const usualEventBytes = 600;
+/** What tabs tell each other: how the shared store grew or shrank, and what the service answered. */
+interface TabNews {
+  events: number;
+  bytes: number;
+  rewards: RewardStatus[];
+}
+
+interface Size {
+  events: number;
+  bytes: number;
+}
+
+const grow = (size: Size, events: number, bytes: number): void => {
+  // Never below nothing: what other tabs tell can come late.
+  size.events = Math.max(0, size.events + events);
+  size.bytes = Math.max(0, size.bytes + bytes);
+};
+const add = (counts: Record<string, number>, more: Record<string, number>): void => {
+  for (const [name, count] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + count;
+};
 
 /** Makes the durable queue of events; opens its store at once, so that the first event does not wait. */
 export function createOutbox(parts: OutboxParts): Outbox {
@@ -42,7 +60,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const memory = createMemoryStore();
   const recent = createRecentEvents(keepaliveBytes);
   const listeners = new Set<(rewards: RewardStatus[]) => void>();
-  const signal = parts.openTabSignal(`${parts.name}:outbox`);
+  const signal = parts.openTabSignal<TabNews>(`${parts.name}:outbox`);
   const diagnostics: OutboxDiagnostics = {
     storage: 'indexeddb',
     stored: 0,
@@ -50,91 +68,118 @@ export function createOutbox(parts: OutboxParts): Outbox {
     dropped: {},
     rejected: {},
   };
-  let storedBytes = 0;
+  const shared: Size = { events: 0, bytes: 0 };
+  const own: Size = { events: 0, bytes: 0 };
+  /** Drops that the service has not heard of. */
+  let untold: Record<string, number> = {};
   let group: { events: string[]; stored: Promise<void> } | undefined;
   let leading = false;
-  let ready = false;
   let away = false;
   let stopLeading: (() => void) | undefined;
   let destroyed = false;
 
-  const drop = (reason: DropReason, count = 1): void => {
-    diagnostics.dropped[reason] = (diagnostics.dropped[reason] ?? 0) + count;
+  const drop = (reason: DropReason, count: number): void => {
+    if (count > 0)
+      for (const counts of [diagnostics.dropped, untold]) add(counts, { [reason]: count });
   };
   const note = (error: unknown): void => {
     diagnostics.lastError = String(error);
   };
-  const tally = (events: number, bytes: number): void => {
-    diagnostics.stored = Math.max(0, diagnostics.stored + events);
-    storedBytes = Math.max(0, storedBytes + bytes);
+  const heard = ({ events = 0, bytes = 0, rewards = [] }: Partial<TabNews>): void => {
+    grow(shared, events, bytes);
+    if (rewards.length > 0) for (const listener of listeners) listener(rewards);
+    if (events > 0) drain.wake();
+  };
+  const tell = (news: TabNews): void => {
+    if (!destroyed) signal.send(news);
+    heard(news);
+  };
+  /** A store grew or shrank. */
+  const tally = (source: EventStore, events: number, bytes: number): void => {
+    if (source === store) tell({ events, bytes, rewards: [] });
+    else grow(own, events, bytes);
   };
 
-  const onDelivery = ({ settled, rejections, rewards, failure }: Delivery): void => {
+  const send = async (events: AdEvent[], keepalive: boolean): Promise<Delivery> => {
+    const telling = untold;
+    untold = {};
+    const extras = Object.keys(telling).length > 0 ? { dropped: telling } : {};
+    const delivery = await sendEvents(parts, events, extras, keepalive);
+    const { settled, rejections, rewards, failure } = delivery;
     recent.remove(settled);
     diagnostics.sent += settled.length - rejections.length;
-    for (const { code, by } of rejections) {
-      diagnostics.rejected[code] = (diagnostics.rejected[code] ?? 0) + 1;
-      if (by === 'body') drop('refused');
+    for (const { code } of rejections) add(diagnostics.rejected, { [code]: 1 });
+    if (failure) {
+      note(failure.reason);
+      // Told again, though the service may have heard it: these counts are for people, not for money.
+      add(untold, telling);
     }
-    if (failure) note(failure.reason);
-    if (rewards.length > 0) for (const listener of listeners) listener(rewards);
+    if (rewards.length > 0) tell({ events: 0, bytes: 0, rewards });
+    return delivery;
   };
 
   const drain = createDrain({
-    client: parts.client,
     clock,
     random: parts.random,
+    send,
     // Memory belongs to this tab alone, so it is emptied without the lock.
     sources: () => (leading ? [store, memory] : [memory]),
-    onDelivery,
-    onRemoved(batch, why) {
-      if (why === 'too_old') drop('too_old', batch.events.length);
-      if (batch.unreadable.length > 0) drop('refused', batch.unreadable.length);
-      tally(-batch.events.length, -batch.bytes);
+    onRemoved(source, batch, tooOld) {
+      if (tooOld) drop('too_old', batch.events.length);
+      drop('unreadable', batch.unreadable.length);
+      tally(source, -batch.events.length, -batch.bytes);
     },
-    onError: note,
+    onError(error) {
+      note(error);
+      // Another tab may have a connection that works: a newer release, after an upgrade.
+      followOthers();
+    },
   });
 
-  /** Gives up what is worth least until `target` holds, and learns what is really stored. */
-  const sacrifice = async (from: EventStore, target: Bounds): Promise<void> => {
+  const sizeOf = (source: EventStore): Size => (source === store ? shared : own);
+  /** Counts what is really stored, and gives up what is worth least until `target` holds. */
+  const takeStock = async (source: EventStore, target: Bounds): Promise<void> => {
     const records: StoredRecord[] = [];
     for (let after = -1; ; after = records.at(-1)?.key ?? after) {
-      const some = await from.read(after, 250);
+      const some = await source.read(after, 250);
       if (some.length === 0) break;
       records.push(...some);
     }
-    const plan = planSacrifice(records, target);
-    await from.rewrite(plan.changes);
-    if (plan.dropped > 0) drop('too_many', plan.dropped);
-    diagnostics.stored = plan.left.events;
-    storedBytes = plan.left.bytes;
+    const { events, bytes, dropped, changes } = planSacrifice(records, target);
+    Object.assign(sizeOf(source), { events, bytes });
+    if (dropped.length === 0) return;
+    await source.rewrite(changes);
+    drop('too_many', dropped.length);
+    tally(source, -dropped.length, -lengthOf(dropped));
   };
 
-  const append = async (events: string[]): Promise<void> => {
-    const at = clock.now();
-    const records = groupEvents(events).map((some) => ({ v: 1 as const, at, events: some }));
-    let used: EventStore = store;
+  /** Stores the records for good if that is possible at all; says where they are. */
+  const keep = async (records: EventRecord[]): Promise<EventStore> => {
     try {
       await store.append(records).catch(async (error: unknown) => {
         note(error);
         if ((error as Error | null)?.name !== 'QuotaExceededError') throw error;
-        await sacrifice(store, { events: diagnostics.stored, bytes: storedBytes * 0.8 });
+        await takeStock(store, { events: bounds.events, bytes: shared.bytes * 0.8 });
         await store.append(records);
       });
+      diagnostics.storage = 'indexeddb';
+      lead();
+      return store;
     } catch (error) {
       note(error);
       diagnostics.storage = 'memory';
-      used = memory;
       await memory.append(records);
+      return memory;
     }
-    tally(
-      events.length,
-      events.reduce((sum, json) => sum + json.length, 0),
-    );
-    if (diagnostics.stored > bounds.events || storedBytes > bounds.bytes)
-      await sacrifice(used, bounds).catch(note);
-    if (leading || used === memory) drain.wake();
-    else signal.send();
+  };
+  const append = async (events: string[]): Promise<void> => {
+    const at = clock.now();
+    const source = await keep(groupEvents(events).map((some) => ({ v: 1, at, events: some })));
+    tally(source, events.length, lengthOf(events));
+    const size = sizeOf(source);
+    if (size.events > bounds.events || size.bytes > bounds.bytes)
+      await takeStock(source, bounds).catch(note);
+    if (source === memory) drain.wake();
   };
 
   /** Begins the write in a microtask: with all that this task enqueues, and before it ends. */
@@ -148,8 +193,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   };
 
   const lead = (): void => {
-    if (!ready || away || destroyed || stopLeading) return;
-    stopLeading = parts.locks.acquire(`${parts.name}:outbox`, () => {
+    if (away || destroyed) return;
+    stopLeading ??= parts.locks.acquire(`${parts.name}:outbox`, () => {
       leading = true;
       drain.wake();
     });
@@ -162,9 +207,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const prepare = async (): Promise<void> => {
     try {
       await store.open();
-      const records = ready ? 0 : await store.count();
-      ready = true;
-      tally(records, records * usualEventBytes);
+      // The leader's own count is right.
+      if (!leading) await takeStock(store, bounds);
       lead();
     } catch (error) {
       note(error);
@@ -189,7 +233,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const endings = [
     lifecycle.onMoment(onMoment),
     parts.connectivity.onOnline(() => drain.nudge()),
-    signal.onSignal(() => drain.wake()),
+    signal.onMessage(heard),
   ];
   void prepare();
 
@@ -199,7 +243,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       const full: AdEvent = { ...event, id: parts.newId(), occurred_at: now };
       const json = JSON.stringify(full);
       if (destroyed || json.length > wireLimits.bytes) {
-        drop(destroyed ? 'storage_failed' : 'too_large');
+        drop(destroyed ? 'destroyed' : 'too_large', 1);
         return Promise.resolve();
       }
       recent.add(full, json.length);
@@ -209,15 +253,14 @@ export function createOutbox(parts: OutboxParts): Outbox {
     },
     async flush() {
       await group?.stored;
-      if (leading || diagnostics.storage === 'memory') drain.nudge();
-      else signal.send();
+      drain.nudge();
       await drain.finished();
     },
     onRewards(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    diagnostics: () => structuredClone(diagnostics),
+    diagnostics: () => ({ ...structuredClone(diagnostics), stored: shared.events + own.events }),
     destroy() {
       if (destroyed) return;
       destroyed = true;

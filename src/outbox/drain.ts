@@ -1,20 +1,20 @@
 import type { AdEvent } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import { backOffMs } from '../transport/back-off.ts';
-import type { ServiceClient } from '../transport/service-client.ts';
+import { createBackOff } from '../transport/create-back-off.ts';
 import { nextBatch, wireLimits, type Batch } from './batch.ts';
-import type { EventStore } from './event-store.ts';
-import { sendEvents, type Delivery } from './send.ts';
+import type { EventStore, StoredRecord } from './event-store.ts';
+import type { Delivery } from './send.ts';
 
 export interface DrainParts {
-  client: ServiceClient;
   clock: Clock;
   random: () => number;
+  /** Sends events; what became of them has been taken note of when it resolves. */
+  send(events: AdEvent[], keepalive: boolean): Promise<Delivery>;
   /** The stores that this tab may empty now. */
   sources(): EventStore[];
-  onDelivery(delivery: Delivery): void;
   /** Events left the store: delivered, set aside or given up. */
-  onRemoved(batch: Batch, why: 'settled' | 'too_old'): void;
+  onRemoved(source: EventStore, batch: Batch, tooOld: boolean): void;
+  /** A store failed. It is tried again with the next event, or the next look at the page. */
   onError(error: unknown): void;
 }
 
@@ -33,8 +33,8 @@ export interface Drain {
 
 /** Longest late window of a placement; after it the service takes no event any more. */
 const longestAgeMs = 7 * 86_400_000;
-/** Records read at once: 250 block the main thread for about a millisecond. */
-const chunk = 250;
+/** Records read at once, two full requests: they block the main thread for about a millisecond. */
+const chunk = 200;
 /** Events a request while the last answer is missing: a lost answer then repeats few of them. */
 const cautiousEvents = 25;
 /** `keepalive` bodies of a page may have 64 KiB in flight together, other scripts included. */
@@ -42,7 +42,6 @@ export const keepaliveBytes = 15_000;
 
 /** Makes the {@link Drain} of a queue. */
 export function createDrain(parts: DrainParts): Drain {
-  const { clock } = parts;
   /** Sent and settled, but not removed from the store yet. */
   const settled = new Set<string>();
   const inFlight = new Set<string>();
@@ -50,105 +49,108 @@ export function createDrain(parts: DrainParts): Drain {
   let leaving: Promise<void> = Promise.resolve();
   let again = false;
   let stopped = false;
-  let failures = 0;
-  let wait: { cancel: () => void; demanded: boolean } | undefined;
+  /** Whether the service itself named the time of the next try. */
+  let demanded = false;
+  const backOff = createBackOff(parts, () => wake());
 
   const send = async (events: AdEvent[], keepalive: boolean): Promise<Delivery> => {
     for (const { id } of events) inFlight.add(id);
-    const delivery = await sendEvents(parts.client, clock, events, keepalive);
+    const delivery = await parts.send(events, keepalive);
     for (const { id } of events) inFlight.delete(id);
     for (const id of delivery.settled) settled.add(id);
-    parts.onDelivery(delivery);
     return delivery;
   };
 
-  const backOff = (retryAfterMs?: number): void => {
-    failures += 1;
-    wait?.cancel();
-    const delayMs = backOffMs(failures, parts.random, retryAfterMs);
-    wait = { demanded: retryAfterMs !== undefined, cancel: clock.after(delayMs, endWait) };
-  };
-  const endWait = (): void => {
-    wait?.cancel();
-    wait = undefined;
-    wake();
+  /** Sends one batch and takes it out of the store; false when it has to be sent again. */
+  const deliver = async (
+    source: EventStore,
+    batch: Batch,
+    first: number,
+    last: number,
+  ): Promise<boolean> => {
+    const unsent = batch.events.filter(({ id }) => !settled.has(id));
+    const { rejections, failure } =
+      unsent.length > 0
+        ? await send(unsent, batch.bytes <= keepaliveBytes)
+        : { rejections: [], failure: undefined };
+    const rejected = rejections.map(({ event, code }) => ({ reason: code, value: event }));
+    const aside = [...batch.unreadable, ...rejected];
+    if (aside.length > 0) await source.setAside(aside);
+    // It had its try, since a wrong clock must not cost an event that the service would have taken.
+    const tooOld = failure !== undefined && parts.clock.now() - batch.at > longestAgeMs;
+    if (failure) {
+      demanded = failure.retryAfterMs !== undefined;
+      if (!stopped) backOff.failed(failure.retryAfterMs);
+      if (!tooOld) return false;
+    } else backOff.succeeded();
+    await source.remove(first, last);
+    for (const { id } of batch.events) settled.delete(id);
+    parts.onRemoved(source, batch, tooOld);
+    return !failure;
   };
 
-  /** Sends one batch and takes it out of the store; false when it has to be sent again. */
-  const deliver = async (source: EventStore, batch: Batch): Promise<boolean> => {
-    const unsent = batch.events.filter(({ id }) => !settled.has(id));
-    const delivery: Delivery =
-      unsent.length === 0
-        ? { settled: [], rejections: [], rewards: [] }
-        : await send(unsent, batch.bytes <= keepaliveBytes);
-    const aside = [
-      ...batch.unreadable,
-      ...delivery.rejections.map(({ event, code }) => ({ reason: code, value: event })),
-    ];
-    if (aside.length > 0) await source.setAside(aside);
-    const { failure } = delivery;
-    if (failure) backOff(failure.retryAfterMs);
-    // It had its try, since a wrong clock must not cost an event that the service would have taken.
-    const tooOld = failure !== undefined && clock.now() - batch.at > longestAgeMs;
-    if (failure && !tooOld) return false;
-    if (!failure) failures = 0;
-    await source.remove(batch.first, batch.last);
-    for (const { id } of batch.events) settled.delete(id);
-    parts.onRemoved(batch, tooOld ? 'too_old' : 'settled');
-    return !tooOld;
-  };
+  const readOn = (source: EventStore, after: number): Promise<StoredRecord[]> =>
+    source.read(after, chunk).catch((error: unknown) => {
+      parts.onError(error);
+      return [];
+    });
 
   /** Empties one store; false when sending has failed. */
   const empty = async (source: EventStore): Promise<boolean> => {
-    let records = await source.read(-1, chunk);
-    while (records.length > 0) {
+    let records = await readOn(source, -1);
+    for (;;) {
       // What is on its way past the store would be sent twice.
       await leaving;
-      if (stopped || !parts.sources().includes(source)) return true;
-      const batch = nextBatch(records, failures > 0 ? cautiousEvents : wireLimits.events);
-      if (batch === undefined) return true;
-      if (!(await deliver(source, batch))) return false;
-      records = records.filter(({ key }) => key > batch.last);
-      if (records.length === 0) records = await source.read(-1, chunk);
+      const [first] = records;
+      if (!first || stopped || !parts.sources().includes(source)) return true;
+      const batch = nextBatch(records, backOff.failures() > 0 ? cautiousEvents : wireLimits.events);
+      const last = records[batch.records - 1]?.key ?? first.key;
+      const rest = records.slice(batch.records);
+      // The next records are read while these are on their way.
+      const [sent, next] = await Promise.all([
+        deliver(source, batch, first.key, last),
+        rest.length > 0 ? rest : readOn(source, last),
+      ]);
+      if (!sent) return false;
+      records = next;
     }
-    return true;
   };
 
   const run = async (): Promise<void> => {
     let sent = true;
     while (again && sent && !stopped) {
       again = false;
-      for (const source of parts.sources()) sent = sent && (await empty(source).catch(storeFailed));
+      for (const source of parts.sources())
+        if (sent)
+          sent = await empty(source).catch((error: unknown) => {
+            parts.onError(error);
+            // What is in memory goes out meanwhile.
+            return true;
+          });
     }
     running = undefined;
-  };
-  /** The next event, or the next look at the page, tries again; what is in memory goes out meanwhile. */
-  const storeFailed = (error: unknown): boolean => {
-    parts.onError(error);
-    return true;
   };
 
   const wake = (): void => {
     again = true;
-    if (!stopped && !wait) running ??= run();
+    if (!stopped && !backOff.waiting()) running ??= run();
   };
 
   return {
     wake,
     nudge() {
-      if (wait && !wait.demanded) endWait();
-      else wake();
+      if (!demanded) backOff.cancel();
+      wake();
     },
     finished: () => running ?? Promise.resolve(),
     sendLeaving(events) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
-      if (stopped || wait?.demanded || unsent.length === 0) return;
+      if (stopped || (backOff.waiting() && demanded) || unsent.length === 0) return;
       leaving = send(unsent, true).then(() => undefined);
     },
     stop() {
       stopped = true;
-      wait?.cancel();
-      wait = undefined;
+      backOff.cancel();
     },
   };
 }

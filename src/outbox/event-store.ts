@@ -29,8 +29,6 @@ export interface EventStore {
   /** Replaces the events of records that still exist; a record without events is removed. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
-  /** How many records there are. */
-  count(): Promise<number>;
   close(): void;
 }
 

@@ -73,7 +73,6 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
           };
         return completed(store.transaction);
       }),
-    count: () => events('readonly', (store) => promisifyRequest(store.count())),
     close: () => database.close(),
   };
 }

@@ -5,20 +5,29 @@ export type NewAdEvent = Omit<AdEvent, 'id' | 'occurred_at'>;
 
 /** Takes events and sees to it that the service gets each of them once, whatever happens to the page. */
 export interface Outbox {
-  /** Resolves when the event is stored; from then on it survives the page and the browser. */
+  /**
+   * Resolves when the event is stored; from then on it survives the page and the browser. It also
+   * resolves when the event was given up at once, which `diagnostics()` counts.
+   */
   enqueue(event: NewAdEvent): Promise<void>;
   /** Sends what is stored; resolves when the queue is empty or sending has failed. */
   flush(): Promise<void>;
-  /** The rewards that came back with an acknowledgement. The function that it returns ends this. */
+  /**
+   * The rewards that came back with an acknowledgement, also when another tab got it. The function
+   * that it returns ends this.
+   */
   onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
   diagnostics(): OutboxDiagnostics;
   destroy(): void;
 }
 
+/** Every event is counted under `stored` until it is under one of `sent`, `dropped` and `rejected`. */
 export interface OutboxDiagnostics {
-  /** `memory` where the browser refused a database: events do not survive the page then. */
+  /** `memory` while the browser refuses a database: events do not survive the page then. */
   storage: 'indexeddb' | 'memory';
+  /** Events that wait, those of other tabs included. */
   stored: number;
+  /** Events of this tab and others that this tab delivered. */
   sent: number;
   /** Events that were given up, by reason. */
   dropped: Partial<Record<DropReason, number>>;
@@ -27,4 +36,5 @@ export interface OutboxDiagnostics {
   lastError?: string;
 }
 
-export type DropReason = 'too_many' | 'too_large' | 'too_old' | 'refused' | 'storage_failed';
+/** Why events were given up; `unreadable` counts records, since nobody knows what was in them. */
+export type DropReason = 'too_many' | 'too_large' | 'too_old' | 'unreadable' | 'destroyed';

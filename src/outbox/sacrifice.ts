@@ -1,4 +1,4 @@
-import type { AdEvent } from '../../protocol/wire.ts';
+import { lengthOf } from './batch.ts';
 import { isEventRecord, type EventRecord, type StoredRecord } from './event-store.ts';
 
 /** How much may wait; more than that is sacrificed. */
@@ -9,59 +9,42 @@ export interface Bounds {
 }
 
 /** What an event is worth when room is short: the lowest goes first, completions are money and go last. */
-const worth: Record<AdEvent['type'], number> = {
-  first_quartile: 0,
-  midpoint: 0,
-  third_quartile: 0,
-  viewable: 0,
-  skip: 0,
-  close: 0,
-  error: 0,
-  start: 1,
-  click: 1,
-  impression: 2,
-  complete: 3,
-};
-
-const worthOf = (json: string): number => {
-  const type = /"type":"(\w+)"/.exec(json)?.[1] ?? '';
-  return type in worth ? worth[type as AdEvent['type']] : 0;
-};
+const worth: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
+/** Quartiles and all others, those of other releases too, go first. */
+const worthOf = (json: string): number => worth[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
 /** Frees a tenth more than needed, so that a full queue does not make this run for every event. */
 const headroom = 0.9;
 
 export interface Sacrifice {
+  /** What there is before. */
+  events: number;
+  bytes: number;
+  /** The events that go. */
+  dropped: string[];
   changes: { key: number; record: EventRecord }[];
-  /** How many events go. */
-  dropped: number;
-  /** What is left. */
-  left: { events: number; bytes: number };
 }
 
-/** Chooses the events to give up: the least worth first, among equals the oldest. */
-export function planSacrifice(records: StoredRecord[], bounds: Bounds): Sacrifice {
-  const known = records.flatMap(({ key, value }) =>
+/** Counts what is stored, and chooses what to give up: the least worth first, among equals the oldest. */
+export function planSacrifice(stored: StoredRecord[], bounds: Bounds): Sacrifice {
+  const records = stored.flatMap(({ key, value }) =>
     isEventRecord(value) ? [{ key, record: value }] : [],
   );
-  const all = known.flatMap(({ key, record }) =>
-    record.events.map((json) => ({ key, json, worth: worthOf(json) })),
-  );
-  const left = { events: all.length, bytes: all.reduce((sum, { json }) => sum + json.length, 0) };
-  const tooMuch = left.events > bounds.events || left.bytes > bounds.bytes;
-  const victims = new Map<number, Set<string>>();
-  for (const { key, json } of tooMuch ? [...all].sort((a, b) => a.worth - b.worth) : []) {
-    if (left.events <= bounds.events * headroom && left.bytes <= bounds.bytes * headroom) break;
-    victims.set(key, (victims.get(key) ?? new Set()).add(json));
-    left.events -= 1;
-    left.bytes -= json.length;
+  const all = records.flatMap(({ record }) => record.events);
+  const bytes = lengthOf(all);
+  const gone = new Set<string>();
+  if (all.length > bounds.events || bytes > bounds.bytes) {
+    let left = bytes;
+    for (const json of [...all].sort((a, b) => worthOf(a) - worthOf(b))) {
+      if (all.length - gone.size <= bounds.events * headroom && left <= bounds.bytes * headroom)
+        break;
+      gone.add(json);
+      left -= json.length;
+    }
   }
-  const changes = known.flatMap(({ key, record }) => {
-    const gone = victims.get(key);
-    if (gone === undefined) return [];
-    return [
-      { key, record: { ...record, events: record.events.filter((json) => !gone.has(json)) } },
-    ];
+  const changes = records.flatMap(({ key, record }) => {
+    const events = record.events.filter((json) => !gone.has(json));
+    return events.length < record.events.length ? [{ key, record: { ...record, events } }] : [];
   });
-  return { changes, dropped: all.length - left.events, left };
+  return { events: all.length, bytes, dropped: [...gone], changes };
 }

@@ -1,22 +1,23 @@
-/** A wordless call between the tabs of one origin. */
-export interface TabSignal {
-  /** Calls the other tabs. */
-  send(): void;
-  onSignal(listener: () => void): () => void;
+/** Messages between the tabs of one origin; a tab does not hear its own. */
+export interface TabSignal<Message> {
+  send(message: Message): void;
+  /** An older or newer release may have sent it: any part of it may be missing. */
+  onMessage(listener: (message: Partial<Message>) => void): () => void;
   close(): void;
 }
 
 /** Opens the signal of this name. */
-export type OpenTabSignal = (name: string) => TabSignal;
+export type OpenTabSignal = <Message>(name: string) => TabSignal<Message>;
 
 /** Over BroadcastChannel; where it is missing no tab hears of another, and each finds out later. */
-export const browserTabSignal: OpenTabSignal = (name) => {
+export const browserTabSignal: OpenTabSignal = <Message>(name: string) => {
   const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(name);
   return {
-    send: () => channel?.postMessage(0),
-    onSignal(listener) {
-      channel?.addEventListener('message', listener);
-      return () => channel?.removeEventListener('message', listener);
+    send: (message: Message) => channel?.postMessage(message),
+    onMessage(listener: (message: Partial<Message>) => void) {
+      const heard = ({ data }: MessageEvent<Partial<Message>>): void => listener(data);
+      channel?.addEventListener('message', heard);
+      return () => channel?.removeEventListener('message', heard);
     },
     close: () => channel?.close(),
   };

@@ -1,6 +1,6 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import { backOffMs } from '../transport/back-off.ts';
+import { createBackOff } from '../transport/create-back-off.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 
 /** A reward whose confirmation is awaited. */
@@ -32,67 +32,53 @@ const longestWaitS = 25;
 
 /** Makes the asker; one request at a time, since a browser gives a host six connections at most. */
 export function createConfirmation(parts: ConfirmationParts): Confirmation {
-  const { clock } = parts;
   /** Those that the service will not talk about (an unknown decision); asked again after a reload. */
   const unanswerable = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
-  let cancelTimer: (() => void) | undefined;
-  let failures = 0;
   let stopped = false;
+  const backOff = createBackOff(parts, () => {
+    if (!request) void ask();
+  });
 
   const awaited = (): Awaited[] =>
     stopped ? [] : parts.pending().filter(({ decisionId }) => !unanswerable.has(decisionId));
+  const isAwaited = (id: string): boolean => awaited().some(({ decisionId }) => decisionId === id);
 
   const ask = async (): Promise<void> => {
     let retryAfterMs: number | undefined;
     const round = awaited();
     for (const { decisionId, token } of round) {
-      if (!awaited().some((still) => still.decisionId === decisionId)) continue;
+      if (!isAwaited(decisionId)) continue;
       const abort = new AbortController();
       request = { decisionId, abort };
       // A request that waits must not keep the others from being asked.
       const waitS = round.length === 1 ? longestWaitS : 0;
-      const answer = await parts.client.readReward(decisionId, token, {
-        waitS,
-        signal: abort.signal,
-      });
+      const { signal } = abort;
+      const answer = await parts.client.readReward(decisionId, token, { waitS, signal });
       request = undefined;
       if (answer.kind === 'ok') await parts.onStatus(answer.body);
       else if (answer.kind === 'refused') unanswerable.add(decisionId);
       else if (answer.kind === 'retry') retryAfterMs = answer.retryAfterMs;
     }
-    if (awaited().length === 0) return;
-    failures += 1;
-    pause(backOffMs(failures, parts.random, retryAfterMs));
-  };
-  const pause = (ms: number): void => {
-    cancelTimer?.();
-    cancelTimer = clock.after(ms, () => {
-      cancelTimer = undefined;
-      if (!request) void ask();
-    });
+    if (awaited().length > 0) backOff.failed(retryAfterMs);
   };
 
   return {
     wake() {
-      failures = 0;
       const waiting = awaited().length;
-      if (request === undefined && waiting > 0) pause(headStartMs);
+      backOff.succeeded();
+      if (!request && waiting > 0) backOff.pause(headStartMs);
       // It waits for one reward alone; the next round asks for all of them.
       else if (waiting > 1) request?.abort.abort();
     },
     settled() {
-      const waiting = awaited();
-      if (request && !waiting.some(({ decisionId }) => decisionId === request?.decisionId))
-        request.abort.abort();
-      if (waiting.length > 0) return;
-      cancelTimer?.();
-      cancelTimer = undefined;
+      if (request && !isAwaited(request.decisionId)) request.abort.abort();
+      if (awaited().length === 0) backOff.cancel();
     },
     stop() {
       stopped = true;
       request?.abort.abort();
-      cancelTimer?.();
+      backOff.cancel();
     },
   };
 }

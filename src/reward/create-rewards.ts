@@ -2,7 +2,6 @@ import type { RewardStatus } from '../../protocol/wire.ts';
 import type { RewardReport } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Connectivity } from '../platform/connectivity.ts';
-import type { Locks } from '../platform/locks.ts';
 import type { PageLifecycle } from '../platform/page-lifecycle.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import { createConfirmation } from './confirmation.ts';
@@ -12,13 +11,10 @@ import { advance, isDue, isFinal, reportOf, type RewardEvent } from './reward-ma
 import type { Rewards } from './rewards.ts';
 
 export interface RewardsParts {
-  /** Names what the tabs share: the lock. One per publishable key. */
-  name: string;
   client: ServiceClient;
   ledger: Ledger;
   clock: Clock;
   random: () => number;
-  locks: Locks;
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   /** Calls back once, when the engine runs game code. */
@@ -28,8 +24,8 @@ export interface RewardsParts {
 /** Makes the device's side of rewards, and takes up what an earlier page left. */
 export function createRewards(parts: RewardsParts): Rewards {
   const { clock, ledger, lifecycle } = parts;
-  /** Who waits for the final word on a decision. */
-  const waiting = new Map<string, Set<() => void>>();
+  /** Look whether what they wait for is final. */
+  const waiting = new Set<() => void>();
   let handlerErrors = 0;
   let lastError: string | undefined;
   let destroyed = false;
@@ -46,7 +42,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     const before = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (now) => advance(now, event));
     if (!entry || destroyed) return;
-    if (isFinal(entry.state)) for (const tell of waiting.get(decisionId) ?? []) tell();
+    for (const look of waiting) look();
     if (entry.state === 'pending' && before !== 'pending') confirmation.wake();
     delivery.wake();
   };
@@ -115,19 +111,17 @@ export function createRewards(parts: RewardsParts): Rewards {
     },
     confirmation: (decisionId, withinMs) =>
       new Promise((resolve) => {
-        const state = find(decisionId)?.state;
-        if (destroyed || (state !== undefined && isFinal(state)))
-          return resolve(report(decisionId));
-        const tellers = waiting.get(decisionId) ?? new Set();
-        waiting.set(decisionId, tellers);
-        const tell = (): void => {
-          cancel();
-          tellers.delete(tell);
-          if (tellers.size === 0) waiting.delete(decisionId);
+        const end = (): void => {
+          cancelTimer();
+          waiting.delete(look);
           resolve(report(decisionId));
         };
-        const cancel = clock.after(withinMs, tell);
-        tellers.add(tell);
+        const look = (): void => {
+          if (destroyed || isFinal(report(decisionId).state)) end();
+        };
+        const cancelTimer = clock.after(withinMs, end);
+        waiting.add(look);
+        look();
       }),
     async status(decisionId) {
       await loading;
@@ -156,7 +150,7 @@ export function createRewards(parts: RewardsParts): Rewards {
       for (const end of endings) end();
       confirmation.stop();
       delivery.stop();
-      for (const tellers of waiting.values()) for (const tell of tellers) tell();
+      for (const look of waiting) look();
       ledger.close();
     },
   };

@@ -1,23 +1,24 @@
+import { bounded } from '../platform/bounded.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Locks } from '../platform/locks.ts';
-import { backOffMs } from '../transport/back-off.ts';
+import { createBackOff } from '../transport/create-back-off.ts';
 import type { Ledger } from './ledger.ts';
-import { advance, isDue, type LedgerEntry } from './reward-machine.ts';
+import { advance, claimMs, isDue, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
 import type { RewardHandler } from './rewards.ts';
 
 export interface DeliveryParts {
-  name: string;
   ledger: Ledger;
   clock: Clock;
   random: () => number;
-  locks: Locks;
   /** Calls back when the engine runs game code. */
   deliver(callback: () => void): void;
   isVisible(): boolean;
   onError(error: unknown): void;
 }
 
-/** Hands earned rewards to the game: in order, in one tab, until its handlers took them. */
+/**
+ * Hands earned rewards to the game until its handlers took them: in order, but one that fails or does
+ * not come to an end does not hold up the later ones. A claim in the ledger keeps other tabs away.
+ */
 export interface Delivery {
   add(handler: RewardHandler): () => void;
   /** There may be something to deliver. */
@@ -30,29 +31,48 @@ export interface Delivery {
 const inOrder = (a: LedgerEntry, b: LedgerEntry): number =>
   (a.earnedAt ?? 0) - (b.earnedAt ?? 0) || (a.decisionId < b.decisionId ? -1 : 1);
 
-/** Makes the {@link Delivery}; it holds the tabs' lock only while it has something to hand over. */
+/** Makes the {@link Delivery}. */
 export function createDelivery(parts: DeliveryParts): Delivery {
+  const { clock, ledger } = parts;
   const handlers = new Set<RewardHandler>();
-  let release: (() => void) | undefined;
-  /** Gives up a callback that the engine has not run yet. */
-  let abandon: (() => void) | undefined;
-  let cancelPause: (() => void) | undefined;
-  let failures = 0;
+  /** Rewards that wait for a frame or a handler here; a handler is not called again meanwhile. */
+  const inHands = new Set<string>();
+  /** Gives up a frame that the engine has not run yet. */
+  const abandon = new Set<() => void>();
+  let running = false;
+  let again = false;
   let stopped = false;
+  const backOff = createBackOff(parts, () => wake());
 
-  /** Runs the handlers on the game's next frame; false when the page was hidden before that. */
-  const hand = (entry: LedgerEntry): Promise<boolean> =>
+  const change = async (decisionId: string, event: RewardEvent): Promise<boolean> => {
+    let changed = false;
+    await ledger.change(decisionId, (now) => {
+      const next = advance(now, event);
+      changed = next !== now;
+      return next;
+    });
+    return changed;
+  };
+
+  /** Calls the handlers on the game's next frame; false when that came too late, or never. */
+  const callHandlers = ({
+    decisionId,
+    placement,
+    reward,
+    receipt,
+  }: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      let abandoned = false;
-      abandon = () => {
-        abandoned = true;
+      const until = clock.monotonic() + claimMs;
+      const giveUp = (): void => {
+        abandon.delete(giveUp);
         resolve(false);
       };
+      abandon.add(giveUp);
       parts.deliver(() => {
-        abandon = undefined;
-        if (abandoned) return;
-        const { decisionId, placement, reward, receipt } = entry;
-        if (reward === undefined) return resolve(true);
+        // After its claim, another tab may have handed it over.
+        if (!abandon.delete(giveUp) || handlers.size === 0 || clock.monotonic() >= until)
+          return resolve(false);
+        if (!reward) return resolve(true);
         const earned = { decisionId, placement, reward, ...(receipt !== undefined && { receipt }) };
         // `async`, so that a handler that throws at once counts like one that rejects.
         const calls = [...handlers].map(async (handler) => handler(earned));
@@ -60,35 +80,50 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       });
     });
 
-  const run = async (): Promise<void> => {
+  /** Resolves when the game took the claimed reward, or it was given back. */
+  const handOver = async (entry: LedgerEntry, at: number): Promise<boolean> => {
+    const { decisionId } = entry;
+    inHands.add(decisionId);
     try {
-      // Read again under the lock: another tab may have delivered meanwhile.
-      for (const entry of (await parts.ledger.all()).filter(isDue).sort(inOrder)) {
-        if (stopped || handlers.size === 0 || !(await hand(entry))) break;
-        await parts.ledger.change(entry.decisionId, (now) => advance(now, { type: 'delivered' }));
-        failures = 0;
-      }
+      const taken = await callHandlers(entry);
+      await change(decisionId, taken ? { type: 'delivered' } : { type: 'released', at });
+      inHands.delete(decisionId);
+      if (taken) backOff.succeeded();
+      else wake();
     } catch (error) {
-      failures += 1;
       parts.onError(error);
-    } finally {
-      release?.();
-      release = undefined;
+      await change(decisionId, { type: 'released', at });
+      inHands.delete(decisionId);
+      if (!stopped) backOff.failed();
     }
-    if (stopped || !parts.ledger.seen().some(isDue)) return;
-    if (failures === 0) wake();
-    else pause();
+    return true;
   };
-  const pause = (): void => {
-    cancelPause = parts.clock.after(backOffMs(failures, parts.random), () => {
-      cancelPause = undefined;
-      wake();
-    });
+
+  const run = async (): Promise<void> => {
+    while (again) {
+      again = false;
+      for (const entry of (await ledger.all()).filter(isDue).sort(inOrder)) {
+        if (!isReady()) break;
+        if (inHands.has(entry.decisionId)) continue;
+        const at = clock.now();
+        // A handler that takes longer than the claim holds goes on beside the next one.
+        if (await change(entry.decisionId, { type: 'claimed', at }))
+          await bounded(clock, claimMs, undefined, () => handOver(entry, at));
+        // Another tab has it; should that tab die, it is ours.
+        else backOff.failed();
+      }
+    }
+    running = false;
   };
+  const isReady = (): boolean =>
+    !stopped && handlers.size > 0 && parts.isVisible() && ledger.seen().some(isDue);
   const wake = (): void => {
-    const ready = handlers.size > 0 && parts.isVisible() && parts.ledger.seen().some(isDue);
-    if (stopped || release || cancelPause || !ready) return;
-    release = parts.locks.acquire(`${parts.name}:delivery`, () => void run());
+    if (!isReady()) return;
+    again = true;
+    if (running) return;
+    running = true;
+    backOff.cancel();
+    void run();
   };
 
   return {
@@ -98,12 +133,13 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       return () => handlers.delete(handler);
     },
     wake,
-    yieldToOthers: () => abandon?.(),
+    yieldToOthers() {
+      for (const giveUp of abandon) giveUp();
+    },
     stop() {
       stopped = true;
-      cancelPause?.();
-      abandon?.();
-      release?.();
+      backOff.cancel();
+      for (const giveUp of abandon) giveUp();
     },
   };
 }

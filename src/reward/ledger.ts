@@ -1,9 +1,9 @@
-import { delMany, entries, set, update } from 'idb-keyval';
+import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
-import { createDatabase } from '../platform/database.ts';
+import { completed, createDatabase } from '../platform/database.ts';
 import { isDue, type LedgerEntry } from './reward-machine.ts';
 
-/** Remembers rewards on the device, and goes on in memory when the browser's storage fails. */
+/** Remembers rewards on the device, and goes on in memory while the browser's storage fails. */
 export interface Ledger {
   add(entry: LedgerEntry): Promise<void>;
   /** Changes an entry atomically, against other tabs too. Undefined when there is no such entry. */
@@ -33,60 +33,74 @@ export function createLedger(options: {
 }): Ledger {
   const database = createDatabase({ ...options, stores: { rewards: { autoIncrement: false } } });
   // Strict: an earned reward must survive a power cut too, and there are few writes.
-  const store = database.store('rewards', 'strict');
+  const rewards = database.store('rewards', 'strict');
   const mirror = new Map<string, LedgerEntry>();
+  /** Entries whose last change only the mirror has. */
+  const unsaved = new Set<string>();
+  let storage: 'indexeddb' | 'memory' = 'indexeddb';
   let lastError: string | undefined;
 
   /** Tries the storage; when it fails, what the mirror holds has to do. */
-  const attempt = async (work: () => Promise<unknown>): Promise<boolean> => {
+  const attempt = async (work: (store: IDBObjectStore) => Promise<void>): Promise<boolean> => {
     try {
-      await work();
-      return true;
+      await rewards('readwrite', async (store) => {
+        await work(store);
+        await completed(store.transaction);
+      });
+      storage = 'indexeddb';
     } catch (error) {
+      storage = 'memory';
       lastError = String(error);
-      return false;
     }
+    return storage === 'indexeddb';
   };
-  const read = async (): Promise<void> => {
-    const oldest = options.clock.now() - keptMs;
-    const stale: string[] = [];
-    for (const [key, value] of await entries<string, unknown>(store)) {
-      if (!isEntry(value)) continue;
-      const waiting = value.state === 'pending' || isDue(value);
-      if (!waiting && value.trackedAt < oldest) stale.push(key);
-      else mirror.set(key, value);
+
+  /** Puts what `next` makes of the stored entry; only memory changes when the storage fails. */
+  const write = async (
+    decisionId: string,
+    next: (stored: unknown) => LedgerEntry | undefined,
+  ): Promise<LedgerEntry | undefined> => {
+    let entry: LedgerEntry | undefined;
+    const stored = await attempt(async (store) => {
+      entry = next(await promisifyRequest<unknown>(store.get(decisionId)));
+      if (entry) store.put(entry, decisionId);
+    });
+    if (stored) unsaved.delete(decisionId);
+    else {
+      entry = next(undefined);
+      unsaved.add(decisionId);
     }
-    if (stale.length > 0) await delMany(stale, store);
+    if (entry) mirror.set(decisionId, entry);
+    return entry;
   };
 
   return {
     async add(entry) {
       mirror.set(entry.decisionId, entry);
-      await attempt(() => set(entry.decisionId, entry, store));
+      await write(entry.decisionId, () => entry);
     },
-    async change(decisionId, transition) {
-      const apply = (stored: unknown): unknown => {
-        // An entry that only memory has (its write failed) is stored now.
-        const entry = isEntry(stored) ? stored : mirror.get(decisionId);
-        if (entry === undefined) throw new Error(`The ledger has no entry for ${decisionId}.`);
-        const next = transition(entry);
-        mirror.set(decisionId, next);
-        return next;
-      };
-      const stored = await attempt(() => update(decisionId, apply, store));
-      const inMemory = mirror.get(decisionId);
-      if (!stored && inMemory) mirror.set(decisionId, transition(inMemory));
-      return mirror.get(decisionId);
-    },
+    change: (decisionId, transition) =>
+      write(decisionId, (stored) => {
+        // What only memory has is stored now; what is stored is older.
+        const known = mirror.get(decisionId);
+        const entry = isEntry(stored) && !unsaved.has(decisionId) ? stored : known;
+        return entry && transition(entry);
+      }),
     seen: () => [...mirror.values()],
     async all() {
-      await attempt(read);
+      const oldest = options.clock.now() - keptMs;
+      await attempt(async (store) => {
+        for (const entry of await promisifyRequest<unknown[]>(store.getAll())) {
+          if (!isEntry(entry)) continue;
+          const { decisionId } = entry;
+          const waiting = entry.state === 'pending' || isDue(entry);
+          if (!waiting && entry.trackedAt < oldest) store.delete(decisionId);
+          else if (!unsaved.has(decisionId)) mirror.set(decisionId, entry);
+        }
+      });
       return [...mirror.values()];
     },
-    health: () => ({
-      storage: lastError === undefined ? 'indexeddb' : 'memory',
-      ...(lastError !== undefined && { lastError }),
-    }),
+    health: () => ({ storage, ...(lastError !== undefined && { lastError }) }),
     close: () => database.close(),
   };
 }

@@ -1,27 +1,28 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
-import type { Reward, RewardReport, RewardState } from '../outcome.ts';
+import type { RewardReport, RewardState } from '../outcome.ts';
 
 /** What the ledger keeps of one reward. */
-export interface LedgerEntry {
+export interface LedgerEntry extends RewardReport {
   /** The format of this entry; another release may find it. */
   v: 1;
-  decisionId: string;
   token: string;
   placement: string;
-  state: RewardState;
-  reward?: Reward;
-  reason?: string;
-  receipt?: string;
   /** Wall time in milliseconds: when it was tracked, and when it was earned. */
   trackedAt: number;
   earnedAt?: number;
+  /** Wall time at which a tab began to hand it over; no other tab does so for {@link claimMs}. */
+  claimedAt?: number;
   /** Whether the game has taken it. */
   delivered: boolean;
 }
 
+/** How long a claim holds, in milliseconds. */
+export const claimMs = 10_000;
+
 export type RewardEvent =
   | { type: 'watched' }
   | { type: 'status'; status: RewardStatus; at: number }
+  | { type: 'claimed' | 'released'; at: number }
   | { type: 'delivered' };
 
 /** Whether the service will not change its mind. */
@@ -32,13 +33,21 @@ export const isFinal = (state: RewardState): boolean => state !== 'none' && stat
  * What does not fit changes nothing, so a late or repeated message is harmless.
  */
 export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
+  const { state, claimedAt = -Infinity } = entry;
   switch (event.type) {
     case 'watched':
-      return entry.state === 'none' ? { ...entry, state: 'pending' } : entry;
+      return state === 'none' ? { ...entry, state: 'pending' } : entry;
     case 'status':
-      return isFinal(entry.state) ? entry : withStatus(entry, event.status, event.at);
+      return isFinal(state) ? entry : withStatus(entry, event.status, event.at);
+    case 'claimed':
+      // A claim from the future is one of before the clock was set back.
+      return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
+        ? { ...entry, claimedAt: event.at }
+        : entry;
+    case 'released':
+      return claimedAt === event.at ? { ...entry, claimedAt: 0 } : entry;
     case 'delivered':
-      return entry.state === 'earned' ? { ...entry, delivered: true } : entry;
+      return state === 'earned' ? { ...entry, delivered: true } : entry;
   }
 }
 
@@ -60,10 +69,16 @@ function withStatus(entry: LedgerEntry, status: RewardStatus, at: number): Ledge
 export const isDue = (entry: LedgerEntry): boolean => entry.state === 'earned' && !entry.delivered;
 
 /** An entry as the game sees it. */
-export const reportOf = (entry: LedgerEntry): RewardReport => ({
-  decisionId: entry.decisionId,
-  state: entry.state,
-  ...(entry.reason !== undefined && { reason: entry.reason }),
-  ...(entry.reward && { reward: entry.reward }),
-  ...(entry.receipt !== undefined && { receipt: entry.receipt }),
+export const reportOf = ({
+  decisionId,
+  state,
+  reason,
+  reward,
+  receipt,
+}: LedgerEntry): RewardReport => ({
+  decisionId,
+  state,
+  ...(reason !== undefined && { reason }),
+  ...(reward && { reward }),
+  ...(receipt !== undefined && { receipt }),
 });

@@ -56,3 +56,11 @@ export function classify<T>(
   if (status === 413) return { kind: 'refused', problem: tooLarge };
   return { kind: 'unreachable', cause: 'foreign_answer' };
 }
+
+/** One word for why there is no body, for people and diagnostics. */
+export const reasonOf = (answer: Exclude<Answer<unknown>, { kind: 'ok' }>): string =>
+  answer.kind === 'refused'
+    ? answer.problem.code
+    : answer.kind === 'retry'
+      ? `http_${answer.status}`
+      : answer.cause;

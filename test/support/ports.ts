@@ -56,19 +56,21 @@ export function testNetwork(): Connectivity & { comeBack(): void } {
 
 /** A signal between "tabs" of one test. */
 export function sharedTabSignal(): OpenTabSignal {
-  const tabs = new Set<{ hear: Set<() => void> }>();
-  return () => {
-    const tab = { hear: new Set<() => void>() };
-    tabs.add(tab);
+  type Listener = (message: never) => void;
+  const tabs = new Set<Set<Listener>>();
+  return <Message>() => {
+    const listeners = new Set<Listener>();
+    tabs.add(listeners);
     return {
-      send() {
-        for (const other of tabs) if (other !== tab) for (const listener of other.hear) listener();
+      send(message: Message) {
+        for (const other of tabs)
+          if (other !== listeners) for (const listener of other) listener(message as never);
       },
-      onSignal(listener) {
-        tab.hear.add(listener);
-        return () => tab.hear.delete(listener);
+      onMessage(listener: (message: Partial<Message>) => void) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
       },
-      close: () => tabs.delete(tab),
+      close: () => tabs.delete(listeners),
     };
   };
 }

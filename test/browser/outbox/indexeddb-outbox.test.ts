@@ -37,9 +37,9 @@ const arrived = (count: number) =>
   vi.waitFor(() => expect(service.counted).toHaveLength(count), { timeout: 5_000, interval: 5 });
 const stored = async (): Promise<number> => {
   const store = createIndexedDbStore({ name, clock: systemClock });
-  const count = await store.count();
+  const records = await store.read(-1, 1e6);
   store.close();
-  return count;
+  return records.length;
 };
 const down = async () => ({ kind: 'retry', status: 503, retryAfterMs: 60_000 }) as const;
 
@@ -77,6 +77,7 @@ test('stores the events of one task in one transaction with explicit commit, the
 test('begins the write before the task ends', async () => {
   const outbox = openTab();
   await outbox.enqueue(adEvent());
+  await arrived(1);
   await outbox.flush();
   const began: string[] = [];
   const channel = new MessageChannel();

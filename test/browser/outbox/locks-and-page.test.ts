@@ -57,13 +57,13 @@ test('tells the moments of the page by the browser’s events, until it is told 
 
 test('a signal reaches the other tabs and not its own', async () => {
   const name = newRandomId();
-  const [mine, theirs] = [browserTabSignal(name), browserTabSignal(name)];
+  const [mine, theirs] = [browserTabSignal<{ n: number }>(name), browserTabSignal(name)];
   const own = vi.fn();
-  mine?.onSignal(own);
-  const heard = new Promise<void>((resolve) => theirs?.onSignal(resolve));
-  mine?.send();
-  await heard;
+  mine.onMessage(own);
+  const heard = new Promise((resolve) => theirs.onMessage(resolve));
+  mine.send({ n: 1 });
+  expect(await heard).toEqual({ n: 1 });
   expect(own).not.toHaveBeenCalled();
-  mine?.close();
-  theirs?.close();
+  mine.close();
+  theirs.close();
 });

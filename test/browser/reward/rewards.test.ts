@@ -3,7 +3,6 @@ import type { Decision, RewardStatus } from '../../../protocol/wire.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
-import { browserLocks } from '../../../src/platform/locks.ts';
 import { createRewards } from '../../../src/reward/create-rewards.ts';
 import { createLedger } from '../../../src/reward/ledger.ts';
 import type { Rewards } from '../../../src/reward/rewards.ts';
@@ -32,7 +31,7 @@ const earned = (id: string): RewardStatus => ({
 });
 const offline: Answer<RewardStatus> = { kind: 'unreachable', cause: 'network' };
 
-/** A tab: its own connection to the same ledger, and the browser's real locks. */
+/** A tab: its own connection to the same ledger. */
 function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory) {
   const asked: { id: string; waitS: number | undefined; signal: AbortSignal | undefined }[] = [];
   const answers: (Answer<RewardStatus> | Promise<Answer<RewardStatus>>)[] = [];
@@ -41,10 +40,8 @@ function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory) {
   const frames: (() => void)[] = [];
   let running = true;
   const rewards = createRewards({
-    name,
     clock,
     random: () => 1,
-    locks: browserLocks(),
     lifecycle: page,
     connectivity: network,
     ledger: createLedger({ name, clock, indexedDB }),

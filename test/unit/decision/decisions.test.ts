@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Decision } from '../../../protocol/wire.ts';
 import type { LoadedCreative } from '../../../src/creative/renderer.ts';
 import { createDecisions } from '../../../src/decision/create-decisions.ts';
@@ -213,6 +213,7 @@ test('the last caller who aborts ends the request, another one does not', async 
   const first = new AbortController();
   const second = new AbortController();
   const results = [decisions.take('revive', first.signal), decisions.take('revive', second.signal)];
+  await vi.waitFor(() => expect(log.requests).toBe(1));
   first.abort();
   expect(await results[0]).toEqual({ outcome: 'aborted' });
   expect(log.aborted).toBe(0);
@@ -228,6 +229,7 @@ test('destroy aborts requests and destroys preloaded creatives', async () => {
   const answer = deferred<Answer<Decision>>();
   answers.push(answer.promise);
   const waiting = decisions.take('double-coins', never);
+  await vi.waitFor(() => expect(log.requests).toBe(2));
   decisions.destroy();
   answer.resolve(ok(filled('dec_late')));
   expect(await waiting).toEqual({ outcome: 'aborted' });

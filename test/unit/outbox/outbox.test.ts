@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Problem } from '../../../protocol/wire.ts';
 import { createMemoryStore } from '../../../src/outbox/memory-store.ts';
+import type { EventStore } from '../../../src/outbox/event-store.ts';
 import { createOutbox, type OutboxParts } from '../../../src/outbox/create-outbox.ts';
 import { deferred } from '../../support/deferred.ts';
 import { adEvent, eventService } from '../../support/event-service.ts';
@@ -35,6 +36,7 @@ function browser() {
   };
   return { clock, service, store, openTab };
 }
+const recordsIn = async (store: EventStore): Promise<number> => (await store.read(-1, 1e6)).length;
 const problem = (status: number, code: Problem['code']): { kind: 'refused'; problem: Problem } => ({
   kind: 'refused',
   problem: { type: '', title: '', status, detail: '', code, request_id: '' },
@@ -48,7 +50,7 @@ test('sends the events of one task in one request, empties the store and rests',
   await settled();
   expect(service.requests).toHaveLength(1);
   expect(service.counted).toEqual(['event-0001', 'event-0002', 'event-0003']);
-  expect(await store.count()).toBe(0);
+  expect(await recordsIn(store)).toBe(0);
   expect(clock.timers()).toBe(0);
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 3, dropped: {}, rejected: {} });
 });
@@ -87,13 +89,13 @@ test('sends a batch again with the same ids when its answer was lost', async () 
   });
   await outbox.enqueue(adEvent('complete'));
   await settled();
-  expect(await store.count()).toBe(1);
+  expect(await recordsIn(store)).toBe(1);
   await clock.advance(1_000);
   const [first, second] = service.requests.map(({ batch }) => batch);
   expect(second?.events).toEqual(first?.events);
   expect(second?.sent_at).not.toBe(first?.sent_at);
   expect(service.counted).toEqual(['event-0001']);
-  expect(await store.count()).toBe(0);
+  expect(await recordsIn(store)).toBe(0);
 });
 
 test('a rejected event is set aside and counted, and does not block the others', async () => {
@@ -104,7 +106,7 @@ test('a rejected event is set aside and counted, and does not block the others',
   await settled();
   expect(service.counted).toEqual(['event-0002']);
   expect(outbox.diagnostics()).toMatchObject({ sent: 1, rejected: { token_invalid: 1 } });
-  expect(await store.count()).toBe(0);
+  expect(await recordsIn(store)).toBe(0);
 });
 
 test.each([
@@ -128,11 +130,8 @@ test.each([
     await settled();
     expect(service.counted).toHaveLength(29);
     expect(service.requests.every(({ batch }) => batch.events.length > 0)).toBe(true);
-    expect(outbox.diagnostics()).toMatchObject({
-      rejected: { [code]: 1 },
-      dropped: { refused: 1 },
-    });
-    expect(await store.count()).toBe(0);
+    expect(outbox.diagnostics()).toMatchObject({ sent: 29, rejected: { [code]: 1 }, dropped: {} });
+    expect(await recordsIn(store)).toBe(0);
   },
 );
 
@@ -212,7 +211,7 @@ test('only one tab sends; the others wake it, and one of them takes over', async
   await second.outbox.enqueue(adEvent());
   await settled();
   expect(second.outbox.diagnostics().sent).toBe(1);
-  expect(await store.count()).toBe(0);
+  expect(await recordsIn(store)).toBe(0);
 });
 
 test('a frozen tab lets another one send, and takes part again when it returns', async () => {
@@ -257,7 +256,7 @@ test('sends what is young in a request that outlives the page, once, and not pas
   expect(service.counted).toHaveLength(81);
   const sentIds = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
   expect(sentIds).toHaveLength(81);
-  expect(await store.count()).toBe(0);
+  expect(await recordsIn(store)).toBe(0);
 });
 
 test('goes on in memory, and says so, when the store fails', async () => {
@@ -328,7 +327,7 @@ test('sets a record of an unknown release aside and goes on', async () => {
   await settled();
   expect(aside).toHaveLength(2);
   expect(service.counted).toHaveLength(1);
-  expect(await store.count()).toBe(0);
+  expect(await recordsIn(store)).toBe(0);
 });
 
 test('an event that no request can take is dropped at once, and said', async () => {

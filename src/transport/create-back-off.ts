@@ -1,0 +1,50 @@
+import type { Clock } from '../platform/clock.ts';
+import { backOffMs } from './back-off.ts';
+
+/** The pauses between the tries of one piece of work. */
+export interface BackOff {
+  /** How many tries failed in a row. */
+  failures(): number;
+  /** Whether the next try is being waited for. */
+  waiting(): boolean;
+  /** Waits, longer with every failure in a row; a `Retry-After` is waited out before that. */
+  failed(retryAfterMs?: number): void;
+  /** Waits for just so long. */
+  pause(ms: number): void;
+  succeeded(): void;
+  /** Waits no longer, and does not try either. */
+  cancel(): void;
+}
+
+/** Makes a {@link BackOff} that calls `tryAgain` after each pause. */
+export function createBackOff(
+  parts: { clock: Clock; random: () => number },
+  tryAgain: () => void,
+): BackOff {
+  let failures = 0;
+  let cancelTimer: (() => void) | undefined;
+  const cancel = (): void => {
+    cancelTimer?.();
+    cancelTimer = undefined;
+  };
+  const pause = (ms: number): void => {
+    cancel();
+    cancelTimer = parts.clock.after(ms, () => {
+      cancel();
+      tryAgain();
+    });
+  };
+  return {
+    failures: () => failures,
+    waiting: () => cancelTimer !== undefined,
+    failed(retryAfterMs) {
+      failures += 1;
+      pause(backOffMs(failures, parts.random, retryAfterMs));
+    },
+    pause,
+    succeeded() {
+      failures = 0;
+    },
+    cancel,
+  };
+}
