@@ -1,6 +1,6 @@
 import type { ContestantFacts } from './contestants.ts';
 import { measureFaultyDrain } from './measure/faulty-drain.ts';
-import { measureKill } from './measure/kill.ts';
+import { measureKill, type KillCase } from './measure/kill.ts';
 import { measureLife } from './measure/life.ts';
 import type { Setting } from './measure/setting.ts';
 import type { Measured } from './results.ts';
@@ -25,22 +25,25 @@ export function planJobs(setting: Setting, measured: Measured[]): Job[] {
   const cases = setting.plan.kills.flatMap(({ delaysMs, ...size }) =>
     delaysMs.map((delayMs) => ({ ...size, delayMs })),
   );
-  const kills = cases.flatMap((killCase) =>
+  const killJobs = (killCase: KillCase): Job[] =>
     measured
       .filter(({ facts }) => facts.kind !== 'control')
       .map((entry) => ({
         title: `${entry.facts.name}: killed ${killCase.delayMs} ms after ${killCase.events} events`,
         run: async () => void entry.kills.push(await measureKill(setting, entry.facts, killCase)),
-      })),
-  );
+      }));
   const faulty = measured.filter(sends).map((entry) => ({
     title: `${entry.facts.name}: lost answer and kill while sending`,
     run: async () => {
       entry.faultyDrain = await measureFaultyDrain(setting, entry.facts);
     },
   }));
-  return [...lives, ...faulty, ...kills];
+  // What is at the end is left out when time runs short, so the longest comes last.
+  const [short, long] = [cases.filter(isShort), cases.filter((one) => !isShort(one))];
+  return [...lives, ...short.flatMap(killJobs), ...faulty, ...long.flatMap(killJobs)];
 }
+
+const isShort = ({ events }: KillCase): boolean => events <= 1_000;
 
 const isRepeated = ({ kind, name }: ContestantFacts): boolean =>
   kind === 'ours' || name === 'raw-group';

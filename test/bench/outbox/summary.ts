@@ -17,8 +17,9 @@ export interface LengthSummary {
   acknowledgedP50: number | undefined;
   acknowledgedP99: number | undefined;
   cpu: number | undefined;
-  /** To the raw limit at the same length in the same run. */
+  /** To raw IndexedDB in the frames between those of this contestant. */
   p50ToRaw: number | undefined;
+  /** To the contestant that is raw IndexedDB, at the same length. */
   cpuToRaw: number | undefined;
 }
 
@@ -123,7 +124,7 @@ function summarizeLength(
     acknowledgedP50: percentile(acknowledgement, 0.5),
     acknowledgedP99: percentile(acknowledgement, 0.99),
     cpu,
-    p50ToRaw: ratio(p50, limit?.p50),
+    p50ToRaw: ratio(p50, median(same.flatMap(({ yardstickCost }) => yardstickCost))),
     cpuToRaw: ratio(cpu, limit?.cpu),
   };
 }

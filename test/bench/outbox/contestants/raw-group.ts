@@ -1,12 +1,12 @@
 import './contestant.ts';
-import { clear, openRawStore, putAll } from './open-raw-store.ts';
+import { clear, openRawStore, putAll } from '../raw-store.ts';
 
 let database: IDBDatabase;
 let group: { events: string[]; stored: Promise<void> } | undefined;
 
 window.contestant = {
   async init() {
-    database = await openRawStore();
+    database = await openRawStore('raw');
   },
   enqueue(event) {
     if (group === undefined) {

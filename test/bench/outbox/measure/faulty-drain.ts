@@ -39,7 +39,7 @@ export const measureFaultyDrain = (
       const page = await openContestant(setting, browser, nextRun(), contestant);
       await page.call('flush', []);
       if (deliveries === undefined) throw new Error('The first browser did not send.');
-      const all = { count: Infinity, quietMs: 4_000, budgetMs: 10_000 };
+      const all = { count: Infinity, quietMs: 3_500, budgetMs: 8_000 };
       await waitForArrivals(deliveries, all);
       return { made, ...deliveries.tally() };
     });

@@ -2,19 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchPage } from '../browser-page.ts';
 import type { ContestantFacts } from '../contestants.ts';
 import type { Deliveries, Tally } from '../deliveries.ts';
-import type { Paced } from '../page/bench.ts';
+import type { Compared } from '../page/bench.ts';
 import type { FrameTimes } from '../page/frame-meter.ts';
 import type { WakeUps } from '../page/wake-ups.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
 /** What enqueuing costs at one length of the queue. */
-export interface LengthResult {
+export interface LengthResult extends Compared {
   /** The length that was asked for, and the events that were really made before. */
   length: number;
   made: number;
-  cost: number[];
-  acknowledgement: number[];
   /** All that the main thread did for an event, later tasks included, in milliseconds of CPU. */
   cpuPerEvent: number;
 }
@@ -112,18 +110,15 @@ async function measureLengths(
 async function measureCost(
   page: BenchPage,
   samples: number,
-): Promise<Pick<Paced, 'cost' | 'acknowledgement'> & { cpuPerEvent: number }> {
+): Promise<Compared & { cpuPerEvent: number }> {
   const busy = [await page.busyMs()];
-  await page.call('idleFrames', [samples]);
+  await page.call('yardstickAlone', [samples]);
   busy.push(await page.busyMs());
-  const { cost, acknowledgement } = await page.call('paced', [samples, 0]);
+  const compared = await page.call('compared', [samples]);
   busy.push(await page.busyMs());
   const [before = 0, between = 0, after = 0] = busy;
-  return {
-    cost,
-    acknowledgement,
-    cpuPerEvent: (after - between - (between - before)) / samples,
-  };
+  const cpuPerEvent = (after - between - (between - before)) / samples;
+  return { ...compared, cpuPerEvent };
 }
 
 async function measureDrain(
@@ -140,7 +135,7 @@ async function measureDrain(
   await page.call('flush', []);
   const { ms } = await waitForArrivals(deliveries, {
     count: before.arrived + made,
-    quietMs: 6_000,
+    quietMs: 5_000,
     budgetMs: plan.drainBudgetMs,
   });
   // A page that does not answer is frozen, which says enough.

@@ -1,9 +1,10 @@
 /** What the benchmark does inside the page; the other side calls it by `callPage`. */
 import '../contestants/contestant.ts';
 import { meterFrames, type FrameTimes } from './frame-meter.ts';
-import { createSampleEvents } from './sample-event.ts';
+import { createSampleEvents, type SampleEvent } from './sample-event.ts';
 import { storedEventIds } from './scan-storage.ts';
 import { countWakeUps, wakeUpsSoFar, type WakeUps } from './wake-ups.ts';
+import { openYardstick, type Yardstick } from './yardstick.ts';
 
 export interface Paced {
   /** Main-thread time of each event, in milliseconds: the call and the microtasks that it leaves. */
@@ -11,6 +12,11 @@ export interface Paced {
   /** From the call until the promise resolved, in milliseconds; empty where there is no promise. */
   acknowledgement: number[];
   frames: FrameTimes;
+}
+
+/** The cost of events, and of the yardstick between them. */
+export interface Compared extends Omit<Paced, 'frames'> {
+  yardstickCost: number[];
 }
 
 /** What the page tells while it is being killed. */
@@ -29,6 +35,7 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => later(reso
 const frame = (): Promise<number> => new Promise((resolve) => requestAnimationFrame(resolve));
 const parameters = new URLSearchParams(location.search);
 const make = createSampleEvents(parameters.get('run') ?? 'none');
+let yardstick: Yardstick | undefined;
 let endMeter: (() => FrameTimes) | undefined;
 
 window.contestant = {
@@ -38,21 +45,54 @@ window.contestant = {
 };
 countWakeUps();
 
-/** Enqueues `count` events in one frame; gives the time until their microtasks were done. */
-const enqueueInFrame = (count: number, use: (stored: Promise<unknown>, at: number) => void) =>
+type Store = (event: SampleEvent) => Promise<unknown> | undefined;
+
+/** Stores `count` events in one frame; gives the time until their microtasks were done. */
+const storeInFrame = (
+  count: number,
+  store: Store,
+  use: (stored: Promise<unknown>, at: number) => void,
+) =>
   new Promise<number>((resolve) => {
     let startedAt = 0;
     requestAnimationFrame(() => {
       const events = Array.from({ length: count }, make);
       startedAt = performance.now();
       for (const event of events) {
-        const stored = window.contestant.enqueue(event);
+        const stored = store(event);
         if (stored !== undefined) use(stored, startedAt);
       }
     });
     // Between two callbacks of a frame the browser runs all microtasks, so this one ends the time.
     requestAnimationFrame(() => resolve(performance.now() - startedAt));
   });
+
+const enqueue: Store = (event) => window.contestant.enqueue(event);
+
+const measureYardstick = async (): Promise<number> => {
+  yardstick ??= await openYardstick();
+  return storeInFrame(1, yardstick, () => undefined);
+};
+
+/** Enqueues one event after another, each in a frame of its own. */
+async function storeEach(
+  count: number,
+  between: () => Promise<void> = async () => undefined,
+): Promise<Omit<Paced, 'frames'>> {
+  const acknowledgement: number[] = [];
+  const cost: number[] = [];
+  const waiting: Promise<unknown>[] = [];
+  for (let made = 0; made < count; made++) {
+    const spent = await storeInFrame(1, enqueue, (stored, at) => {
+      const note = (): void => void acknowledgement.push(performance.now() - at);
+      waiting.push(stored.then(note, () => undefined));
+    });
+    cost.push(spent);
+    await between();
+  }
+  await Promise.race([Promise.allSettled(waiting), sleep(2_000)]);
+  return { cost, acknowledgement };
+}
 
 const bench = {
   /** Starts the contestant that the address names. */
@@ -86,26 +126,33 @@ const bench = {
 
   /** One event a frame, in frames that are busy with `busyMs` of game. */
   async paced(count: number, busyMs: number): Promise<Paced> {
-    const acknowledgement: number[] = [];
-    const cost: number[] = [];
-    const waiting: Promise<unknown>[] = [];
     const end = meterFrames(busyMs);
-    for (let made = 0; made < count; made++) {
-      const spent = await enqueueInFrame(1, (stored, at) => {
-        const note = (): void => void acknowledgement.push(performance.now() - at);
-        waiting.push(stored.then(note, () => undefined));
-      });
-      cost.push(spent);
-    }
-    await Promise.race([Promise.allSettled(waiting), sleep(2_000)]);
+    const { cost, acknowledgement } = await storeEach(count);
     return { cost, acknowledgement, frames: end() };
+  },
+
+  /** An event every second frame, and one by the yardstick in the frames between. */
+  async compared(count: number): Promise<Compared> {
+    const yardstickCost: number[] = [];
+    const measured = await storeEach(count, async () => {
+      yardstickCost.push(await measureYardstick());
+    });
+    return { ...measured, yardstickCost };
+  },
+
+  /** The same frames with the yardstick alone. */
+  async yardstickAlone(count: number): Promise<void> {
+    for (let passed = 0; passed < count; passed++) {
+      await frame();
+      await measureYardstick();
+    }
   },
 
   /** Many events in one task, in milliseconds: until the page went on, and until all were stored. */
   async burst(count: number): Promise<{ cost: number; stored: number | undefined }> {
     let startedAt = 0;
     const waiting: Promise<unknown>[] = [];
-    const cost = await enqueueInFrame(count, (stored, at) => {
+    const cost = await storeInFrame(count, enqueue, (stored, at) => {
       startedAt = at;
       waiting.push(stored);
     });
@@ -151,10 +198,6 @@ const bench = {
       transactions: after.transactions - before.transactions,
       storageAccesses: after.storageAccesses - before.storageAccesses,
     };
-  },
-
-  async idleFrames(count: number): Promise<void> {
-    for (let passed = 0; passed < count; passed++) await frame();
   },
 
   meter(busyMs: number): void {

@@ -23,10 +23,11 @@ const draw = ({ summaries }: Report, { of, who, ...facts }: Facts): string =>
   });
 
 function survivors(report: Report): [string, string][] {
-  const kills = report.summaries.find(isQueue)?.kills ?? [];
+  const kills = report.summaries.flatMap((summary) => summary.kills);
   const sizes = [...new Set(kills.map(({ events }) => events))];
   return sizes.map((events) => {
-    const delays = kills.filter((kill) => kill.events === events).map(({ delayMs }) => delayMs);
+    const same = kills.filter((kill) => kill.events === events);
+    const delays = [...new Set(same.map(({ delayMs }) => delayMs))];
     const svg = draw(report, {
       title: `Survivors of a SIGKILL of the browser, of ${format(events)} events`,
       axis: '% of the events that were made',
@@ -56,10 +57,10 @@ export function drawPlots(report: Report): Map<string, string> {
     of: (summary) => summary.lengths.map(({ p50 }) => p50),
   };
   const frames: Facts = {
-    title: 'Frame time of a game with 8 ms of work a frame (the figure: draining)',
-    axis: 'ms, 99th percentile, logarithmic; 16.7 is a smooth game',
+    title: 'Frame time of a game with 8 ms of work a frame',
+    axis: 'ms, 99th percentile; 16.7 is a smooth game',
     series: ['enqueuing', 'draining'],
-    style: 'dots',
+    style: 'bars',
     who: () => true,
     of: (summary) => [summary.framesWhileEnqueuing.p99, summary.framesWhileDraining.p99],
   };

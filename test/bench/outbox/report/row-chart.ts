@@ -15,7 +15,7 @@ export interface RowChart {
 const colors = ['#9ecae1', '#4292c6', '#08519c', '#021d3f'];
 const ink = '#1b2430';
 const faint = '#d5dbe3';
-const size = { width: 860, left: 130, right: 90, top: 76, bottom: 44 };
+const size = { width: 860, left: 130, right: 90, bottom: 44 };
 const plotWidth = size.width - size.left - size.right;
 
 const escape = (text: string): string =>
@@ -61,10 +61,11 @@ export function drawRowChart(chart: RowChart): string {
     .filter((value) => value !== undefined && (chart.style === 'bars' || value > 0))
     .map(Number);
   const axis = chart.style === 'dots' ? logarithmicAxis(known) : linearAxis(known);
-  const bottom = size.top + rowHeight * chart.rows.length;
+  const top = chart.series.length === 1 ? 48 : 76;
+  const bottom = top + rowHeight * chart.rows.length;
   const height = bottom + size.bottom;
   const rows = chart.rows.map((row, index) =>
-    drawRow(chart, axis, row, { top: size.top + rowHeight * index, height: rowHeight }),
+    drawRow(chart, axis, row, { top: top + rowHeight * index, height: rowHeight }),
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${height}" width="${size.width}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="${ink}">`,
@@ -72,16 +73,16 @@ export function drawRowChart(chart: RowChart): string {
     `<rect width="${size.width}" height="${height}" fill="#ffffff"/>`,
     text(16, 28, chart.title, 'font-size="17" font-weight="600"'),
     drawLegend(chart.series),
-    ...axis.ticks.map((tick) => drawTick(axis.place(tick), bottom, chart.format(tick))),
+    ...axis.ticks.map((tick) => drawTick(axis.place(tick), top, bottom, chart.format(tick))),
     text(size.left + plotWidth / 2, bottom + 36, chart.axis, 'text-anchor="middle"'),
     ...rows,
     '</svg>\n',
   ].join('\n');
 }
 
-function drawTick(x: number, bottom: number, label: string): string {
+function drawTick(x: number, top: number, bottom: number, label: string): string {
   return (
-    `<line x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${size.top}" y2="${bottom}" stroke="${faint}"/>` +
+    `<line x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${top}" y2="${bottom}" stroke="${faint}"/>` +
     text(x, bottom + 17, label, 'text-anchor="middle" font-size="12"')
   );
 }

@@ -35,7 +35,8 @@ function cost(report: Report): Section {
       ]),
     ),
     method:
-      'The call and all microtasks that it leaves, one event a frame, without network. ' +
+      'The call and all microtasks that it leaves, one event every second frame, without network. ' +
+      '“× raw” is the median’s ratio to raw IndexedDB (one put in a transaction), measured in the frames between. ' +
       '“At” says how many events wait; where the contestant was too slow to get there, how many it had been given.',
   };
 }
@@ -59,7 +60,7 @@ function laterCost(report: Report): Section {
         ]),
     ),
     method:
-      'CPU time of the renderer’s main thread by the DevTools protocol, minus that of the same frames without events. ' +
+      'CPU time of the renderer’s main thread by the DevTools protocol, minus that of the same frames without events; “× raw” is the ratio to `raw-group`. ' +
       'A dash: the queue does not say when an event is stored.',
   };
 }
@@ -94,7 +95,11 @@ function frames(report: Report): Section {
 }
 
 function survivors(report: Report): Section {
-  const cases = report.summaries.find(isQueue)?.kills ?? [];
+  const all = report.summaries.flatMap(({ kills }) => kills);
+  const cases = all.filter(
+    (one, index) =>
+      index === all.findIndex((same) => same.events === one.events && same.delayMs === one.delayMs),
+  );
   return {
     title: 'What survives a SIGKILL of the whole browser',
     plots: [...new Set(cases.map(({ events }) => `survivors-${events}`))],
@@ -138,7 +143,7 @@ function drain(report: Report): Section {
       }),
     ),
     method:
-      'The network comes back, and the receiver answers after 20 ms. It ends when all arrived, nothing came for 6 s, or 20 s are over.',
+      'The network comes back, and the receiver answers after 20 ms. It ends when all arrived, nothing came for 5 s, or 15 s are over.',
   };
 }
 
@@ -167,7 +172,7 @@ function idle(report: Report): Section {
     title: 'Idle and empty',
     plots: [],
     table: table(
-      ['in 3 s', 'timers', 'transactions', 'storage accesses', 'requests', 'CPU ms/s'],
+      ['', 'timers', 'transactions', 'storage accesses', 'requests', 'CPU ms/s'],
       report.summaries.flatMap((summary) => {
         const { idle: one } = summary;
         if (one === undefined) return [];
@@ -176,7 +181,8 @@ function idle(report: Report): Section {
         return [[nameOf(summary), ...counts.map((count) => format(count))]];
       }),
     ),
-    method: 'After the first events were sent and a second passed. “nothing” is the page itself.',
+    method:
+      'Counted for some seconds after the first events were sent. “nothing” is the page itself.',
   };
 }
 

@@ -1,7 +1,7 @@
 /** One IndexedDB store with increasing keys and nothing around it: the limit that queues can reach. */
-export const openRawStore = (): Promise<IDBDatabase> =>
+export const openRawStore = (name: string): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
-    const request = indexedDB.open('raw', 1);
+    const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () =>
       request.result.createObjectStore('events', { autoIncrement: true });
     request.onsuccess = () => resolve(request.result);
