@@ -76,7 +76,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     await ledger.all();
     if (destroyed) return;
     confirmation.wake();
-    delivery.wake();
+    delivery.retry();
   };
   let loading = loaded();
   const endings = [

@@ -23,6 +23,8 @@ export interface Delivery {
   add(handler: RewardHandler): () => void;
   /** There may be something to deliver. */
   wake(): void;
+  /** The player came back: what failed, or was another tab's, is tried at once. */
+  retry(): void;
   /** The page is hidden: no frame will come, so another tab may deliver. */
   yieldToOthers(): void;
   stop(): void;
@@ -37,12 +39,18 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const handlers = new Set<RewardHandler>();
   /** Rewards that wait for a frame or a handler here; a handler is not called again meanwhile. */
   const inHands = new Set<string>();
+  /** Rewards that failed or are another tab's: tried again after a pause. */
+  const resting = new Set<string>();
   /** Gives up a frame that the engine has not run yet. */
   const abandon = new Set<() => void>();
   let running = false;
   let again = false;
   let stopped = false;
-  const backOff = createBackOff(parts, () => wake());
+  const backOff = createBackOff(parts, () => retry());
+  const rest = (decisionId: string): void => {
+    resting.add(decisionId);
+    if (!stopped) backOff.failed();
+  };
 
   const change = async (decisionId: string, event: RewardEvent): Promise<boolean> => {
     let changed = false;
@@ -94,7 +102,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       parts.onError(error);
       await change(decisionId, { type: 'released', at });
       inHands.delete(decisionId);
-      if (!stopped) backOff.failed();
+      rest(decisionId);
     }
     return true;
   };
@@ -103,14 +111,15 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     while (again) {
       again = false;
       for (const entry of (await ledger.all()).filter(isDue).sort(inOrder)) {
+        const { decisionId } = entry;
         if (!isReady()) break;
-        if (inHands.has(entry.decisionId)) continue;
+        if (inHands.has(decisionId) || resting.has(decisionId)) continue;
         const at = clock.now();
         // A handler that takes longer than the claim holds goes on beside the next one.
-        if (await change(entry.decisionId, { type: 'claimed', at }))
+        if (await change(decisionId, { type: 'claimed', at }))
           await bounded(clock, claimMs, undefined, () => handOver(entry, at));
         // Another tab has it; should that tab die, it is ours.
-        else backOff.failed();
+        else rest(decisionId);
       }
     }
     running = false;
@@ -122,8 +131,12 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     again = true;
     if (running) return;
     running = true;
-    backOff.cancel();
     void run();
+  };
+  const retry = (): void => {
+    resting.clear();
+    backOff.cancel();
+    wake();
   };
 
   return {
@@ -133,6 +146,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       return () => handlers.delete(handler);
     },
     wake,
+    retry,
     yieldToOthers() {
       for (const giveUp of abandon) giveUp();
     },

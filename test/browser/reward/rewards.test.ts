@@ -4,9 +4,11 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock, type Clock } from '../../../src/platform/clock.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
 import { createRewards } from '../../../src/reward/create-rewards.ts';
+import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { createLedger } from '../../../src/reward/ledger.ts';
 import type { Rewards } from '../../../src/reward/rewards.ts';
 import type { Answer } from '../../../src/transport/service-client.ts';
+import { deferred } from '../../support/deferred.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { testNetwork, testPage } from '../../support/ports.ts';
@@ -138,6 +140,103 @@ test('waits for the promise of a handler, and keeps the order', async () => {
   await rewards.settle([earned('dec_1'), earned('dec_2')]);
   await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(log).toEqual(['dec_1 begins', 'dec_1 ends', 'dec_2 begins', 'dec_2 ends']);
+});
+
+test('a handler that fails does not hold up later rewards', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock);
+  const got: string[] = [];
+  rewards.onReward(({ decisionId }) => {
+    if (decisionId === 'dec_1' && !got.includes('dec_2')) throw new Error('not yet');
+    got.push(decisionId);
+  });
+  await watch(rewards, 'dec_1');
+  await watch(rewards, 'dec_2');
+  await rewards.settle([earned('dec_1'), earned('dec_2')]);
+  await vi.waitFor(() => expect(got).toEqual(['dec_2']));
+  await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  await clock.advance(1_000);
+  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(got).toEqual(['dec_2', 'dec_1']);
+});
+
+test('a handler that does not settle holds up nothing, and is not called again in this page', async () => {
+  const clock = manualClock();
+  const { rewards, page } = openTab(clock);
+  const saved = deferred();
+  const got: string[] = [];
+  rewards.onReward(async ({ decisionId }) => {
+    got.push(decisionId);
+    if (decisionId === 'dec_1') await saved.promise;
+  });
+  await watch(rewards, 'dec_1');
+  await watch(rewards, 'dec_2');
+  await rewards.settle([earned('dec_1'), earned('dec_2')]);
+  await vi.waitFor(() => expect(got).toEqual(['dec_1']));
+  await clock.advance(claimMs);
+  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(1));
+  expect(got).toEqual(['dec_1', 'dec_2']);
+  page.tell('visible');
+  await rewards.list();
+  await clock.advance(3_600_000);
+  expect(got).toEqual(['dec_1', 'dec_2']);
+  saved.resolve();
+  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(clock.timers()).toBe(0);
+});
+
+test('a reward whose tab died while handing it over goes to another tab after its claim', async () => {
+  const clock = manualClock();
+  const dying = openTab(clock);
+  await watch(dying.rewards, 'dec_1');
+  const called = new Promise<void>((resolve) => {
+    dying.rewards.onReward(() => {
+      resolve();
+      return new Promise(() => undefined);
+    });
+  });
+  await dying.rewards.settle([earned('dec_1')]);
+  await called;
+  dying.rewards.destroy();
+  const claimedAt = clock.now();
+  const heir = openTab(clock);
+  let got = 0;
+  heir.rewards.onReward(() => void (got = clock.now()));
+  await vi.waitFor(async () => {
+    await clock.advance(1_000);
+    expect(got).toBeGreaterThanOrEqual(claimedAt + claimMs);
+  });
+});
+
+test('a reward is not given again and again where the database can be read but not written', async () => {
+  const { rewards } = openTab();
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
+    throw new DOMException('full', 'QuotaExceededError');
+  });
+  const got: string[] = [];
+  rewards.onReward(({ decisionId }) => void got.push(decisionId));
+  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(rewards.diagnostics().storage).toBe('memory');
+  await rewards.list();
+  expect(await rewards.list()).toEqual([]);
+  expect(got).toEqual(['dec_1']);
+  vi.restoreAllMocks();
+  await rewards.track(decision('dec_2'));
+  expect(rewards.diagnostics().storage).toBe('indexeddb');
+});
+
+test('a reward that is due stays so while no handler is there', async () => {
+  const { rewards, frames, stopFrames } = openTab();
+  stopFrames();
+  const off = rewards.onReward(() => undefined);
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await vi.waitFor(() => expect(frames).toHaveLength(1));
+  off();
+  frames.forEach((frame) => frame());
+  expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
 });
 
 test('two tabs never hand over the same reward', async () => {

@@ -34,7 +34,7 @@ function browser() {
     });
     return { outbox, lifecycle, connectivity };
   };
-  return { clock, service, store, openTab };
+  return { clock, service, store, openTab, signal: openTabSignal };
 }
 const recordsIn = async (store: EventStore): Promise<number> => (await store.read(-1, 1e6)).length;
 const problem = (status: number, code: Problem['code']): { kind: 'refused'; problem: Problem } => ({
@@ -347,4 +347,105 @@ test('after destroy there is no timer, and enqueue still resolves', async () => 
   outbox.destroy();
   await outbox.enqueue(adEvent());
   expect(clock.timers()).toBe(0);
+});
+
+test('reads the next records while a batch is on its way', async () => {
+  const { service, store, openTab } = browser();
+  const records = Array.from({ length: 250 }, (_, index) => ({
+    v: 1 as const,
+    at: 0,
+    events: [JSON.stringify({ ...adEvent(), id: `old-${index}` })],
+  }));
+  await store.append(records);
+  const reads: { after: number; requests: number }[] = [];
+  const read: typeof store.read = (after, limit) => {
+    reads.push({ after, requests: service.requests.length });
+    return store.read(after, limit);
+  };
+  openTab({ store: { ...store, read, close: () => undefined } });
+  await settled();
+  expect(service.counted).toHaveLength(250);
+  expect(service.requests.map(({ batch }) => batch.events.length)).toEqual([100, 100, 50]);
+  // The second request holds the last records that were known.
+  expect(reads).toContainEqual({ after: 200, requests: 2 });
+});
+
+test('tells the service once how many events were given up, and why', async () => {
+  const { clock, service, openTab } = browser();
+  const { outbox } = openTab();
+  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
+  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+  await outbox.enqueue(adEvent());
+  await clock.advance(1_000);
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(service.requests.map(({ batch }) => batch.dropped)).toEqual([
+    { too_large: 2 },
+    { too_large: 2 },
+    undefined,
+  ]);
+});
+
+test('every tab hears the rewards and counts what waits, whichever tab sends', async () => {
+  const { clock, service, openTab } = browser();
+  const [first, second] = [openTab(), openTab()];
+  const heard: unknown[] = [];
+  second.outbox.onRewards((rewards) => heard.push(rewards));
+  await settled();
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+  await Promise.all([1, 2, 3].map(() => second.outbox.enqueue(adEvent())));
+  await first.outbox.enqueue(adEvent());
+  await settled();
+  expect([first, second].map(({ outbox }) => outbox.diagnostics().stored)).toEqual([4, 4]);
+  const later = openTab();
+  await settled();
+  expect(later.outbox.diagnostics().stored).toBe(4);
+  await clock.advance(1_000);
+  for (const { outbox } of [first, second, later]) expect(outbox.diagnostics().stored).toBe(0);
+  expect(heard).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
+});
+
+test('news of an older release in another tab, or of a newer one, does no harm', async () => {
+  const { openTab, signal } = browser();
+  const { outbox } = openTab();
+  for (const strange of [0, 'news', { something: 1 }]) signal('test:outbox').send(strange);
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1 });
+});
+
+test('a tab whose store fails lets another one send', async () => {
+  const { service, store, openTab } = browser();
+  let broken = false;
+  const read: typeof store.read = (after, limit) =>
+    broken ? Promise.reject(new Error('closed for an upgrade')) : store.read(after, limit);
+  const first = openTab({ store: { ...store, read, close: () => undefined } });
+  const second = openTab();
+  await settled();
+  broken = true;
+  await second.outbox.enqueue(adEvent());
+  await settled();
+  expect(service.counted).toHaveLength(1);
+  expect(second.outbox.diagnostics().sent).toBe(1);
+  expect(first.outbox.diagnostics().lastError).toBe('Error: closed for an upgrade');
+});
+
+test('every event is counted under exactly one heading', async () => {
+  const { clock, service, openTab } = browser();
+  const { outbox } = openTab({ bounds: { events: 20, bytes: 1e9 } });
+  const down = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
+  service.faults.push(down, down);
+  service.reject = ({ type }) => (type === 'click' ? 'late' : undefined);
+  for (const type of ['midpoint', 'click', 'complete'] as const)
+    for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent(type));
+  const sum = () => {
+    const { stored, sent, dropped, rejected } = outbox.diagnostics();
+    const counts = [stored, sent, ...Object.values(dropped), ...Object.values(rejected)];
+    return counts.reduce((total, count) => total + count, 0);
+  };
+  expect(sum()).toBe(30);
+  await clock.advance(10_000);
+  expect(outbox.diagnostics()).toMatchObject({ stored: 0, rejected: { late: 8 } });
+  expect(sum()).toBe(30);
 });

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { RewardState } from '../../../src/outcome.ts';
 import {
   advance,
+  claimMs,
   isDue,
   type LedgerEntry,
   type RewardEvent,
@@ -52,4 +53,25 @@ test('an earned reward is due until it is delivered, whatever the service repeat
   const done = advance(earned, delivered);
   expect(isDue(done)).toBe(false);
   expect(advance(done, says('earned'))).toEqual(done);
+});
+
+test('a claim keeps the others away until it is given back or too old, whatever the clock does', () => {
+  const earned = advance(entry('pending'), says('earned'));
+  const at = 1e12;
+  const claimed = advance(earned, { type: 'claimed', at });
+  const claimAgain = (after: number) => advance(claimed, { type: 'claimed', at: at + after });
+  expect(claimed.claimedAt).toBe(at);
+  for (const after of [0, 1, claimMs - 1, 1 - claimMs]) expect(claimAgain(after)).toBe(claimed);
+  // A clock that was set back a day must not keep the reward away for a day.
+  for (const after of [claimMs, -86_400_000]) expect(claimAgain(after).claimedAt).toBe(at + after);
+  expect(advance(claimed, { type: 'released', at: at - 1 })).toBe(claimed);
+  const released = advance(claimed, { type: 'released', at });
+  expect(advance(released, { type: 'claimed', at: at + 1 }).claimedAt).toBe(at + 1);
+});
+
+test.each(states)('only a reward that is due can be claimed, not one that is %s', (state) => {
+  for (const done of [false, true]) {
+    const claimed = advance(entry(state, done), { type: 'claimed', at: 1e12 });
+    expect(claimed.claimedAt === 1e12).toBe(state === 'earned' && !done);
+  }
 });
