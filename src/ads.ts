@@ -94,6 +94,8 @@ export interface AdsParts {
   outbox: Outbox;
   events: EventEmitter<AdsEvents>;
   runBreak(request: BreakRequest): Promise<ShowResult>;
+  /** Fetches the code that a show needs. */
+  prepare(): void;
   mountBanner(placement: string, element: HTMLElement): Banner;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
@@ -146,6 +148,7 @@ export function assembleAds(parts: AdsParts): Ads {
         ? decisions.availability(placement)
         : { available: false, reason: 'already_showing' },
     preload: async (placement, { signal } = {}) => {
+      parts.prepare();
       const availability = await decisions.preload(placement, signal ?? destroyed.signal);
       events.emit('change');
       return availability;

@@ -4,7 +4,6 @@ import { runAdBreak } from './ad-break/run-ad-break.ts';
 import { showBanner } from './ad-break/show-banner.ts';
 import { type Ads, type AdsEvents, assembleAds, type Simulation } from './ads.ts';
 import { loadCreative } from './creative/load-creative.ts';
-import { stringsFor } from './creative/strings.ts';
 import { createDecisions } from './decision/create-decisions.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/no-engine.ts';
@@ -90,13 +89,17 @@ export function createAds(options: AdsOptions): Ads {
       loadCreative(decision, { clock: systemClock, signal, locale: checked.locale }),
     loadTimeoutMs,
   });
+  const loadShowAd = async () => {
+    const { createShowAd } = await import('./ad-break/show-ad.ts');
+    return createShowAd(checked.locale, checked.strings);
+  };
   const breakParts = {
     take: decisions.take,
     enqueue: outbox.enqueue,
     rewards,
     engine,
     clock: systemClock,
-    strings: stringsFor(checked.locale),
+    loadShowAd,
     confirmWithinMs: checked.confirmWithinMs,
     loadTimeoutMs,
   };
@@ -108,6 +111,8 @@ export function createAds(options: AdsOptions): Ads {
     outbox,
     events,
     runBreak: (request) => runAdBreak(breakParts, request),
+    // What it fails with, the call that needs it tells.
+    prepare: () => void loadShowAd().catch(() => undefined),
     mountBanner: (placement, element) => showBanner(breakParts, placement, element),
     setConsent: audience.setConsent,
     setSimulation: audience.setSimulation,

@@ -1,3 +1,4 @@
+import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
 import { parseKey } from './platform/key-format.ts';
 
@@ -26,6 +27,8 @@ export interface AdsOptions {
   childDirected?: boolean;
   /** Language of the overlay and of the request, by BCP 47. Default: the browser’s. */
   locale?: string;
+  /** Texts of the overlay to be shown instead of ours: `{ learnMore: 'Play now' }`. */
+  strings?: Partial<OverlayStrings>;
   /** How to pause your game, and on which frame to call it. Default: a page without an engine. */
   engine?: EngineDriver;
   /** How long the request and the loading of an ad may take together, in milliseconds. Default: 8,000. */
@@ -93,6 +96,7 @@ const checks: Record<keyof AdsOptions, Check> = {
     ) && "{ status: 'granted' | 'denied' | 'unknown' }",
   childDirected: instance('boolean'),
   locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a BCP 47 tag such as `pt-BR`'),
+  strings: instance('object'),
   engine: instance('object'),
   loadTimeoutMs: milliseconds,
   confirmWithinMs: milliseconds,

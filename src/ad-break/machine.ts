@@ -25,9 +25,8 @@ export interface Showing {
   watchedMs: number;
 }
 
-/** One call to show an ad, from the request to its only result. */
+/** One ad, from the moment that it is there to its only result. */
 export type BreakState =
-  | { phase: 'requesting' }
   | Showing
   | (Omit<Showing, 'phase'> & { phase: 'endCard' })
   | { phase: 'confirming' }
@@ -35,8 +34,6 @@ export type BreakState =
 
 /** Everything that can happen to a break; each fault is one of these. */
 export type BreakEvent =
-  | { type: 'adTaken'; kind: BreakKind; minWatchMs: number; endCard: boolean; hidden: boolean }
-  | { type: 'noAd'; result: ShowResult }
   | { type: 'painted' }
   | { type: 'progress'; watchedMs: number; durationMs: number }
   | { type: 'ended' }
@@ -58,8 +55,6 @@ export type BreakEvent =
 export type BreakEffect =
   /** Hold the game and put the ad over it. */
   | { type: 'open' }
-  /** The ad came too late: free its media. */
-  | { type: 'discard' }
   | {
       type: 'report';
       event: AdEvent['type'];
@@ -87,22 +82,35 @@ export interface Transition {
 
 type OnScreen = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
 
-export const initialState: BreakState = { phase: 'requesting' };
-
 const quartileEvents = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** One step of a break. Pure: what is to be done is in the effects. */
+/** The first step of a break. */
+export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>): Transition {
+  const state: Showing = {
+    ...ad,
+    phase: 'showing',
+    started: false,
+    impressed: false,
+    clicked: false,
+    completed: false,
+    closable: false,
+    asking: false,
+    quartiles: 0,
+    watchedMs: 0,
+  };
+  return stay(state, { type: 'open' }, ...(ad.hidden ? [{ type: 'pause' } as const] : []));
+}
+
+/** One further step of a break. Pure: what is to be done is in the effects. */
 export function transition(state: BreakState, event: BreakEvent): Transition {
   switch (state.phase) {
-    case 'requesting':
-      return whileRequesting(state, event);
     case 'showing':
     case 'endCard':
       return whileOnScreen(state, event);
     case 'confirming':
       return whileConfirming(state, event);
     case 'done':
-      return { state, effects: event.type === 'adTaken' ? [{ type: 'discard' }] : [] };
+      return stay(state);
   }
 }
 
@@ -110,39 +118,6 @@ const stay = (state: BreakState, ...effects: BreakEffect[]): Transition => ({ st
 
 function settle(result: ShowResult, ...before: BreakEffect[]): Transition {
   return { state: { phase: 'done' }, effects: [...before, { type: 'settle', result }] };
-}
-
-function whileRequesting(state: BreakState, event: BreakEvent): Transition {
-  switch (event.type) {
-    case 'adTaken':
-      return stay(
-        {
-          phase: 'showing',
-          kind: event.kind,
-          minWatchMs: event.minWatchMs,
-          endCard: event.endCard,
-          hidden: event.hidden,
-          started: false,
-          impressed: false,
-          clicked: false,
-          completed: false,
-          closable: false,
-          asking: false,
-          quartiles: 0,
-          watchedMs: 0,
-        },
-        { type: 'open' },
-        ...(event.hidden ? [{ type: 'pause' } as const] : []),
-      );
-    case 'noAd':
-      return settle(event.result);
-    case 'aborted':
-      return settle(because('aborted', event.reason));
-    case 'failed':
-      return settle(because('error', event.reason));
-    default:
-      return stay(state);
-  }
 }
 
 function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
@@ -247,7 +222,8 @@ function turnVisibility(state: OnScreen, hidden: boolean): Transition {
   if (state.hidden === hidden) return stay(state);
   const next = { ...state, hidden };
   if (hidden) return stay(next, { type: 'pause' });
-  return stay(next, ...(state.asking ? [] : [{ type: 'resume' } as const]));
+  // The question is asked again, because its time stood still.
+  return stay(next, state.asking ? { type: 'askClose', asking: true } : { type: 'resume' });
 }
 
 function closeEarly(state: OnScreen): Transition {

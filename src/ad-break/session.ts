@@ -1,23 +1,24 @@
+import type { OverlayStrings } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/decisions.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
 import { guarded } from './guard.ts';
-import type { BreakEffect, BreakEvent } from './machine.ts';
+import type { BreakEffect, BreakEvent, Showing } from './machine.ts';
 import { createReporter, type Reporter } from './reporter.ts';
-import type { BreakParts, BreakRequest } from './run-ad-break.ts';
+import type { BreakRequest, ShowParts } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /** One ad in one break: does what the machine says with the game, the screen and the storage. */
 export interface Session {
-  /** The event that the ad is there. */
-  readonly taken: BreakEvent;
-  perform(effect: BreakEffect): void;
+  /** What the machine has to know of the ad. */
+  readonly facts: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>;
+  perform(effect: Exclude<BreakEffect, { type: 'confirm' | 'settle' }>): void;
   confirm(withinMs: number): Promise<RewardReport>;
   /** Adds what the machine does not carry along: the decision, and a reward that is awaited. */
   complete(result: ShowResult): ShowResult;
 }
 
 export function createSession(
-  parts: BreakParts,
+  parts: ShowParts & { strings: OverlayStrings },
   request: BreakRequest,
   ad: ReadyAd,
   dispatch: (event: BreakEvent) => void,
@@ -28,11 +29,9 @@ export function createSession(
   let stage: Stage | undefined;
   let reporter: Reporter | undefined;
   let releaseGame: (() => void) | undefined;
-  let opened = false;
   let released = false;
 
   function open(): void {
-    opened = true;
     reporter = createReporter(parts, decision);
     try {
       releaseGame = parts.engine.hold();
@@ -57,8 +56,7 @@ export function createSession(
   }
 
   return {
-    taken: {
-      type: 'adTaken',
+    facts: {
       kind: request.kind,
       minWatchMs: rewarded ? neededMs : Infinity,
       endCard: decision.creative.click_url !== undefined,
@@ -68,8 +66,6 @@ export function createSession(
       switch (effect.type) {
         case 'open':
           return open();
-        case 'discard':
-          return creative.destroy();
         case 'release':
           return release();
         case 'report':
@@ -93,7 +89,7 @@ export function createSession(
     },
     complete(result) {
       const { reward } = decision;
-      const awaited = opened && result.outcome === 'pending' && reward !== undefined;
+      const awaited = result.outcome === 'pending' && reward !== undefined;
       return {
         ...result,
         decisionId: decision.id,

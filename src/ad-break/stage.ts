@@ -13,6 +13,8 @@ const stallMs = 8_000;
 const defaultCloseAfterMs = 5_000;
 /** An end card that nobody closes goes by itself, so that no break lasts for ever, in milliseconds. */
 const endCardMs = 10_000;
+/** How long a question waits for its answer: to play, or whether to close; in milliseconds. */
+const answerMs = 20_000;
 
 /** The ad on the screen, and what watches it. */
 export interface Stage {
@@ -43,7 +45,7 @@ export function openStage(
   const video = media.format === 'video';
   let muted = false;
   let ended = false;
-  let cancelEndCard: (() => void) | undefined;
+  let cancelWait: (() => void) | undefined;
 
   const overlay: Overlay = openOverlay(
     { element: creative.element, strings, alt, clickUrl, reward: decision.reward },
@@ -54,6 +56,7 @@ export function openStage(
       clicked: () => dispatch({ type: 'clicked' }),
       muteToggled: () => creative.setMuted(!muted),
       tapped() {
+        cancelWait?.();
         overlay.askTap(false);
         resume();
       },
@@ -71,6 +74,12 @@ export function openStage(
   );
   const onVisibility = () => dispatch({ type: document.hidden ? 'hidden' : 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
+
+  /** Nothing that needs the player waits for ever. */
+  function waitAtMost(ms: number, event: BreakEvent): void {
+    cancelWait?.();
+    cancelWait = clock.after(ms, () => dispatch(event));
+  }
 
   let watchedMs = -1;
   function hear(event: RendererEvent): void {
@@ -99,6 +108,7 @@ export function openStage(
       case 'tapNeeded':
         watchdog.stop();
         overlay.askTap(true);
+        waitAtMost(answerMs, { type: 'stalled' });
         break;
       case 'waiting':
         viewability.setPlaying(false);
@@ -109,10 +119,7 @@ export function openStage(
   }
 
   function resume(): void {
-    if (ended) {
-      cancelEndCard = clock.after(endCardMs, () => dispatch({ type: 'endCardOver' }));
-      return;
-    }
+    if (ended) return waitAtMost(endCardMs, { type: 'endCardOver' });
     watchdog.reset();
     creative.resume();
   }
@@ -125,17 +132,22 @@ export function openStage(
       creative.start(hear);
     },
     pause() {
-      cancelEndCard?.();
+      cancelWait?.();
       watchdog.stop();
       viewability.setPlaying(false);
       creative.pause();
     },
     resume,
     allowClose: overlay.allowClose,
-    askClose: overlay.askClose,
+    askClose(asking) {
+      cancelWait?.();
+      overlay.askClose(asking);
+      if (asking) waitAtMost(answerMs, { type: 'closeCancelled' });
+    },
     setWatched: overlay.setWatched,
     showEndCard() {
       ended = true;
+      cancelWait?.();
       watchdog.stop();
       overlay.showEndCard();
       if (!document.hidden) resume();
@@ -143,7 +155,7 @@ export function openStage(
     close() {
       document.removeEventListener('visibilitychange', onVisibility);
       cancelCloseAfter();
-      cancelEndCard?.();
+      cancelWait?.();
       watchdog.stop();
       viewability.destroy();
       overlay.close();

@@ -1,10 +1,12 @@
-/** Every text of the overlay in one language. `{seconds}` and `{reward}` are filled in. */
+/** Every text of the overlay in one language. */
 export interface OverlayStrings {
   /** BCP 47. */
   language: string;
   direction: 'ltr' | 'rtl';
   advertisement: string;
+  /** With `{reward}`: `50 coins`. */
   watchFor: string;
+  /** With `{seconds}`. */
   secondsLeft: string;
   rewardOnItsWay: string;
   close: string;
@@ -13,6 +15,7 @@ export interface OverlayStrings {
   play: string;
   learnMore: string;
   askTitle: string;
+  /** With `{seconds}`. */
   askText: string;
   keepWatching: string;
   closeAnyway: string;
@@ -38,12 +41,33 @@ const english: OverlayStrings = {
   thanks: 'Thanks for watching',
 };
 
-/** One entry per language, by its primary subtag. */
-const languages: Record<string, OverlayStrings> = { en: english };
+/** Each language is a chunk of its own, by its primary subtag; English is always there. */
+const languages: Record<string, () => Promise<{ strings: OverlayStrings }>> = {
+  ar: () => import('./languages/ar.ts'),
+  de: () => import('./languages/de.ts'),
+  es: () => import('./languages/es.ts'),
+  fr: () => import('./languages/fr.ts'),
+  he: () => import('./languages/he.ts'),
+  id: () => import('./languages/id.ts'),
+  it: () => import('./languages/it.ts'),
+  ja: () => import('./languages/ja.ts'),
+  ko: () => import('./languages/ko.ts'),
+  nl: () => import('./languages/nl.ts'),
+  pl: () => import('./languages/pl.ts'),
+  pt: () => import('./languages/pt.ts'),
+  ru: () => import('./languages/ru.ts'),
+  tr: () => import('./languages/tr.ts'),
+  uk: () => import('./languages/uk.ts'),
+  zh: () => import('./languages/zh.ts'),
+};
 
-/** The texts for a BCP 47 locale, or English where there is no translation. */
-export function stringsFor(locale: string): OverlayStrings {
-  return languages[locale.split('-')[0]?.toLowerCase() ?? ''] ?? english;
+/** The texts for a BCP 47 locale, or English where there is no translation or it can't be loaded. */
+export async function stringsFor(locale: string): Promise<OverlayStrings> {
+  // The codes that Java and old browsers say for Hebrew and Indonesian.
+  const tag = locale.split('-')[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
+  if (!Object.hasOwn(languages, tag)) return english;
+  // An ad in English is better than none.
+  return (await languages[tag]?.().catch(() => undefined))?.strings ?? english;
 }
 
 /** Puts values into the `{…}` of a text. */

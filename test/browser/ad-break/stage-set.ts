@@ -1,7 +1,7 @@
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { runAdBreak, type BreakRequest } from '../../../src/ad-break/run-ad-break.ts';
+import { createShowAd } from '../../../src/ad-break/show-ad.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
-import { stringsFor } from '../../../src/creative/strings.ts';
 import type { FilledDecision } from '../../../src/decision/decisions.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
@@ -74,6 +74,7 @@ export function setStage() {
   canvas.focus();
   const log: string[] = [];
   const events: NewAdEvent[] = [];
+  let loadShowAd = () => createShowAd('en');
   let confirmed: RewardReport['state'] = 'earned';
 
   async function take(decision: FilledDecision, signal: AbortSignal) {
@@ -121,7 +122,7 @@ export function setStage() {
           },
         },
         clock: systemClock,
-        strings: stringsFor('en'),
+        loadShowAd,
         confirmWithinMs: 1000,
         loadTimeoutMs,
       },
@@ -140,6 +141,7 @@ export function setStage() {
     log,
     events,
     run,
+    loseCode: () => (loadShowAd = () => Promise.reject(new TypeError('Failed to fetch'))),
     confirmAs: (state: RewardReport['state']) => (confirmed = state),
     count: (name: string) => log.filter((entry) => entry === name).length,
     /** Nothing of ours is left, and the game can be played. */

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { MediaFile } from '../../../protocol/wire.ts';
 import { chooseFile } from '../../../src/creative/choose-file.ts';
 import { createStallWatchdog } from '../../../src/creative/stall-watchdog.ts';
-import { fill, stringsFor } from '../../../src/creative/strings.ts';
 import { createWatchedTime } from '../../../src/creative/watched-time.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 
@@ -143,20 +142,5 @@ describe('the choice of a file', () => {
   it('takes only what the browser plays', () => {
     expect(chooseFile(files, 800, (mime) => mime === 'video/mp4')?.width).toBe(1920);
     expect(chooseFile(files, 800, () => false)).toBeUndefined();
-  });
-});
-
-describe('the strings', () => {
-  it('come in English where there is no translation', () => {
-    expect(stringsFor('xx-YY').language).toBe('en');
-    expect(stringsFor('').language).toBe('en');
-    expect(stringsFor('EN-gb').language).toBe('en');
-  });
-
-  it('have every hole filled, and keep one that nobody fills', () => {
-    expect(fill('{seconds} s of {reward}', { seconds: 0, reward: '5 coins' })).toBe(
-      '0 s of 5 coins',
-    );
-    expect(fill('{other}', {})).toBe('{other}');
   });
 });
