@@ -19,7 +19,8 @@ function optionsOf({ dataset }: HTMLScriptElement): Parameters<typeof createAds>
   return {
     publishableKey: dataset['key'] ?? '',
     // The service hands the script out too, so its own address is the natural default.
-    serviceUrl: dataset['serviceUrl'] ?? new URL((document.currentScript as HTMLScriptElement).src).origin,
+    serviceUrl:
+      dataset['serviceUrl'] ?? new URL((document.currentScript as HTMLScriptElement).src).origin,
     ...(dataset['userRef'] === undefined ? {} : { userRef: dataset['userRef'] }),
     ...(dataset['locale'] === undefined ? {} : { locale: dataset['locale'] }),
   };

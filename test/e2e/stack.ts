@@ -13,7 +13,7 @@ export interface Stack {
   serviceUrl: string;
   gameServerUrl: string;
   keys: RunningService['keys'];
-  /** Address of the plain page for one player. */
+  /** Address of the plain page for one player, whose ads are the demo's video of 12 s. */
   pageFor(player: string): string;
   /** What the game server has credited. */
   account(player: string): Promise<{ coins: number; credits: { decisionId: string }[] }>;
@@ -51,6 +51,7 @@ export async function startStack(): Promise<Stack> {
         key: keys.sandbox.publishable,
         service: serviceUrl,
         user: player,
+        format: 'video',
       })}`,
     async account(player) {
       const answer = await fetch(`${gameServer.ready.url}/players/${player}`);
