@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,12 +31,14 @@ const flags = [
 
 const startTimeoutMs = 30_000;
 
-/** Process groups that are alive, so that an interrupted run leaves none behind. */
-const groups = new Set<number>();
+/** What is there, so that an interrupted run leaves none of it behind. */
+const children = new Set<ChildProcess>();
 const folders = new Set<string>();
+let ended = false;
 
 /** Makes a folder for a profile; `removeProfiles` removes it. */
 export async function newProfile(): Promise<string> {
+  if (ended) throw new Error('The run was ended.');
   const folder = await mkdtemp(join(tmpdir(), 'bench-outbox-'));
   folders.add(folder);
   return folder;
@@ -48,7 +51,8 @@ export async function removeProfile(folder: string): Promise<void> {
 
 /** For the end of the program, whatever ended it. */
 export async function cleanUp(): Promise<void> {
-  for (const group of groups) await killGroup(group);
+  ended = true;
+  for (const child of children) await killGroup(child);
   for (const folder of folders) await removeProfile(folder);
 }
 
@@ -67,8 +71,7 @@ export async function launch(profile: string): Promise<Browser> {
     detached: true,
     stdio: 'ignore',
   });
-  const group = groupOf(child);
-  groups.add(group);
+  children.add(child);
   const browser = await chromium.connectOverCDP(await endpointIn(portFile, child));
   const [context] = browser.contexts();
   if (context === undefined) throw new Error('Chromium started without a browser context.');
@@ -76,15 +79,10 @@ export async function launch(profile: string): Promise<Browser> {
     context,
     version: browser.version(),
     async kill() {
-      await killGroup(group);
+      await killGroup(child);
       await browser.close();
     },
   };
-}
-
-function groupOf({ pid }: ChildProcess): number {
-  if (pid === undefined) throw new Error('Chromium could not be started; is it executable?');
-  return pid;
 }
 
 /** Waits until the browser wrote where its debugging port is. */
@@ -98,15 +96,24 @@ async function endpointIn(file: string, child: ChildProcess): Promise<string> {
   throw new Error(`Chromium did not start within ${startTimeoutMs / 1000} s.`);
 }
 
-async function killGroup(group: number): Promise<void> {
-  while (signal(group, 'SIGKILL')) await sleep(10);
-  groups.delete(group);
+/** Where the dead have to wait for a slow init, they still count as a part of their group. */
+const dyingMs = 150;
+
+async function killGroup(child: ChildProcess): Promise<void> {
+  const isRunning = child.exitCode === null && child.signalCode === null;
+  const exit = isRunning ? once(child, 'exit') : undefined;
+  if (child.pid !== undefined && killAll(child.pid)) {
+    await exit;
+    for (const endAt = Date.now() + dyingMs; Date.now() < endAt && killAll(child.pid);)
+      await sleep(10);
+  }
+  children.delete(child);
 }
 
 /** False when no process of the group is left. */
-function signal(group: number, name: 'SIGKILL'): boolean {
+function killAll(group: number): boolean {
   try {
-    return process.kill(-group, name);
+    return process.kill(-group, 'SIGKILL');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
     throw error;

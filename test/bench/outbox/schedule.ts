@@ -1,4 +1,3 @@
-import type { ContestantFacts } from './contestants.ts';
 import { measureFaultyDrain } from './measure/faulty-drain.ts';
 import { measureKill, type KillCase } from './measure/kill.ts';
 import { measureLife } from './measure/life.ts';
@@ -45,16 +44,13 @@ export function planJobs(setting: Setting, measured: Measured[]): Job[] {
 
 const isShort = ({ events }: KillCase): boolean => events <= 1_000;
 
-const isRepeated = ({ kind, name }: ContestantFacts): boolean =>
-  kind === 'ours' || name === 'raw-group';
-
-/** Ours and the raw limit before each part of the others, since their ratio is what is judged. */
+/** Ours before each part of the others, since it is what is judged. */
 function interleave(measured: Measured[], rounds: number): Measured[] {
-  const repeated = measured.filter(({ facts }) => isRepeated(facts));
-  const others = measured.filter(({ facts }) => !isRepeated(facts));
+  const ours = measured.filter(({ facts }) => facts.kind === 'ours');
+  const others = measured.filter(({ facts }) => facts.kind !== 'ours');
   const part = Math.ceil(others.length / rounds);
   return Array.from({ length: rounds }, (_, round) => [
-    ...repeated,
+    ...ours,
     ...others.slice(round * part, (round + 1) * part),
   ]).flat();
 }

@@ -135,7 +135,7 @@ async function measureDrain(
   await page.call('flush', []);
   const { ms } = await waitForArrivals(deliveries, {
     count: before.arrived + made,
-    quietMs: 5_000,
+    quietMs: 4_000,
     budgetMs: plan.drainBudgetMs,
   });
   // A page that does not answer is frozen, which says enough.

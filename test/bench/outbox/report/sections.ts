@@ -143,7 +143,7 @@ function drain(report: Report): Section {
       }),
     ),
     method:
-      'The network comes back, and the receiver answers after 20 ms. It ends when all arrived, nothing came for 5 s, or 15 s are over.',
+      'The network comes back, and the receiver answers after 20 ms. It ends when all arrived, nothing came for 4 s, or 12 s are over.',
   };
 }
 
