@@ -176,7 +176,7 @@ export class LanternRun extends Scene {
 
   #drawBackdrop(width: number, height: number): void {
     this.children.getByName('sky')?.destroy();
-    this.textures.remove('sky');
+    if (this.textures.exists('sky')) this.textures.remove('sky');
     const texture = this.textures.createCanvas('sky', width, height);
     if (!texture) return;
     drawSky(texture.context, width, height);

@@ -1,0 +1,104 @@
+import type { BrowserContext, Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from './browser.ts';
+import { type Stack, startStack } from './stack.ts';
+
+const untilWatched = { timeout: 40_000, interval: 200 };
+
+describe('the demo game', () => {
+  let stack: Stack;
+  let browser: BrowserContext;
+  let page: Page;
+  const complaints: string[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack();
+    browser = await openBrowser();
+    page = await browser.newPage();
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    await page.goto(`${stack.gameServerUrl}/?seed=7`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  const button = (name: string | RegExp) => page.getByRole('button', { name });
+  const textOf = (testId: string): Promise<string | null> => page.getByTestId(testId).textContent();
+  /** A run that nobody steers ends in the water. */
+  const loseRun = () => button('Revive').waitFor();
+  /** However the ad ends: with an end card, or by itself. */
+  const closeAd = async (): Promise<void> => {
+    const close = button('Close ad').first();
+    await expect
+      .poll(async () => (await close.isVisible()) || !(await adIsOpen()), untilWatched)
+      .toBe(true);
+    if (await close.isVisible()) await close.click();
+    await expect.poll(adIsOpen).toBe(false);
+  };
+  const adIsOpen = (): Promise<boolean> =>
+    page.getByText('Advertisement', { exact: true }).isVisible();
+
+  it('shows a house ad in the lobby', async () => {
+    await button('Play').waitFor();
+    await expect.poll(() => page.getByTestId('lobby-banner').locator('img').count()).toBe(1);
+    expect(await textOf('server-coins')).toBe('0');
+  });
+
+  it('gives coins for an ad only when the game server has them', async () => {
+    await button('Play').click();
+    await loseRun();
+    await button('Double coins').click();
+    await expect.poll(() => textOf('server-coins'), untilWatched).toBe('50');
+    await closeAd();
+    await expect.poll(() => textOf('last-outcome')).toBe('double-coins: rewarded');
+    await expect.poll(() => textOf('device-delivered')).toBe('1');
+    expect(await textOf('coins')).toBe('50');
+  });
+
+  it('goes on with the run that an ad revived', async () => {
+    await button('Revive').click();
+    await expect.poll(() => textOf('server-coins'), untilWatched).toBe('75');
+    await closeAd();
+    await expect.poll(() => textOf('last-outcome')).toBe('revive: rewarded');
+    // The run goes on, and is lost again.
+    await expect.poll(() => page.getByText('Once in each run').isVisible()).toBe(true);
+  });
+
+  it('shows an interstitial after the second run, and goes back to the lobby', async () => {
+    await button('Lobby').click();
+    await expect.poll(adIsOpen).toBe(true);
+    await closeAd();
+    await expect.poll(() => textOf('last-outcome')).toBe('level-end: completed');
+    await button('Play').waitFor();
+  });
+
+  it('waits for the network without losing the reward', async () => {
+    await button('Play').click();
+    await loseRun();
+    await button('Double coins').click();
+    await expect.poll(adIsOpen).toBe(true);
+    await page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => offline.click());
+    await closeAd();
+    await expect.poll(() => textOf('last-outcome')).toBe('double-coins: pending');
+    expect(await textOf('server-coins')).toBe('75');
+    await page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => offline.click());
+    await expect.poll(() => textOf('server-coins'), untilWatched).toBe('125');
+    await expect.poll(() => textOf('device-delivered'), untilWatched).toBe('3');
+  });
+
+  it('tells a forced outcome', async () => {
+    await page.getByLabel('Outcome').selectOption('no_fill');
+    await button('Play again').click();
+    await loseRun();
+    await button('Revive').click();
+    await expect.poll(() => textOf('last-outcome')).toBe('revive: no_fill');
+  });
+
+  it('made no error on the way', () => {
+    expect(complaints).toEqual([]);
+  });
+});
