@@ -4,7 +4,9 @@ import { createAds } from '../create-ads.ts';
 import type { Banner } from '../creative/banner.ts';
 import { type AdsOptions, type ConsentOptions, OptionError } from '../options.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
+import { createListeners, type Listeners } from './listeners.ts';
 import { phaserDriver } from './phaser-driver.ts';
+import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 
 /** What the plugin takes as `data`: the options of `createAds()`; the engine is this game. */
@@ -34,13 +36,30 @@ export class TruewardPlugin implements GameAds {
   #data: TruewardPluginData | undefined;
   #ads: GameAds = unavailableAds('not_started');
   #running: Ads | undefined;
+  readonly #listeners: Listeners = createListeners((event, handler) =>
+    this.#ads.on(event, handler),
+  );
 
   /**
    * Adds ads to a game that exists already, booted or not, and to its scenes. Unlike the
    * configuration it also works for a second game on the page, whose plugin keys Phaser mixes up,
-   * and for a headless one (phaserjs/phaser#7151, #7348).
+   * and for a headless one (phaserjs/phaser#7151, #7348). A game that has the plugin keeps it, with
+   * the data that it has; after a `destroy()` of the plugin it is started again.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
+    const there = TruewardPlugin.of(game.plugins);
+    there?.start();
+    return there ?? TruewardPlugin.#add(game, data);
+  }
+
+  /** The plugin of a game, whatever its key. */
+  static of({ plugins }: Phaser.Plugins.PluginManager): TruewardPlugin | undefined {
+    for (const { plugin } of plugins as { plugin: unknown }[])
+      if (plugin instanceof TruewardPlugin) return plugin;
+    return undefined;
+  }
+
+  static #add(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
     const plugin = new TruewardPlugin(game.plugins);
     plugin.init(data);
     plugin.start();
@@ -112,9 +131,50 @@ export class TruewardPlugin implements GameAds {
     return this.#ads.mountBanner(placement, element);
   }
 
-  /** See {@link Ads.on}. */
-  on<Name extends keyof AdsListeners>(event: Name, handler: AdsListeners[Name]): () => void {
-    return this.#ads.on(event, handler);
+  /**
+   * See {@link Ads.on}. As everywhere in Phaser, `context` is what `this` is in the handler.
+   *
+   * @example
+   * this.ads.on('reward', this.addCoins, this);
+   */
+  on<Name extends keyof AdsListeners>(
+    event: Name,
+    handler: AdsListeners[Name],
+    context?: unknown,
+  ): () => void {
+    return this.#listeners.on(event, handler, context);
+  }
+
+  /** As {@link TruewardPlugin.on}, for the next time only. */
+  once<Name extends keyof AdsListeners>(
+    event: Name,
+    handler: AdsListeners[Name],
+    context?: unknown,
+  ): () => void {
+    return this.#listeners.once(event, handler, context);
+  }
+
+  /** Ends what `on()` or `once()` began; without a handler, all of that event. */
+  off<Name extends keyof AdsListeners>(
+    event: Name,
+    handler?: AdsListeners[Name],
+    context?: unknown,
+  ): void {
+    this.#listeners.off(event, handler, context);
+  }
+
+  /**
+   * Adds a button to a scene that loads an ad by itself, shows whether there is one and when the next
+   * comes, and plays it when it is pressed.
+   *
+   * @example
+   * this.ads.addRewardedButton(this, { placement: 'revive', x: 180, y: 240 });
+   */
+  addRewardedButton(
+    scene: Phaser.Scene,
+    options: RewardedButtonOptions,
+  ): Phaser.GameObjects.Container {
+    return addRewardedButton(this, scene, options);
   }
 
   /** See {@link Ads.rewardStatus}. */

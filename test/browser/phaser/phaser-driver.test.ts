@@ -1,7 +1,15 @@
 import type * as Phaser from 'phaser';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
-import { bootGame, frames, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+import {
+  bootGame,
+  frames,
+  loadPhaser,
+  nextStep,
+  phaserVersions,
+  resetHidden,
+  setHidden,
+} from './phaser-games.ts';
 
 const arrowRight = 39;
 
@@ -9,11 +17,6 @@ function press(type: 'keydown' | 'keyup', keyCode: number): KeyboardEvent {
   const event = new KeyboardEvent(type, { keyCode, cancelable: true, bubbles: true });
   window.dispatchEvent(event);
   return event;
-}
-
-function setHidden(hidden: boolean): void {
-  Object.defineProperty(document, 'hidden', { configurable: true, value: hidden });
-  document.dispatchEvent(new Event('visibilitychange'));
 }
 
 describe.each(phaserVersions)('The driver of Phaser $version', ({ path }) => {
@@ -31,7 +34,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ path }) => {
   });
 
   afterEach(async () => {
-    Reflect.deleteProperty(document, 'hidden');
+    resetHidden();
     await end?.();
     end = undefined;
   });

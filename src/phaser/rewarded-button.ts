@@ -1,0 +1,96 @@
+import type * as Phaser from 'phaser';
+import type { Ads } from '../ads.ts';
+import type { Availability, ShowResult } from '../outcome.ts';
+import { type ButtonView, defaultLabel, lookAgainMs, restingView } from './button-view.ts';
+import { drawButton } from './draw-button.ts';
+import { addFallbackButton } from './fallback-button.ts';
+
+/** What `addRewardedButton()` takes. */
+export interface RewardedButtonOptions {
+  placement: string;
+  /** The middle of the button, in the scene. */
+  x: number;
+  y: number;
+  /** What stands on it, and what a screen reader says. Default: short English texts. */
+  label?: (view: ButtonView) => string;
+  /** Of the text; its `backgroundColor` is not used. */
+  style?: Phaser.Types.GameObjects.Text.TextStyle;
+  /** Colour of the button when an ad is ready. Default: 0x2f6f4f. */
+  color?: number;
+  /** How a show that the button began has ended. Rewards come as the event `reward` all the same. */
+  onResult?: (result: ShowResult) => void;
+}
+
+/**
+ * Adds a button that loads an ad, says whether there is one and when the next comes, and shows it
+ * when it is pressed. Pointer, keyboard (Tab, Enter, Space) and screen readers can use it. It ends
+ * with its scene, or by `destroy()`; an ad that it shows is aborted then.
+ */
+export function addRewardedButton(
+  ads: Pick<Ads, 'canShow' | 'preload' | 'showRewarded' | 'on'>,
+  scene: Phaser.Scene,
+  { label = defaultLabel, onResult, placement, ...look }: RewardedButtonOptions,
+): Phaser.GameObjects.Container {
+  const ended = new AbortController();
+  const { signal } = ended;
+  let busy: 'loading' | 'showing' | undefined;
+  let known: Availability = { available: false };
+  let timer: Phaser.Time.TimerEvent | undefined;
+
+  const drawn = drawButton(scene, look);
+  const fallback = addFallbackButton(scene.game.canvas, { onPress: press, onFocus: drawn.focus });
+
+  function refresh(): void {
+    if (signal.aborted) return;
+    timer?.remove();
+    timer = undefined;
+    const now = Date.now();
+    const view: ButtonView = busy ? { state: busy, secondsLeft: 0 } : restingView(known, now);
+    const text = label(view);
+    drawn.write(text, view.state === 'ready');
+    fallback.write(text, view.state === 'ready');
+    const waitMs = busy ? undefined : lookAgainMs(known, now);
+    if (waitMs === undefined) return;
+    const next = view.secondsLeft > 1 ? refresh : load;
+    timer = scene.time.delayedCall(waitMs, () => void next());
+  }
+
+  async function load(): Promise<void> {
+    busy = 'loading';
+    refresh();
+    known = await ads.preload(placement, { signal });
+    busy = undefined;
+    refresh();
+  }
+
+  async function show(): Promise<void> {
+    busy = 'showing';
+    refresh();
+    const result = await ads.showRewarded(placement, { signal });
+    if (signal.aborted) return;
+    void load();
+    onResult?.(result);
+  }
+
+  function press(): void {
+    if (!busy && known.available) void show();
+  }
+
+  const stop = ads.on('change', () => {
+    if (busy) return;
+    // Only a “no” is taken over: another button's load must not make this one ask again, and so on.
+    const now = ads.canShow(placement);
+    if (now.available || now.reason === 'already_showing') return;
+    known = now;
+    refresh();
+  });
+  drawn.container.on('pointerup', press);
+  drawn.container.once('destroy', () => {
+    stop();
+    ended.abort();
+    timer?.remove();
+    fallback.remove();
+  });
+  void load();
+  return drawn.container;
+}

@@ -1,0 +1,95 @@
+import type * as Phaser from 'phaser';
+import type { Ads, AdsListeners, ShowOptions } from '../ads.ts';
+import type { Banner } from '../creative/banner.ts';
+import type { ShowResult } from '../outcome.ts';
+import { linkSignals } from '../platform/link-signals.ts';
+import type { RewardedButtonOptions } from './rewarded-button.ts';
+import { TruewardPlugin } from './trueward-plugin.ts';
+import { untilSceneEnds } from './until-scene-ends.ts';
+
+/**
+ * The calls of {@link TruewardPlugin} that leave something behind, tied to one scene: what a scene
+ * began here ends with its shutdown, its restart and its destruction. It holds nothing itself and
+ * needs the game's `TruewardPlugin`.
+ *
+ * @example
+ * plugins: {
+ *   global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
+ *   scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
+ * }
+ * // in a scene
+ * this.sceneAds.on('reward', this.addCoins, this);
+ */
+export class TruewardScenePlugin {
+  readonly #scene: Phaser.Scene;
+  readonly #manager: Phaser.Plugins.PluginManager;
+
+  constructor(scene: Phaser.Scene, pluginManager: Phaser.Plugins.PluginManager) {
+    this.#scene = scene;
+    this.#manager = pluginManager;
+  }
+
+  /** Asked for by Phaser; nothing begins before a scene calls. */
+  boot(): void {}
+
+  /** See {@link TruewardPlugin.on}; ends with the scene. */
+  on<Name extends keyof AdsListeners>(
+    event: Name,
+    handler: AdsListeners[Name],
+    context: unknown = this.#scene,
+  ): () => void {
+    return untilSceneEnds(this.#scene, this.#ads().on(event, handler, context));
+  }
+
+  /** See {@link TruewardPlugin.once}; ends with the scene. */
+  once<Name extends keyof AdsListeners>(
+    event: Name,
+    handler: AdsListeners[Name],
+    context: unknown = this.#scene,
+  ): () => void {
+    return untilSceneEnds(this.#scene, this.#ads().once(event, handler, context));
+  }
+
+  /** See {@link Ads.showRewarded}; a scene that ends ends the ad with `aborted`. */
+  showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult> {
+    return this.#show(options, (scoped) => this.#ads().showRewarded(placement, scoped));
+  }
+
+  /** See {@link Ads.showInterstitial}; a scene that ends ends the ad with `aborted`. */
+  showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult> {
+    return this.#show(options, (scoped) => this.#ads().showInterstitial(placement, scoped));
+  }
+
+  /** See {@link Ads.mountBanner}; removed with the scene. */
+  mountBanner(placement: string, element: HTMLElement): Banner {
+    const banner = this.#ads().mountBanner(placement, element);
+    return { ...banner, remove: untilSceneEnds(this.#scene, () => banner.remove()) };
+  }
+
+  /** See {@link TruewardPlugin.addRewardedButton}. */
+  addRewardedButton(options: RewardedButtonOptions): Phaser.GameObjects.Container {
+    return this.#ads().addRewardedButton(this.#scene, options);
+  }
+
+  /** Looked up by each call: `TruewardPlugin.install()` may come after the scenes. */
+  #ads(): TruewardPlugin {
+    const ads = TruewardPlugin.of(this.#manager);
+    if (ads) return ads;
+    throw new Error(
+      'trueward: this game has the scene plugin but not the plugin itself. Add TruewardPlugin to `plugins.global`, or call TruewardPlugin.install(game, data).',
+    );
+  }
+
+  async #show(
+    options: ShowOptions = {},
+    show: (options: ShowOptions) => Promise<ShowResult>,
+  ): Promise<ShowResult> {
+    const sceneEnded = new AbortController();
+    const forget = untilSceneEnds(this.#scene, () => sceneEnded.abort());
+    const { signal, unlink } = linkSignals(options.signal, sceneEnded.signal);
+    const result = await show({ ...options, signal });
+    unlink();
+    forget();
+    return result;
+  }
+}

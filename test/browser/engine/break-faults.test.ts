@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import type { EarnedReward } from '../../../src/outcome.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import { overlay } from '../ad-break/stage-set.ts';
+import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
+import { games, type GameWithAds } from './games.ts';
+
+// The same faults through every driver: whatever happens to an ad, the game goes on and is told once.
+
+const patient = { timeout: 10_000, interval: 20 };
+
+describe.each(games)('With $name', ({ start }) => {
+  let service: StubService;
+  let game: GameWithAds;
+  let rewards: EarnedReward[];
+
+  beforeEach(async () => {
+    document.body.replaceChildren();
+    service = stubService();
+    game = await start({
+      publishableKey: freshKey(),
+      serviceUrl: 'https://ads.test',
+      userRef: 'player-1',
+      loadTimeoutMs: 5000,
+      fetch: service.fetch,
+    });
+    rewards = [];
+    game.ads.on('reward', (reward) => void rewards.push(reward));
+  });
+
+  afterEach(async () => {
+    resetHidden();
+    await game.end();
+  });
+
+  const shown = () =>
+    new Promise<void>((resolve) => {
+      game.ads.on('start', () => resolve());
+    });
+
+  async function expectHeld(): Promise<void> {
+    const before = game.frames();
+    await frames(3);
+    expect(game.frames()).toBe(before);
+  }
+
+  async function expectGivenBack(): Promise<void> {
+    const before = game.frames();
+    await vi.waitFor(() => expect(game.frames()).toBeGreaterThan(before), patient);
+    expect(document.querySelector('body > :not(canvas, div:has(canvas))')).toBeNull();
+    expect(document.activeElement).toBe(game.canvas);
+  }
+
+  it('an ad that is watched holds the game, and is rewarded once, on a frame', async () => {
+    const running = game.ads.showRewarded('revive');
+    await shown();
+    await expectHeld();
+    expect((await running).outcome).toBe('rewarded');
+    await expectGivenBack();
+    await vi.waitFor(() => expect(rewards).toHaveLength(1), patient);
+    expect(rewards[0]).toMatchObject({ placement: 'revive', reward: { amount: 50 } });
+    await frames(5);
+    expect(rewards).toHaveLength(1);
+  });
+
+  it('an ad whose picture does not load never holds the game', async () => {
+    service.answer = () => picture(400, 'missing.png');
+    const opened = vi.fn();
+    const { outcome } = await game.ads.showRewarded('revive', { onOpen: opened });
+    expect(outcome).toBe('error');
+    expect(opened).not.toHaveBeenCalled();
+  });
+
+  it('a service that fails never holds the game', async () => {
+    service.answer = () => new Response('', { status: 503 });
+    const opened = vi.fn();
+    await game.ads.showRewarded('revive', { onOpen: opened });
+    expect(opened).not.toHaveBeenCalled();
+  });
+
+  it('an ad that stands still is given up', async () => {
+    // The watchdog's patience of eight seconds, shortened.
+    const after = systemClock.after;
+    vi.spyOn(systemClock, 'after').mockImplementation((ms, callback) =>
+      ms === 8000 ? after(200, callback) : after(ms, callback),
+    );
+    service.answer = () => ({ ...picture(2900), creative: videoCreative() });
+    const running = game.ads.showRewarded('revive');
+    await shown();
+    const video = document.querySelector('video');
+    // Plays, as far as anybody says, but gets nowhere; so does one whose data stopped coming.
+    if (video) video.playbackRate = 0;
+    expect((await running).outcome).toBe('stalled');
+    await expectGivenBack();
+    expect(rewards).toEqual([]);
+  });
+
+  it('an ad that is aborted in the middle ends at once', async () => {
+    service.answer = () => picture(60_000);
+    const controller = new AbortController();
+    const running = game.ads.showRewarded('revive', { signal: controller.signal });
+    await shown();
+    controller.abort();
+    expect((await running).outcome).toBe('aborted');
+    await expectGivenBack();
+  });
+
+  it('destroying the SDK in the middle gives the game back', async () => {
+    service.answer = () => picture(60_000);
+    const running = game.ads.showRewarded('revive');
+    await shown();
+    game.ads.destroy();
+    expect((await running).outcome).toBe('aborted');
+    await expectGivenBack();
+  });
+
+  it('an ad that is closed early earns nothing', async () => {
+    service.answer = () => picture(60_000);
+    const running = game.ads.showRewarded('revive');
+    await shown();
+    const press = async (selector: string) => {
+      await vi.waitFor(() => expect(overlay().shown(selector)).toBeDefined(), patient);
+      const button = overlay().shown(selector);
+      if (button) await userEvent.click(button);
+    };
+    await press('button.close');
+    await press('.ask button:last-child');
+    expect((await running).outcome).toBe('dismissed');
+    await expectGivenBack();
+    expect(rewards).toEqual([]);
+  });
+
+  it('hiding and showing the page leaves the game held', async () => {
+    service.answer = () => picture(60_000);
+    const controller = new AbortController();
+    const running = game.ads.showRewarded('revive', { signal: controller.signal });
+    await shown();
+    setHidden(true);
+    setHidden(false);
+    await expectHeld();
+    controller.abort();
+    await running;
+    await expectGivenBack();
+  });
+
+  it('handlers of the game that throw lose neither the game nor the reward', async () => {
+    const surfaced: string[] = [];
+    const stop = new AbortController();
+    window.addEventListener(
+      'error',
+      (event) => {
+        surfaced.push(event.message);
+        event.preventDefault();
+        event.stopImmediatePropagation();
+      },
+      { capture: true, signal: stop.signal },
+    );
+    const fail = () => {
+      throw new Error('a mistake of the game');
+    };
+    const { outcome } = await game.ads.showRewarded('revive', { onOpen: fail, onClose: fail });
+    expect(outcome).toBe('rewarded');
+    await expectGivenBack();
+    await vi.waitFor(() => expect(rewards).toHaveLength(1), patient);
+    stop.abort();
+    expect(surfaced).toHaveLength(2);
+  });
+});
+
+function videoCreative() {
+  const file = (name: string, mime: string) => ({
+    url: new URL(`../../media/${name}`, import.meta.url).href,
+    mime,
+    width: 320,
+    height: 180,
+  });
+  return {
+    id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
+    alt: 'Meadow, a quiet game about sheep',
+    media: {
+      format: 'video' as const,
+      files: [file('clip.mp4', 'video/mp4'), file('clip.webm', 'video/webm')],
+      duration_ms: 3000,
+    },
+  };
+}

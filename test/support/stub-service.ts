@@ -1,0 +1,87 @@
+import type { AdEvent, Decision, DecisionRequest, EventBatch } from '../../protocol/wire.ts';
+import { keyChecksum } from '../../src/platform/key-format.ts';
+
+/** The service as `fetch`, for tests of what is above the wire: it answers at once and as it is told. */
+export interface StubService {
+  fetch: typeof fetch;
+  /** What a decision is made of, besides what every decision has; a `Response` goes as it is. */
+  answer: (request: DecisionRequest) => Partial<Decision> | Response;
+  /** Every event that came in. */
+  events: AdEvent[];
+  /** Placements that were asked for. */
+  asked: string[];
+}
+
+const reward = { type: 'coins', amount: 50 };
+
+/** A filled decision for a picture that is watched in `minWatchMs`. */
+export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decision> => ({
+  creative: {
+    id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
+    alt: 'Meadow, a quiet game about sheep',
+    media: {
+      format: 'image',
+      files: [{ url: mediaUrl(file), mime: 'image/png', width: 320, height: 180 }],
+    },
+  },
+  min_watch_ms: minWatchMs,
+  close_after_ms: 0,
+});
+
+const mediaUrl = (file: string): string => new URL(`../media/${file}`, import.meta.url).href;
+
+/** A key of its own for each test, because storage on the device goes by the key. */
+export function freshKey(): string {
+  const random = crypto.randomUUID().replaceAll('-', '').slice(0, 30);
+  const body = `pk_sandbox_${random}`;
+  return body + keyChecksum(body);
+}
+
+export function stubService(): StubService {
+  const service: StubService = {
+    answer: () => picture(400),
+    events: [],
+    asked: [],
+    async fetch(input, init) {
+      const { pathname } = new URL(String(input));
+      const body: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : '{}');
+      if (pathname === '/v1/decisions') return decide(service, body as DecisionRequest);
+      if (pathname === '/v1/events') return takeEvents(service, body as EventBatch);
+      return json({ id: pathname.split('/').at(-1), state: 'pending' });
+    },
+  };
+  return service;
+}
+
+const json = (body: object): Response => Response.json(body);
+
+function decide(service: StubService, { placement }: DecisionRequest): Response {
+  service.asked.push(placement);
+  const answer = service.answer({ placement } as DecisionRequest);
+  if (answer instanceof Response) return answer;
+  return json({
+    id: `dec_${String(service.asked.length).padStart(26, '0')}`,
+    status: 'filled',
+    placement,
+    format: 'rewarded',
+    reward,
+    token: 'token',
+    issued_at: new Date().toISOString(),
+    expires_at: new Date(Date.now() + 60_000).toISOString(),
+    ...answer,
+  } satisfies Decision);
+}
+
+/** Rewards what was watched to its end. */
+function takeEvents(service: StubService, { events }: EventBatch): Response {
+  service.events.push(...events);
+  const ids = new Set(events.map(({ decision_id: id }) => id));
+  const watched = (id: string): boolean =>
+    service.events.some((event) => event.decision_id === id && event.type === 'complete');
+  return json({
+    results: events.map(({ id }) => ({ id, status: 'accepted' })),
+    decisions: [...ids].map((id) =>
+      watched(id) ? { id, state: 'earned', reward } : { id, state: 'none' },
+    ),
+  });
+}
