@@ -82,8 +82,11 @@ describe('the demo game', () => {
     await button('Double coins').click();
     await expect.poll(adIsOpen).toBe(true);
     await page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => offline.click());
+    await expect
+      .poll(() => page.getByText('Your reward is on its way').first().isVisible(), untilWatched)
+      .toBe(true);
     await closeAd();
-    await expect.poll(() => textOf('last-outcome')).toBe('double-coins: pending');
+    await expect.poll(() => textOf('last-outcome'), untilWatched).toBe('double-coins: pending');
     expect(await textOf('server-coins')).toBe('75');
     await page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => offline.click());
     await expect.poll(() => textOf('server-coins'), untilWatched).toBe('125');
