@@ -2,6 +2,7 @@ import type { EventEmitter } from 'eventemitter3';
 import type { DecisionRequest } from '../protocol/wire.ts';
 import type { BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
 import type { Banner } from './creative/banner.ts';
+import type { Recorder } from './debug/recorder.ts';
 import type { Decisions } from './decision/decisions.ts';
 import type { ConsentOptions } from './options.ts';
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
@@ -77,11 +78,16 @@ export interface Ads {
   rewardStatus(decisionId: string): Promise<RewardReport>;
   /** The rewards that this device knows of and that have not been handed over yet. */
   rewards(): Promise<RewardReport[]>;
-  /** Takes effect with the next request. */
+  /** Takes effect at once: what was preloaded under another consent is dropped. */
   setConsent(consent: ConsentOptions): void;
-  /** Sandbox only: forces the outcome of the next requests, until it is called without one. */
+  /** Sandbox only: forces the outcome of what is shown from here on, until it is called without one. */
   simulate(outcome?: Simulation): void;
   diagnostics(): Diagnostics;
+  /**
+   * Opens the development overlay, or closes it: the last decisions and why they came out so, the queue,
+   * the rewards, and what the last break went through. `?trueward-debug` in the address opens it too.
+   */
+  debug(): void;
   /** Ends a running ad with `aborted`, gives the game back and stops all work. Stored events stay stored. */
   destroy(): void;
 }
@@ -93,6 +99,7 @@ export interface AdsParts {
   rewards: Rewards;
   outbox: Outbox;
   events: EventEmitter<AdsEvents>;
+  record: Recorder;
   runBreak(request: BreakRequest): Promise<ShowResult>;
   /** Fetches the code that a show needs. */
   prepare(): void;
@@ -104,8 +111,9 @@ export interface AdsParts {
 
 /** The public object over the parts. */
 export function assembleAds(parts: AdsParts): Ads {
-  const { decisions, events, outbox, rewards } = parts;
+  const { decisions, events, outbox, record, rewards } = parts;
   const destroyed = new AbortController();
+  let closePanel: Promise<() => void> | undefined;
   let showing: string | null = null;
 
   async function show(
@@ -116,6 +124,7 @@ export function assembleAds(parts: AdsParts): Ads {
     if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     if (showing !== null) return { outcome: 'already_showing', reason: showing };
     showing = placement;
+    record.note('begin');
     const { signal, unlink } = linkSignals(options.signal, destroyed.signal);
     const result = await parts
       .runBreak({
@@ -123,6 +132,7 @@ export function assembleAds(parts: AdsParts): Ads {
         kind,
         signal,
         onOpen() {
+          record.note('open');
           events.emit('open', placement);
           options.onOpen?.();
         },
@@ -130,6 +140,7 @@ export function assembleAds(parts: AdsParts): Ads {
           events.emit('start', placement);
         },
         onClose() {
+          record.note('released');
           options.onClose?.();
         },
       })
@@ -137,9 +148,30 @@ export function assembleAds(parts: AdsParts): Ads {
       .catch((error: unknown): ShowResult => ({ outcome: 'error', reason: String(error) }));
     unlink();
     showing = null;
+    record.note(result.outcome);
     events.emit('close', placement, result);
     events.emit('change');
     return result;
+  }
+
+  const diagnostics = (): Diagnostics => ({
+    environment: parts.environment,
+    showing,
+    outbox: outbox.diagnostics(),
+    rewards: rewards.diagnostics(),
+  });
+
+  async function openPanel(): Promise<() => void> {
+    const panel = await import('./debug/open-panel.ts');
+    return panel.openPanel({ record, diagnostics, rewards: rewards.list });
+  }
+
+  function debug(): void {
+    const open = closePanel;
+    closePanel = open || destroyed.signal.aborted ? undefined : openPanel();
+    // A developer's tool that could not be loaded: the browser's console shows the failed request.
+    open?.then((close) => close()).catch(() => undefined);
+    closePanel?.catch(() => undefined);
   }
 
   return {
@@ -165,17 +197,20 @@ export function assembleAds(parts: AdsParts): Ads {
     },
     rewardStatus: (decisionId) => rewards.status(decisionId),
     rewards: () => rewards.list(),
-    setConsent: parts.setConsent,
-    simulate: parts.setSimulation,
-    diagnostics: () => ({
-      environment: parts.environment,
-      showing,
-      outbox: outbox.diagnostics(),
-      rewards: rewards.diagnostics(),
-    }),
+    setConsent(consent) {
+      parts.setConsent(consent);
+      decisions.forget();
+    },
+    simulate(outcome) {
+      parts.setSimulation(outcome);
+      decisions.forget();
+    },
+    diagnostics,
+    debug,
     destroy() {
       if (destroyed.signal.aborted) return;
       destroyed.abort();
+      if (closePanel) debug();
       events.removeAllListeners();
       parts.destroy();
     },

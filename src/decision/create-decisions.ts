@@ -77,9 +77,10 @@ export function createDecisions(parts: DecisionsParts): Decisions {
         if (!destroyed) refuse(slot, result);
         return result;
       }
-      if (destroyed) {
+      if (slots.get(placement) !== slot) {
+        // It was asked for on other terms than those of now.
         result.creative.destroy();
-        return { outcome: 'aborted' };
+        return destroyed ? { outcome: 'aborted' } : undefined;
       }
       keep(slot, result);
       return undefined;
@@ -126,6 +127,11 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     return { decision, creative };
   };
 
+  const forget = (): void => {
+    for (const slot of slots.values()) slot.ready?.creative.destroy();
+    slots.clear();
+  };
+
   const availability = (placement: string): Availability => {
     const slot = slots.get(placement) ?? {};
     if (destroyed) return { available: false, reason: 'aborted' };
@@ -142,13 +148,11 @@ export function createDecisions(parts: DecisionsParts): Decisions {
       return noAd ? unavailable(noAd) : availability(placement);
     },
     availability,
+    forget,
     destroy() {
       destroyed = true;
-      for (const slot of slots.values()) {
-        slot.flight?.abort.abort();
-        slot.ready?.creative.destroy();
-      }
-      slots.clear();
+      for (const slot of slots.values()) slot.flight?.abort.abort();
+      forget();
     },
   };
 }

@@ -32,6 +32,8 @@ export interface Decisions {
   preload(placement: string, signal: AbortSignal): Promise<Availability>;
   /** Whether anything is known that speaks against an ad now. Asks nobody. */
   availability(placement: string): Availability;
+  /** Forgets what was preloaded or refused, because the terms of asking have changed. */
+  forget(): void;
   /** Aborts what is on its way, and destroys what was preloaded. */
   destroy(): void;
 }

@@ -223,6 +223,24 @@ test('the last caller who aborts ends the request, another one does not', async 
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
 });
 
+test('on changed terms, what was preloaded, refused or on its way is asked for again', async () => {
+  const { decisions, answers, log } = setUp();
+  await decisions.preload('revive', never);
+  answers.push(ok(unfilled('2026-11-21T13:00:00.000Z')));
+  await decisions.preload('lobby', never);
+  const answer = deferred<Answer<Decision>>();
+  answers.push(answer.promise);
+  const waiting = decisions.take('double-coins', never);
+  await vi.waitFor(() => expect(log.requests).toBe(3));
+  decisions.forget();
+  expect(log.destroyed).toBe(1);
+  expect(decisions.availability('lobby')).toEqual({ available: true });
+  answer.resolve(ok(filled('dec_old_terms')));
+  expect(idOf(await waiting)).toBe('dec_4');
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_5');
+  expect(log.destroyed).toBe(2);
+});
+
 test('destroy aborts requests and destroys preloaded creatives', async () => {
   const { decisions, answers, log, clock } = setUp();
   await decisions.preload('revive', never);
