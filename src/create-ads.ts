@@ -1,19 +1,17 @@
 import { EventEmitter } from 'eventemitter3';
-import type { DecisionRequest } from '../protocol/wire.ts';
 import { runAdBreak } from './ad-break/run-ad-break.ts';
 import { showBanner } from './ad-break/show-banner.ts';
-import { type Ads, type AdsEvents, assembleAds, type Simulation } from './ads.ts';
+import { type Ads, type AdsEvents, assembleAds } from './ads.ts';
+import { createAudience } from './audience.ts';
+import { connectivityWhenKnown, decisionsWhenKnown, fetchWhenKnown } from './consent-gate.ts';
 import { loadCreative } from './creative/load-creative.ts';
+import { createRecorder } from './debug/recorder.ts';
 import { createDecisions } from './decision/create-decisions.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/no-engine.ts';
-import {
-  type AdsOptions,
-  type CheckedOptions,
-  checkOptions,
-  type ConsentOptions,
-} from './options.ts';
+import { type AdsOptions, checkOptions } from './options.ts';
 import { createOutbox } from './outbox/create-outbox.ts';
+import type { NewAdEvent } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import { systemClock } from './platform/clock.ts';
 import { browserConnectivity } from './platform/connectivity.ts';
@@ -45,26 +43,29 @@ export function createAds(options: AdsOptions): Ads {
   // One name per key and service: what the tabs of one game share, and other games do not.
   const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
+  const audience = createAudience(checked, systemClock);
+  const recorder = createRecorder(systemClock);
   const ports = {
     name,
     clock: systemClock,
     random: Math.random,
     newId: newRandomId,
     locks: browserLocks(),
-    connectivity: browserConnectivity,
+    connectivity: connectivityWhenKnown(audience, browserConnectivity),
     lifecycle: browserPageLifecycle,
     openTabSignal: browserTabSignal,
   };
-  const client = createServiceClient({
-    serviceUrl,
-    publishableKey,
-    fetch: checked.fetch ?? ((...request) => fetch(...request)),
-    clock: systemClock,
-    isOnline: browserConnectivity.isOnline,
-    timeoutMs: requestTimeoutMs,
-  });
+  const client = recorder.watch(
+    createServiceClient({
+      serviceUrl,
+      publishableKey,
+      fetch: fetchWhenKnown(audience, checked.fetch ?? ((...request) => fetch(...request))),
+      clock: systemClock,
+      isOnline: browserConnectivity.isOnline,
+      timeoutMs: requestTimeoutMs,
+    }),
+  );
   const events = new EventEmitter<AdsEvents>();
-  const audience = createAudience(checked);
   const outbox = createOutbox({
     ...ports,
     client,
@@ -80,22 +81,28 @@ export function createAds(options: AdsOptions): Ads {
   outbox.onRewards((statuses) => {
     void rewards.settle(statuses).then(() => events.emit('change'));
   });
-  const decisions = createDecisions({
-    client,
-    clock: systemClock,
-    isOnline: browserConnectivity.isOnline,
-    describe: audience.describe,
-    loadCreative: (decision, signal) =>
-      loadCreative(decision, { clock: systemClock, signal, locale: checked.locale }),
-    loadTimeoutMs,
-  });
+  const decisions = decisionsWhenKnown(
+    audience,
+    createDecisions({
+      client,
+      clock: systemClock,
+      isOnline: browserConnectivity.isOnline,
+      describe: audience.describe,
+      loadCreative: (decision, signal) =>
+        loadCreative(decision, { clock: systemClock, signal, locale: checked.locale }),
+      loadTimeoutMs,
+    }),
+  );
   const loadShowAd = async () => {
     const { createShowAd } = await import('./ad-break/show-ad.ts');
     return createShowAd(checked.locale, checked.strings);
   };
   const breakParts = {
     take: decisions.take,
-    enqueue: outbox.enqueue,
+    enqueue(event: NewAdEvent) {
+      recorder.note(event.type);
+      return outbox.enqueue(event);
+    },
     rewards,
     engine,
     clock: systemClock,
@@ -104,12 +111,13 @@ export function createAds(options: AdsOptions): Ads {
     loadTimeoutMs,
   };
 
-  return assembleAds({
+  const ads = assembleAds({
     environment: checked.environment,
     decisions,
     rewards,
     outbox,
     events,
+    record: recorder,
     runBreak: (request) => runAdBreak(breakParts, request),
     // What it fails with, the call that needs it tells.
     prepare: () => void loadShowAd().catch(() => undefined),
@@ -117,44 +125,13 @@ export function createAds(options: AdsOptions): Ads {
     setConsent: audience.setConsent,
     setSimulation: audience.setSimulation,
     destroy() {
+      audience.destroy();
       decisions.destroy();
       rewards.destroy();
       outbox.destroy();
       frames.destroy();
     },
   });
-}
-
-/** Who is asked for: everything of a request but its placement, as it is at that moment. */
-function createAudience(options: CheckedOptions): {
-  describe(placement: string): DecisionRequest;
-  setConsent(consent: ConsentOptions): void;
-  setSimulation(outcome: Simulation | undefined): void;
-} {
-  let { consent } = options;
-  let simulate: Simulation | undefined;
-  return {
-    describe: (placement) => ({
-      placement,
-      viewport: { width: Math.max(1, innerWidth), height: Math.max(1, innerHeight) },
-      locale: options.locale,
-      ...(options.userRef !== undefined && { user_ref: options.userRef }),
-      ...(options.customData !== undefined && { custom_data: options.customData }),
-      ...(options.childDirected !== undefined && { child_directed: options.childDirected }),
-      ...(consent && {
-        consent: {
-          status: consent.status,
-          ...(consent.tcfString !== undefined && { tcf_string: consent.tcfString }),
-          ...(consent.gppString !== undefined && { gpp_string: consent.gppString }),
-        },
-      }),
-      ...(simulate && { simulate }),
-    }),
-    setConsent(next) {
-      consent = next;
-    },
-    setSimulation(outcome) {
-      simulate = outcome;
-    },
-  };
+  if (new URLSearchParams(globalThis.location?.search).has('trueward-debug')) ads.debug();
+  return ads;
 }

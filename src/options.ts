@@ -21,9 +21,16 @@ export interface AdsOptions {
   userRef?: string;
   /** Handed back in the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
-  /** Default: restricted. */
-  consent?: ConsentOptions;
-  /** Strips identity and targeting. Default: `false`. */
+  /**
+   * What the player agreed to, or `'page'` to read it from the consent framework of the page (IAB TCF or
+   * GPP): then nothing at all is sent before the player has chosen, and calls answer `not_ready`.
+   * Default: restricted.
+   */
+  consent?: ConsentOptions | 'page';
+  /**
+   * For players who are children: neither `userRef` nor `customData` leaves the device, and nothing is
+   * targeted. Rewards are then credited by their receipts. Default: `false`.
+   */
   childDirected?: boolean;
   /** Language of the overlay and of the request, by BCP 47. Default: the browser’s. */
   locale?: string;
@@ -88,12 +95,14 @@ const checks: Record<keyof AdsOptions, Check> = {
   userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
   customData: text(/^[^]{1,1024}$/, '1 to 1,024 characters'),
   consent: (value) =>
+    value !== 'page' &&
     !(
       typeof value === 'object' &&
       value !== null &&
       'status' in value &&
       ['granted', 'denied', 'unknown'].includes(String(value.status))
-    ) && "{ status: 'granted' | 'denied' | 'unknown' }",
+    ) &&
+    "{ status: 'granted' | 'denied' | 'unknown' } or 'page'",
   childDirected: instance('boolean'),
   locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a BCP 47 tag such as `pt-BR`'),
   strings: instance('object'),

@@ -2,7 +2,7 @@ import type { Ads } from './ads.ts';
 import type { ShowResult } from './outcome.ts';
 
 /** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
-export type GameAds = Omit<Ads, 'diagnostics'>;
+export type GameAds = Omit<Ads, 'diagnostics' | 'debug'>;
 
 /**
  * Answers every call with the same `error` and does nothing, so that a mistake in the options costs

@@ -1,8 +1,34 @@
 import { startExposure, type Exposure } from './exposure.ts';
 import type { Renderer, RendererEvent } from './renderer.ts';
 
+declare global {
+  interface Window {
+    /** Not in the DOM types yet ({@link https://w3c.github.io/trusted-types/dist/spec/ | Trusted Types}). */
+    trustedTypes?: {
+      createPolicy(
+        name: string,
+        rules: { createHTML(markup: string): string },
+      ): { createHTML(markup: string): string };
+    };
+  }
+}
+
 /** A creative has no use for more messages than this; whoever sends more is cut off. */
 const maxMessages = 200;
+
+let policy: { createHTML(markup: string): string } | undefined;
+
+/**
+ * Markup that a page with Trusted Types takes too, by the policy `trueward`: it gets into a sandboxed
+ * frame only. Such a frame inherits the page's `script-src`, so a strict page needs a creative with an
+ * address of its own.
+ */
+function trusted(markup: string): string {
+  policy ??= window.trustedTypes?.createPolicy('trueward', { createHTML: (text) => text }) ?? {
+    createHTML: (text) => text,
+  };
+  return policy.createHTML(markup);
+}
 
 /**
  * A page of the advertiser, in an iframe that may run scripts and nothing else: no access to this page,
@@ -76,7 +102,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   if (media.url !== undefined) frame.src = media.url;
-  else frame.srcdoc = media.inline ?? '';
+  else frame.srcdoc = trusted(media.inline ?? '');
   host.append(frame);
   document.body.append(host);
   try {

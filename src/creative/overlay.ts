@@ -71,11 +71,19 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   };
   // A browser lets the second Escape in a row close any dialog; the way out is ours to decide.
   dialog.onclose = () => {
-    if (!open) return;
+    if (!open || dialog.open) return;
     dialog.showModal();
     hooks.closeRequested();
   };
   dialog.showModal();
+  const comeToTheFront = () => {
+    const focused = root.activeElement;
+    dialog.close();
+    dialog.showModal();
+    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  };
+  // What goes full screen goes over every dialog that is open already.
+  document.addEventListener('fullscreenchange', comeToTheFront);
 
   return {
     ...controls(parts, strings),
@@ -83,6 +91,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     close() {
       if (!open) return;
       open = false;
+      document.removeEventListener('fullscreenchange', comeToTheFront);
       letKeysGo();
       dialog.close();
       host.remove();

@@ -11,7 +11,7 @@ const bufferGraceMs = 1_500;
 const progressMs = 240;
 
 /** A video that plays once, with sound where the browser allows it. */
-export const renderVideo: Renderer = async (creative, { clock, signal }) => {
+export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
   const { media } = creative;
   if (media.format !== 'video') throw new Error('format_unknown');
   const video = document.createElement('video');
@@ -23,6 +23,7 @@ export const renderVideo: Renderer = async (creative, { clock, signal }) => {
   video.disableRemotePlayback = true;
   video.setAttribute('aria-label', creative.alt);
   if (media.poster !== undefined) video.poster = media.poster;
+  addCaptions(video, media, locale);
   video.src = file.url;
   try {
     await buffered(video, clock, signal);
@@ -32,6 +33,24 @@ export const renderVideo: Renderer = async (creative, { clock, signal }) => {
   }
   return playable(video, media, clock);
 };
+
+/** Shows the captions in the player's language, or else the first ones. */
+function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, locale: string): void {
+  const language = (tag: string) => tag.split('-')[0]?.toLowerCase();
+  const shown =
+    captions.find((each) => language(each.language) === language(locale)) ?? captions[0];
+  for (const caption of captions) {
+    // A browser takes captions from another origin only for a video that was asked for in this way.
+    video.crossOrigin = 'anonymous';
+    const track = document.createElement('track');
+    track.kind = 'captions';
+    track.label = caption.label;
+    track.srclang = caption.language;
+    track.src = caption.url;
+    track.default = caption === shown;
+    video.append(track);
+  }
+}
 
 function unload(video: HTMLVideoElement): void {
   // Only an empty source makes a browser drop the connection and the decoder.

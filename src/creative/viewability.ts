@@ -14,6 +14,8 @@ export interface ViewabilityWatch {
 }
 
 const leastRatio = 0.5;
+/** How often something that covers the element is looked for, in milliseconds. */
+const lookMs = 200;
 
 /**
  * Tells once when at least half of the element's pixels have been visible for `requiredMs` without a
@@ -28,6 +30,7 @@ export function watchViewability(
   let ratio = 0;
   let playing = true;
   let over = false;
+  let since: number | undefined;
   let cancel: (() => void) | undefined;
   const observer = new IntersectionObserver(
     (entries) => {
@@ -42,19 +45,21 @@ export function watchViewability(
     observer.disconnect();
     document.removeEventListener('visibilitychange', check);
     cancel?.();
-    cancel = undefined;
   }
 
   function check(): void {
-    if (over || !playing || document.hidden || ratio < leastRatio) {
-      cancel?.();
-      cancel = undefined;
-    } else if (cancel === undefined) {
-      const since = clock.monotonic();
-      cancel = clock.after(requiredMs, () => {
-        destroy();
-        onViewable({ ratio, ms: Math.round(clock.monotonic() - since) });
-      });
+    cancel?.();
+    if (over) return;
+    const onScreen = playing && !document.hidden && ratio >= leastRatio;
+    const visible = onScreen ? ratio * uncoveredShare(element) : 0;
+    if (visible < leastRatio) since = undefined;
+    else since ??= clock.monotonic();
+    const ms = since === undefined ? 0 : Math.round(clock.monotonic() - since);
+    if (ms >= requiredMs) {
+      destroy();
+      onViewable({ ratio: visible, ms });
+    } else if (onScreen) {
+      cancel = clock.after(Math.min(lookMs, requiredMs - ms), check);
     }
   }
 
@@ -67,4 +72,18 @@ export function watchViewability(
     },
     destroy,
   };
+}
+
+/** Nine points, evenly spread. */
+const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
+
+/** How much of what is on screen of an element nothing else lies over; an observer does not see that. */
+function uncoveredShare(element: Element): number {
+  const { height, left, top, width } = element.getBoundingClientRect();
+  const root = element.getRootNode() as Document | ShadowRoot;
+  const hits = grid
+    .map(([x, y]) => root.elementFromPoint(left + x * width, top + y * height))
+    .filter((hit) => hit !== null);
+  const own = hits.filter((hit) => hit.contains(element) || element.contains(hit));
+  return own.length / (hits.length || 1);
 }

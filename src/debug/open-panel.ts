@@ -1,0 +1,136 @@
+import type { Diagnostics } from '../ads.ts';
+import type { RewardReport } from '../outcome.ts';
+import type { AdsRecord } from './recorder.ts';
+import { panelStyle } from './panel-style.ts';
+
+/** What the panel reads; it changes nothing. */
+export interface PanelSource {
+  record: AdsRecord;
+  diagnostics(): Diagnostics;
+  rewards(): Promise<RewardReport[]>;
+}
+
+/** How often the panel looks again, in milliseconds. */
+const refreshMs = 500;
+
+type Row = readonly [name: string, value: string];
+
+/** Opens the development overlay in a corner of the page. The function that it returns closes it. */
+export function openPanel(source: PanelSource): () => void {
+  const host = document.createElement('div');
+  // Over a game in full screen too; nothing in the page is blocked by it.
+  host.popover = 'manual';
+  host.dataset['trueward'] = 'debug';
+  const root = host.attachShadow({ mode: 'open' });
+  root.adoptedStyleSheets = [panelStyle()];
+  const panel = document.createElement('details');
+  panel.open = true;
+  const summary = document.createElement('summary');
+  const body = document.createElement('div');
+  panel.append(summary, body);
+  root.append(panel);
+  document.body.append(host);
+  host.showPopover();
+
+  let closed = false;
+  let shown = '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function refresh(): Promise<void> {
+    const sections = await describe(source);
+    if (closed) return;
+    timer = setTimeout(() => void refresh(), refreshMs);
+    const text = JSON.stringify(sections);
+    // Unchanged content stays, so that what is selected in it can be copied.
+    if (text === shown) return;
+    shown = text;
+    summary.textContent = `Trueward · ${source.diagnostics().environment}`;
+    body.replaceChildren(...sections.flatMap(([title, rows]) => section(title, rows)));
+  }
+  void refresh();
+
+  return () => {
+    closed = true;
+    clearTimeout(timer);
+    host.remove();
+  };
+}
+
+function section(title: string, rows: Row[]): HTMLElement[] {
+  const heading = document.createElement('h2');
+  heading.textContent = title;
+  const list = document.createElement('dl');
+  for (const [name, value] of rows.length > 0 ? rows : [['none', ''] as const]) {
+    const term = document.createElement('dt');
+    const detail = document.createElement('dd');
+    term.textContent = name;
+    detail.textContent = value;
+    list.append(term, detail);
+  }
+  return [heading, list];
+}
+
+async function describe(source: PanelSource): Promise<[string, Row[]][]> {
+  const { outbox, rewards, showing } = source.diagnostics();
+  const { requests, timeline } = source.record;
+  const began = timeline[0]?.at ?? 0;
+  return [
+    [
+      `Last break${showing === null ? '' : ` (showing ${showing})`}`,
+      timeline.map(({ at, step }) => [`${Math.round(at - began)} ms`, step]),
+    ],
+    ['Requests', requests.flatMap(requestRows)],
+    [
+      'Queue',
+      [
+        ['waiting', String(outbox.stored)],
+        ['sent', String(outbox.sent)],
+        ['kept in', outbox.storage],
+        ...Object.entries(outbox.dropped).map(([why, count]): Row => [
+          `dropped: ${why}`,
+          String(count),
+        ]),
+        ...Object.entries(outbox.rejected).map(([why, count]): Row => [
+          `rejected: ${why}`,
+          String(count),
+        ]),
+        ...(outbox.lastError === undefined ? [] : [['last error', outbox.lastError] as const]),
+      ],
+    ],
+    [
+      'Rewards',
+      [
+        ...(await source.rewards()).map(({ decisionId, reason = '', reward, state }): Row => [
+          decisionId,
+          `${state} ${reason} ${reward ? `${reward.amount} ${reward.type}` : ''}`,
+        ]),
+        ...(rewards.lastError === undefined ? [] : [['last error', rewards.lastError] as const]),
+      ],
+    ],
+  ];
+}
+
+function requestRows({ answer, at, placement }: AdsRecord['requests'][number]): Row[] {
+  const time = new Date(at).toLocaleTimeString();
+  if (answer.kind !== 'ok') {
+    const why =
+      answer.kind === 'refused'
+        ? answer.problem.code
+        : answer.kind === 'retry'
+          ? String(answer.status)
+          : answer.cause;
+    return [[`${time} ${placement}`, `${answer.kind}: ${why}`]];
+  }
+  const { creative, explain = [], id, reason = '', status } = answer.body;
+  return [
+    [`${time} ${placement}`, [status, reason, creative?.media.format ?? '', id].join(' ')],
+    ...explain.map((each): Row => ['·', explanation(each)]),
+  ];
+}
+
+/** Whatever the service says of a candidate, in one line. */
+function explanation(candidate: object): string {
+  return Object.entries(candidate)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+}

@@ -1,0 +1,43 @@
+import type { Decision } from '../../protocol/wire.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Answer, ServiceClient } from '../transport/service-client.ts';
+
+/** What the development overlay shows of the past. */
+export interface AdsRecord {
+  /** The last requests for an ad, the newest first. */
+  readonly requests: readonly { at: number; placement: string; answer: Answer<Decision> }[];
+  /** The steps of the last break, the oldest first; `at` is in milliseconds of the monotonic clock. */
+  readonly timeline: readonly { at: number; step: string }[];
+}
+
+/** Remembers a little of what happens, so that the overlay, opened later, can tell it. */
+export interface Recorder extends AdsRecord {
+  /** The same client, whose answers are remembered. */
+  watch(client: ServiceClient): ServiceClient;
+  /** A step of the running break; `begin` forgets the one before it. */
+  note(step: string): void;
+}
+
+const maxRequests = 10;
+
+export function createRecorder(clock: Clock): Recorder {
+  const requests: { at: number; placement: string; answer: Answer<Decision> }[] = [];
+  const timeline: { at: number; step: string }[] = [];
+  return {
+    requests,
+    timeline,
+    watch: (client) => ({
+      ...client,
+      async requestDecision(request, signal) {
+        const answer = await client.requestDecision(request, signal);
+        requests.unshift({ at: clock.now(), placement: request.placement, answer });
+        requests.splice(maxRequests);
+        return answer;
+      },
+    }),
+    note(step) {
+      if (step === 'begin') timeline.length = 0;
+      timeline.push({ at: clock.monotonic(), step });
+    },
+  };
+}

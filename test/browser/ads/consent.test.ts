@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { DecisionRequest } from '../../../protocol/wire.ts';
+import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
+import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
+
+const requests: DecisionRequest[] = [];
+const sent: string[] = [];
+let service: StubService;
+let ads: Ads | undefined;
+
+function start(options: Partial<AdsOptions>): Ads {
+  ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    userRef: 'player-1',
+    fetch: (input, init) => {
+      sent.push(String(input));
+      if (String(input).endsWith('/v1/decisions')) requests.push(JSON.parse(String(init?.body)));
+      return service.fetch(input, init);
+    },
+    ...options,
+  });
+  return ads;
+}
+
+beforeEach(() => {
+  requests.length = sent.length = 0;
+  service = stubService();
+});
+afterEach(() => {
+  ads?.destroy();
+  delete window.__tcfapi;
+  delete window.__gpp;
+});
+
+/** A TCF dialogue of the page; `choose` is what the player does in it. */
+function openTcfDialogue() {
+  const listeners = new Map<number, (data: object) => void>();
+  let count = 0;
+  window.__tcfapi = (command, _version, callback, id) => {
+    if (command === 'removeEventListener') listeners.delete(id ?? 0);
+    if (command !== 'addEventListener') return;
+    const listenerId = (count += 1);
+    listeners.set(listenerId, callback);
+    callback({ eventStatus: 'cmpuishown', listenerId });
+  };
+  return {
+    listeners,
+    choose(purposes: number[]) {
+      for (const [listenerId, listener] of listeners) {
+        const consents = Object.fromEntries(purposes.map((purpose) => [purpose, true]));
+        listener({
+          eventStatus: 'useractioncomplete',
+          gdprApplies: true,
+          tcString: 'CPtcf',
+          listenerId,
+          purpose: { consents },
+        });
+      }
+    },
+  };
+}
+
+const known = () => vi.waitFor(() => expect(ads?.canShow('revive').reason).not.toBe('not_ready'));
+
+describe('the consent of the page', () => {
+  it('lets nothing be sent, and nothing touch the game, before the player has chosen', async () => {
+    const dialogue = openTcfDialogue();
+    const { canShow, mountBanner, preload, showRewarded } = start({ consent: 'page' });
+    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    expect(canShow('revive')).toEqual({ available: false, reason: 'not_ready' });
+    expect(await preload('revive')).toEqual({ available: false, reason: 'not_ready' });
+    const opened = vi.fn();
+    expect(await showRewarded('revive', { onOpen: opened })).toEqual({
+      outcome: 'not_ready',
+      reason: 'consent_unknown',
+    });
+    const banner = mountBanner('lobby', document.body);
+    expect((await banner.result).outcome).toBe('not_ready');
+    expect(opened).not.toHaveBeenCalled();
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    [[1, 2, 3, 4, 7], 'granted'],
+    [[1], 'denied'],
+    [[], 'denied'],
+  ] as const)('tells the service what TCF says: purposes %j are %s', async (purposes, status) => {
+    const dialogue = openTcfDialogue();
+    start({ consent: 'page' });
+    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    dialogue.choose([...purposes]);
+    expect((await ads?.preload('revive'))?.available).toBe(true);
+    expect(requests[0]?.consent).toEqual({ status, tcf_string: 'CPtcf' });
+  });
+
+  it('finds a framework that loads after the game', async () => {
+    start({ consent: 'page' });
+    expect(ads?.canShow('revive').reason).toBe('not_ready');
+    const dialogue = openTcfDialogue();
+    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    dialogue.choose([1, 2, 7]);
+    await known();
+  });
+
+  it.each([
+    [0, 'unknown'],
+    [1, 'denied'],
+  ])('reads an opt-out of %i from GPP as %s', async (SaleOptOut, status) => {
+    window.__gpp = (command, callback) => {
+      if (command !== 'addEventListener') return;
+      callback({ listenerId: 1, pingData: { signalStatus: 'not ready' } });
+      callback({
+        listenerId: 1,
+        pingData: {
+          signalStatus: 'ready',
+          gppString: 'DBgpp',
+          parsedSections: { usnat: [{ SaleOptOut }, { Gpc: false }] },
+        },
+      });
+    };
+    start({ consent: 'page' });
+    await known();
+    await ads?.preload('revive');
+    expect(requests[0]?.consent).toEqual({ status, gpp_string: 'DBgpp' });
+  });
+
+  it('is left alone once the game has said it, and when the SDK is destroyed', async () => {
+    const dialogue = openTcfDialogue();
+    start({ consent: 'page' });
+    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    ads?.setConsent({ status: 'denied' });
+    expect(dialogue.listeners.size).toBe(0);
+    await ads?.preload('revive');
+    expect(requests[0]?.consent).toEqual({ status: 'denied' });
+    ads?.destroy();
+    start({ consent: 'page' });
+    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    ads?.destroy();
+    expect(dialogue.listeners.size).toBe(0);
+  });
+});
+
+it('takes a change of consent with the next request', async () => {
+  start({ consent: { status: 'granted', tcfString: 'one' } });
+  await ads?.preload('revive');
+  ads?.setConsent({ status: 'denied' });
+  await ads?.preload('double-coins');
+  expect(requests.map(({ consent }) => consent)).toEqual([
+    { status: 'granted', tcf_string: 'one' },
+    { status: 'denied' },
+  ]);
+});
+
+it('says nothing of who the player is in child-directed mode', async () => {
+  start({ childDirected: true, customData: 'account 7' });
+  await ads?.preload('revive');
+  expect(requests[0]).toMatchObject({
+    child_directed: true,
+    user_ref: expect.stringMatching(/^child-[0-9a-f]{32}$/),
+  });
+  expect(JSON.stringify(requests)).not.toMatch(/player-1|account 7/);
+});

@@ -1,0 +1,58 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { createAds } from '../../../src/index.ts';
+import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+
+const panel = () => document.querySelector<HTMLElement>('[data-trueward="debug"]');
+const text = () => panel()?.shadowRoot?.querySelector('details')?.textContent ?? '';
+
+function start() {
+  const service = stubService();
+  const ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    userRef: 'player-1',
+    fetch: service.fetch,
+  });
+  return { ads, service };
+}
+
+afterEach(() => history.replaceState(null, '', location.pathname));
+
+it('tells of the last break, of requests and why they came out so, of the queue and the rewards', async () => {
+  const { ads, service } = start();
+  service.answer = ({ placement }) =>
+    placement === 'revive'
+      ? picture(300)
+      : {
+          status: 'no_fill',
+          reason: 'no_candidates',
+          explain: [{ creative_id: 'crv_one', reason: 'not_approved' }] as never,
+        };
+  await ads.showRewarded('revive');
+  await ads.showRewarded('double-coins');
+  ads.debug();
+  await vi.waitFor(() => expect(text()).toContain('no_candidates'));
+  expect(text()).toContain('not_approved');
+  expect(text()).toContain('double-coins');
+  // The break that was refused is the last one.
+  expect(text()).toMatch(/begin.*no_fill/);
+  await ads.showRewarded('revive');
+  // The game has not waited for the storage, so its steps and the stored events mix.
+  for (const step of ['begin', 'open', 'start', 'complete', 'released', 'rewarded'])
+    await vi.waitFor(() => expect(text()).toContain(`ms${step}`));
+  expect(panel()?.matches(':popover-open')).toBe(true);
+  ads.destroy();
+  await vi.waitFor(() => expect(panel()).toBeNull());
+});
+
+it('opens by the address, closes when it is called again, and leaves nothing', async () => {
+  history.replaceState(null, '', '?trueward-debug');
+  const { ads } = start();
+  await vi.waitFor(() => expect(panel()).not.toBeNull());
+  ads.debug();
+  await vi.waitFor(() => expect(panel()).toBeNull());
+  ads.debug();
+  await vi.waitFor(() => expect(panel()).not.toBeNull());
+  ads.destroy();
+  await vi.waitFor(() => expect(panel()).toBeNull());
+});
