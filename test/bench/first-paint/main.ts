@@ -1,0 +1,133 @@
+/**
+ * How long a player waits for the first frame of an ad after `showRewarded()`: preloaded, and not.
+ * In real Chromium, against the real service on this machine, with the demo's video; each call is
+ * followed to its `start` event, two animation frames after the video says that it plays. The raw
+ * limit beside it is a bare `<video>` with the same loaded file, put into the page and played.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { openBrowser } from '../../e2e/browser.ts';
+import { startStack } from '../../e2e/stack.ts';
+import { median, percentile, ratio } from '../outbox/statistics.ts';
+
+const rounds = Number(process.argv[2] ?? 20);
+const results = join(import.meta.dirname, '../../../docs/benchmarks/first-paint.md');
+
+interface Series {
+  name: string;
+  milliseconds: number[];
+  /** Requests to the service, media apart, between the call and the first frame. */
+  requests: number[];
+}
+
+const stack = await startStack();
+const browser = await openBrowser();
+try {
+  const page = await browser.newPage();
+  await page.goto(stack.pageFor('bench'));
+  await page.locator('#play').click();
+  const series: Series[] = [
+    { name: 'preloaded', milliseconds: [], requests: [] },
+    { name: 'not preloaded', milliseconds: [], requests: [] },
+    { name: 'bare <video>', milliseconds: [], requests: [] },
+  ];
+  for (let round = 0; round < rounds; round += 1) {
+    process.stdout.write(`\rround ${round + 1} of ${rounds}`);
+    const [preloaded, fresh, bare] = series;
+    await measure(page, preloaded, () => showAd(page, true));
+    await measure(page, fresh, () => showAd(page, false));
+    await measure(page, bare, () => playBare(page));
+  }
+  await report(series, browser.browser()?.version() ?? 'unknown');
+} finally {
+  await browser.close();
+  await stack.stop();
+}
+
+async function measure(
+  page: Page,
+  into: Series | undefined,
+  run: () => Promise<number>,
+): Promise<void> {
+  let requests = 0;
+  const count = (request: { url(): string; method(): string }): void => {
+    const counts = request.url().includes('/v1/decisions') && request.method() === 'POST';
+    if (counts) requests += 1;
+  };
+  const isPreloaded = into?.name === 'preloaded';
+  if (isPreloaded) await page.evaluate(() => window.ads.preload('revive'));
+  page.on('request', count);
+  const milliseconds = await run();
+  page.off('request', count);
+  into?.milliseconds.push(milliseconds);
+  into?.requests.push(requests);
+}
+
+function showAd(page: Page, preloaded: boolean): Promise<number> {
+  return page.evaluate(async (ready) => {
+    const stop = new AbortController();
+    const started = new Promise<number>((resolve) => {
+      const off = window.ads.on('start', () => {
+        off();
+        resolve(performance.now());
+      });
+    });
+    const begin = performance.now();
+    const shown = window.ads.showRewarded('revive', { signal: stop.signal });
+    const outcome = await Promise.race([started, shown]);
+    if (typeof outcome !== 'number')
+      throw new Error(`No ad (${String(ready)}): ${outcome.outcome}`);
+    stop.abort();
+    await shown;
+    return outcome - begin;
+  }, preloaded);
+}
+
+/** The least that any SDK has to do: the file is loaded, the element is put into the page and played. */
+function playBare(page: Page): Promise<number> {
+  return page.evaluate(async (source) => {
+    const video = document.createElement('video');
+    video.preload = 'auto';
+    video.src = source;
+    await new Promise((resolve) => video.addEventListener('canplaythrough', resolve));
+    const begin = performance.now();
+    document.body.append(video);
+    const playing = new Promise((resolve) => video.addEventListener('playing', resolve));
+    await video.play();
+    await playing;
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    const taken = performance.now() - begin;
+    video.remove();
+    return taken;
+  }, `${stack.serviceUrl}/media/meadow.webm`);
+}
+
+async function report(series: Series[], version: string): Promise<void> {
+  const raw = median(series.at(-1)?.milliseconds ?? []);
+  const number = (value: number | undefined, digits = 0): string => value?.toFixed(digits) ?? '–';
+  const rows = series.map(({ name, milliseconds, requests }) =>
+    [
+      name,
+      number(median(milliseconds)),
+      number(percentile(milliseconds, 0.95)),
+      number(ratio(median(milliseconds), raw), 1),
+      number(Math.max(...requests)),
+    ].join(' | '),
+  );
+  const table = [
+    '| ad | median, ms | 95th percentile, ms | against the bare video | requests for a decision |',
+    '|---|---|---|---|---|',
+    ...rows.map((row) => `| ${row} |`),
+  ].join('\n');
+  console.log(`\n\n${table}\n`);
+  const text = `# From the call to the first frame
+
+\`npm run bench:first-paint\`, ${rounds} rounds on ${new Date().toISOString().slice(0, 10)}, Chromium ${version},
+service on the same machine. A first frame is reported two animation frames after the video plays,
+for the bare video too. The goal: 100 ms when preloaded; one request before it when not.
+
+${table}
+`;
+  await writeFile(results, text);
+}
