@@ -43,13 +43,15 @@ export class TruewardPlugin implements GameAds {
   /**
    * Adds ads to a game that exists already, booted or not, and to its scenes. Unlike the
    * configuration it also works for a second game on the page, whose plugin keys Phaser mixes up,
-   * and for a headless one (phaserjs/phaser#7151, #7348). A game that has the plugin keeps it, with
-   * the data that it has; after a `destroy()` of the plugin it is started again.
+   * and for a headless one (phaserjs/phaser#7151, #7348). It is also how a plugin that came by
+   * `load.plugin()` gets its data. A game whose plugin runs keeps it, with the data that it has.
    */
   static install(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
-    const there = TruewardPlugin.of(game.plugins);
-    there?.start();
-    return there ?? TruewardPlugin.#add(game, data);
+    const plugin = TruewardPlugin.of(game.plugins) ?? TruewardPlugin.#add(game.plugins);
+    if (!plugin.#running) plugin.init(data);
+    plugin.start();
+    for (const scene of game.scene.getScenes(false)) scene.ads = plugin;
+    return plugin;
   }
 
   /** The plugin of a game, whatever its key. */
@@ -59,16 +61,13 @@ export class TruewardPlugin implements GameAds {
     return undefined;
   }
 
-  static #add(game: Phaser.Game, data: TruewardPluginData): TruewardPlugin {
-    const plugin = new TruewardPlugin(game.plugins);
-    plugin.init(data);
-    plugin.start();
+  static #add(manager: Phaser.Plugins.PluginManager): TruewardPlugin {
+    const plugin = new TruewardPlugin(manager);
     // From this list Phaser injects into every scene to come, and destroys what is in it. Its types
     // call the instances functions.
     const installed: { key: string; plugin: object; active?: boolean; mapping?: string }[] =
-      game.plugins.plugins;
+      manager.plugins;
     installed.push({ key: 'trueward', plugin, active: true, mapping: 'ads' });
-    for (const scene of game.scene.getScenes(false)) scene.ads = plugin;
     return plugin;
   }
 

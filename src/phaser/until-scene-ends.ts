@@ -8,15 +8,17 @@ import type * as Phaser from 'phaser';
  * but a scene that is restarted shuts down many times.
  */
 export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => void {
+  // Kept, because a destroyed scene has no emitter any more.
+  const { events } = sys;
   let ended = false;
   function over(): void {
-    sys.events.off('shutdown', over);
-    sys.events.off('destroy', over);
+    events.off('shutdown', over);
+    events.off('destroy', over);
     if (ended) return;
     ended = true;
     end();
   }
-  sys.events.once('shutdown', over);
-  sys.events.once('destroy', over);
+  events.once('shutdown', over);
+  events.once('destroy', over);
   return over;
 }

@@ -1,5 +1,6 @@
 import type * as Phaser from 'phaser';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import {
   bootGame,
@@ -12,6 +13,11 @@ import {
 } from './phaser-games.ts';
 
 const arrowRight = 39;
+
+async function wait(ms: number): Promise<void> {
+  const from = performance.now();
+  while (performance.now() - from < ms) await frames(1);
+}
 
 function press(type: 'keydown' | 'keyup', keyCode: number): KeyboardEvent {
   const event = new KeyboardEvent(type, { keyCode, cancelable: true, bubbles: true });
@@ -130,10 +136,122 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ path }) => {
   it('does not let time jump with the first step after the ad', async () => {
     await boot();
     const release = phaserDriver(game).hold();
-    const from = performance.now();
-    while (performance.now() - from < 800) await frames(1);
+    await wait(800);
     release();
     expect(await nextStep(game)).toBeLessThan(200);
+  });
+
+  it('leaves the volume and the mute of the game as they are', async () => {
+    await boot({ audio: {} });
+    const changes: string[] = [];
+    for (const name of ['mute', 'volume', 'pauseall', 'resumeall', 'stopall'])
+      game.sound.on(name, () => changes.push(name));
+    phaserDriver(game).hold()();
+    expect(changes).toEqual([]);
+    game.sound.setMute(true);
+    expect(changes).toEqual(['mute']);
+  });
+
+  it('wakes the sound that the device interrupted during the ad', async () => {
+    await boot({ audio: {} });
+    const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
+    // Only after a gesture may a page be heard.
+    await userEvent.click(game.canvas);
+    await vi.waitFor(() => expect(context.state).toBe('running'), { timeout: 5000 });
+    const release = phaserDriver(game).hold();
+    await context.suspend();
+    await frames(3);
+    expect(context.state).toBe('suspended');
+    release();
+    await vi.waitFor(() => expect(context.state).toBe('running'), { timeout: 5000 });
+  });
+
+  it('lets a tween and a timer go on where they were', async () => {
+    await boot();
+    const target = { x: 0 };
+    let fired = false;
+    scene.tweens.add({ targets: target, x: 1000, duration: 60_000 });
+    scene.time.delayedCall(60_000, () => (fired = true));
+    await nextStep(game);
+    await nextStep(game);
+    const before = target.x;
+    const release = phaserDriver(game).hold();
+    await wait(500);
+    expect(target.x).toBe(before);
+    release();
+    await nextStep(game);
+    await nextStep(game);
+    // Two frames of a tween that makes 16.7 a second; half a second of ad would have made 8.
+    expect(target.x - before).toBeLessThan(4);
+    expect(fired).toBe(false);
+  });
+
+  it('holds a game that sleeps, and leaves it asleep', async () => {
+    await boot();
+    game.loop.sleep();
+    const release = phaserDriver(game).hold();
+    let steps = 0;
+    game.events.on('step', () => (steps += 1));
+    release();
+    await frames(3);
+    expect(steps).toBe(0);
+    game.loop.wake();
+    await frames(2);
+    expect(steps).toBeGreaterThan(0);
+  });
+
+  it('holds a game that steps by timers, also while it is hidden', async () => {
+    await boot({ fps: { forceSetTimeOut: true } });
+    const release = phaserDriver(game).hold();
+    let steps = 0;
+    game.events.on('step', () => (steps += 1));
+    setHidden(true);
+    await wait(100);
+    setHidden(false);
+    await wait(100);
+    expect(steps).toBe(0);
+    release();
+    await nextStep(game);
+    expect(steps).toBeGreaterThan(0);
+  });
+
+  it('keeps the pointer from the game under a dialog, and gives it back', async () => {
+    await boot();
+    let presses = 0;
+    scene.input.on('pointerdown', () => (presses += 1));
+    await userEvent.click(game.canvas);
+    expect(presses).toBe(1);
+    const release = phaserDriver(game).hold();
+    const dialog = document.body.appendChild(document.createElement('dialog'));
+    const button = dialog.appendChild(document.createElement('button'));
+    button.textContent = 'Close';
+    dialog.showModal();
+    await userEvent.click(button);
+    expect(presses).toBe(1);
+    dialog.remove();
+    release();
+    await nextStep(game);
+    await userEvent.click(game.canvas);
+    expect(presses).toBe(2);
+  });
+
+  it('covers a game in fullscreen, which stays in it', async () => {
+    await boot();
+    scene.input.on('pointerup', () => scene.scale.startFullscreen());
+    await userEvent.click(game.canvas);
+    await vi.waitFor(() => expect(document.fullscreenElement).not.toBeNull(), { timeout: 5000 });
+    const release = phaserDriver(game).hold();
+    const dialog = document.body.appendChild(document.createElement('dialog'));
+    dialog.textContent = 'Ad';
+    dialog.showModal();
+    const { left, top } = dialog.getBoundingClientRect();
+    expect(document.elementFromPoint(left + 2, top + 2)).toBe(dialog);
+    dialog.remove();
+    release();
+    await nextStep(game);
+    expect(document.fullscreenElement?.contains(game.canvas)).toBe(true);
+    expect(document.activeElement).toBe(game.canvas);
+    await document.exitFullscreen();
   });
 
   it('focuses the canvas after the iframe of an ad had the focus and is gone', async () => {

@@ -1,0 +1,245 @@
+import type * as Phaser from 'phaser';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  TruewardPlugin,
+  type TruewardPluginData,
+  TruewardScenePlugin,
+} from '../../../src/phaser/index.ts';
+import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import { bootGame, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+
+const patient = { timeout: 10_000, interval: 20 };
+const serviceUrl = 'https://ads.test';
+
+describe.each(phaserVersions)('In Phaser $version', ({ path }) => {
+  let library: typeof Phaser;
+  let service: StubService;
+  let data: TruewardPluginData;
+  const ends: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    library = await loadPhaser(path);
+  });
+
+  beforeEach(() => {
+    document.body.replaceChildren();
+    service = stubService();
+    data = { publishableKey: freshKey(), serviceUrl, fetch: service.fetch };
+  });
+
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
+
+  const boot = async (config: Phaser.Types.Core.GameConfig = {}) => {
+    const booted = await bootGame(library, config);
+    ends.push(booted.end);
+    return booted;
+  };
+  const configured = (): Phaser.Types.Core.GameConfig => ({
+    plugins: {
+      global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
+      scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
+    },
+  });
+  const installed = async () => {
+    const running = await boot();
+    return { ...running, ads: TruewardPlugin.install(running.game, data) };
+  };
+
+  describe('the plugin', () => {
+    it('hands a reward over on a step of the game, in the frame before its update', async () => {
+      const { game, scene } = await boot(configured());
+      const order: string[] = [];
+      let inStep = false;
+      game.events.on('prestep', () => (inStep = true));
+      scene.events.on('update', () => inStep && (inStep = false));
+      scene.ads.on('reward', () => void order.push(`reward ${inStep ? 'in a step' : 'elsewhere'}`));
+      await scene.ads.showRewarded('revive');
+      await vi.waitFor(() => expect(order).toEqual(['reward in a step']), patient);
+    });
+
+    it('calls handlers with their context, once where that is asked for, and not after off()', async () => {
+      const { ads } = await installed();
+      const heard: string[] = [];
+      class Listener {
+        name = 'context';
+        hear(this: Listener) {
+          heard.push(this.name);
+        }
+      }
+      const listener = new Listener();
+      const never = () => heard.push('never');
+      ads.once('open', listener.hear, listener);
+      ads.on('open', never, listener);
+      ads.on('open', never);
+      ads.off('open', never);
+      await ads.showRewarded('revive');
+      await ads.showRewarded('revive');
+      expect(heard).toEqual(['context']);
+      ads.on('open', never);
+      ads.off('open');
+      await ads.showRewarded('revive');
+      expect(heard).toEqual(['context']);
+    });
+
+    it('is installed into a game that has not booted yet', async () => {
+      const game = new library.Game({
+        type: library.CANVAS,
+        banner: false,
+        audio: { noAudio: true },
+        scene: { key: 'main' },
+      });
+      ends.push(
+        () =>
+          new Promise((resolve) => {
+            game.events.once('destroy', () => resolve());
+            game.destroy(true);
+          }),
+      );
+      const ads = TruewardPlugin.install(game, data);
+      await nextStep(game);
+      expect(game.scene.getScenes(true)[0]?.ads).toBe(ads);
+      expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+    });
+
+    it('is installed into a headless game, and shows its ads there', async () => {
+      const { ads, scene } = await boot({ type: library.HEADLESS }).then((running) => ({
+        ...running,
+        ads: TruewardPlugin.install(running.game, data),
+      }));
+      expect(scene.ads).toBe(ads);
+      expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+    });
+
+    it('is installed once, however often it is asked for', async () => {
+      const { ads, game } = await installed();
+      expect(TruewardPlugin.install(game, data)).toBe(ads);
+      ads.destroy();
+      expect((await ads.showRewarded('revive')).outcome).toBe('aborted');
+      expect(TruewardPlugin.install(game, data)).toBe(ads);
+      expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+    });
+
+    it('settles a show whose game is destroyed in the middle, and leaves nothing in the page', async () => {
+      service.answer = () => picture(60_000);
+      const { ads } = await installed();
+      const started = new Promise<void>((resolve) => ads.on('start', () => resolve()));
+      const running = ads.showRewarded('revive');
+      await started;
+      await ends.pop()?.();
+      expect((await running).outcome).toBe('aborted');
+      expect(document.body.children).toHaveLength(0);
+    });
+
+    it('works in the game that a hot reload puts in place of another', async () => {
+      await boot(configured());
+      await ends.pop()?.();
+      const { scene } = await boot(configured());
+      expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
+    });
+
+    it('works in the new game though the old one ends after it was made', async () => {
+      const first = await installed();
+      const ended = ends.pop()?.();
+      const second = await installed();
+      await ended;
+      expect((await first.ads.showRewarded('revive')).outcome).toBe('aborted');
+      expect((await second.ads.showRewarded('revive')).outcome).toBe('rewarded');
+    });
+
+    it('stays with a scene that is restarted', async () => {
+      const { scene } = await boot(configured());
+      const { ads } = scene;
+      scene.scene.restart();
+      await new Promise((resolve) => scene.events.once('create', resolve));
+      expect(scene.ads).toBe(ads);
+      expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
+    });
+
+    it('comes by load.plugin() from the built file, and gets its data by install()', async () => {
+      const { game, scene } = await boot({ scene: [{ key: 'main' }, { key: 'waiting' }] });
+      const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
+      const url = '/dist/trueward-phaser.js';
+      scene.load.plugin('TruewardPlugin', url, true, 'ads');
+      scene.load.scenePlugin('TruewardScenePlugin', url, 'sceneAds', 'sceneAds');
+      await new Promise((resolve) => {
+        scene.load.once('complete', resolve);
+        scene.load.start();
+      });
+      // Phaser starts it without data, which it says; the game goes on.
+      expect(report).toHaveBeenCalledOnce();
+      expect(await scene.ads.showRewarded('revive')).toMatchObject({ reason: 'option_missing' });
+
+      const ads = window.TruewardPlugin?.install(game, data);
+      expect(ads).toBeInstanceOf(window.TruewardPlugin);
+      game.scene.add('later', {}, true);
+      for (const key of ['main', 'waiting', 'later'])
+        expect(game.scene.getScene(key).ads).toBe(ads);
+      expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
+      expect((await scene.sceneAds.showRewarded('revive')).outcome).toBe('rewarded');
+    });
+  });
+
+  describe('the scene plugin', () => {
+    const restart = async (scene: Phaser.Scene) => {
+      scene.scene.restart();
+      await new Promise((resolve) => scene.events.once('create', resolve));
+    };
+
+    it('ends what a scene listens to with every run of the scene, and begins anew', async () => {
+      const { scene } = await boot(configured());
+      const heard: string[] = [];
+      for (const run of ['first', 'second', 'third']) {
+        scene.sceneAds.on('open', () => heard.push(run));
+        scene.sceneAds.once('close', () => heard.push(`${run} is over`));
+        await scene.ads.showRewarded('revive');
+        if (run !== 'third') await restart(scene);
+      }
+      expect(heard).toEqual(['first', 'second', 'third'].flatMap((run) => [run, `${run} is over`]));
+    });
+
+    it('leaves no listener on the scene for what has ended', async () => {
+      const { scene } = await boot(configured());
+      const count = () =>
+        scene.events.listenerCount('shutdown') + scene.events.listenerCount('destroy');
+      const before = count();
+      scene.sceneAds.on('open', () => {})();
+      await scene.sceneAds.showRewarded('revive');
+      expect(count()).toBe(before);
+    });
+
+    it('ends an ad with the scene that shows it', async () => {
+      service.answer = () => picture(60_000);
+      const { scene } = await boot(configured());
+      const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
+      const running = scene.sceneAds.showRewarded('revive');
+      await started;
+      scene.game.scene.stop('main');
+      expect((await running).outcome).toBe('aborted');
+    });
+
+    it('ends with a game that is destroyed without a shutdown of its scenes', async () => {
+      service.answer = () => picture(60_000);
+      const { scene } = await boot(configured());
+      const removed = vi.fn();
+      const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
+      const running = scene.sceneAds.showRewarded('revive').then(removed);
+      await started;
+      await ends.pop()?.();
+      await running;
+      expect(removed).toHaveBeenCalledOnce();
+    });
+
+    it('says what is missing in a game without the plugin', async () => {
+      const { scene } = await boot({
+        plugins: {
+          scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
+        },
+      });
+      expect(() => scene.sceneAds.on('open', () => {})).toThrow(
+        'TruewardPlugin.install(game, data)',
+      );
+    });
+  });
+});
