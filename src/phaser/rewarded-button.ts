@@ -51,8 +51,10 @@ export function addRewardedButton(
     fallback.write(text, view.state === 'ready');
     const waitMs = busy ? undefined : lookAgainMs(known, now);
     if (waitMs === undefined) return;
-    const next = view.secondsLeft > 1 ? refresh : load;
-    timer = scene.time.delayedCall(waitMs, () => void next());
+    timer = scene.time.delayedCall(waitMs, () => {
+      if (view.secondsLeft > 1) refresh();
+      else void load();
+    });
   }
 
   async function load(): Promise<void> {

@@ -1,5 +1,5 @@
 import type * as Phaser from 'phaser';
-import type { Ads, AdsListeners, ShowOptions } from '../ads.ts';
+import type { AdsListeners, ShowOptions } from '../ads.ts';
 import type { Banner } from '../creative/banner.ts';
 import type { ShowResult } from '../outcome.ts';
 import { linkSignals } from '../platform/link-signals.ts';
@@ -50,17 +50,17 @@ export class TruewardScenePlugin {
     return untilSceneEnds(this.#scene, this.#ads().once(event, handler, context));
   }
 
-  /** See {@link Ads.showRewarded}; a scene that ends ends the ad with `aborted`. */
+  /** See {@link TruewardPlugin.showRewarded}; a scene that ends ends the ad with `aborted`. */
   showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult> {
     return this.#show(options, (scoped) => this.#ads().showRewarded(placement, scoped));
   }
 
-  /** See {@link Ads.showInterstitial}; a scene that ends ends the ad with `aborted`. */
+  /** See {@link TruewardPlugin.showInterstitial}; a scene that ends ends the ad with `aborted`. */
   showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult> {
     return this.#show(options, (scoped) => this.#ads().showInterstitial(placement, scoped));
   }
 
-  /** See {@link Ads.mountBanner}; removed with the scene. */
+  /** See {@link TruewardPlugin.mountBanner}; removed with the scene. */
   mountBanner(placement: string, element: HTMLElement): Banner {
     const banner = this.#ads().mountBanner(placement, element);
     return { ...banner, remove: untilSceneEnds(this.#scene, () => banner.remove()) };

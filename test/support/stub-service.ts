@@ -43,7 +43,7 @@ export function stubService(): StubService {
     events: [],
     asked: [],
     async fetch(input, init) {
-      const { pathname } = new URL(String(input));
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
       const body: unknown = JSON.parse(typeof init?.body === 'string' ? init.body : '{}');
       if (pathname === '/v1/decisions') return decide(service, body as DecisionRequest);
       if (pathname === '/v1/events') return takeEvents(service, body as EventBatch);
