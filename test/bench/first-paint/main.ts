@@ -4,8 +4,8 @@
  * followed to its `start` event, two animation frames after the video says that it plays. The raw
  * limit beside it is a bare `<video>` with the same loaded file, put into the page and played.
  */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { Page } from 'playwright';
 import { openBrowser } from '../../e2e/browser.ts';
 import { startStack } from '../../e2e/stack.ts';
@@ -129,5 +129,6 @@ for the bare video too. The goal: 100 ms when preloaded; one request before it w
 
 ${table}
 `;
+  await mkdir(dirname(results), { recursive: true });
   await writeFile(results, text);
 }
