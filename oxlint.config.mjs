@@ -5,7 +5,16 @@
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
 const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
 const composition = ['ads', 'create-ads', ...entryPoints];
-const serviceDomain = ['decision', 'event', 'key', 'report', 'resource', 'reward', 'webhook'];
+const serviceDomain = [
+  'audit',
+  'decision',
+  'event',
+  'key',
+  'report',
+  'resource',
+  'reward',
+  'webhook',
+];
 
 /** Refuses imports whose path matches. */
 const no = (regex, message) => ({ regex, message });

@@ -4,8 +4,21 @@ import {
   eventBatchSchema,
   eventResultSchema,
 } from './schemas/ad-event.ts';
+import {
+  apiKeyRequestSchema,
+  apiKeySchema,
+  apiKeyUpdateSchema,
+  overlapRequestSchema,
+} from './schemas/api-key.ts';
+import { auditEntrySchema } from './schemas/audit-entry.ts';
 import { advertiserSchema } from './schemas/advertiser.ts';
-import { creativeSchema, mediaFileSchema, mediaSchema, reviewSchema } from './schemas/creative.ts';
+import {
+  creativeSchema,
+  mediaFileSchema,
+  mediaSchema,
+  reviewRequestSchema,
+  reviewSchema,
+} from './schemas/creative.ts';
 import {
   consentSchema,
   decisionCreativeSchema,
@@ -13,13 +26,23 @@ import {
   decisionSchema,
   explanationSchema,
 } from './schemas/decision.ts';
+import {
+  deliveryAttemptSchema,
+  deliverySchema,
+  recoveryResultSchema,
+  webhookTestSchema,
+  webhookUpdateSchema,
+} from './schemas/delivery.ts';
 import { houseAdSchema } from './schemas/house-ad.ts';
 import { killSwitchSchema } from './schemas/kill-switch.ts';
 import { frequencyCapSchema, placementSchema } from './schemas/placement.ts';
 import { policySchema } from './schemas/policy.ts';
 import { problemSchema } from './schemas/problem.ts';
+import { reportRowSchema, reportSchema } from './schemas/report.ts';
+import { requestSchemas } from './schemas/requests.ts';
 import { rewardSchema, rewardStatusSchema } from './schemas/reward.ts';
 import { sourceSchema } from './schemas/source.ts';
+import { userTokenSecretRequestSchema, userTokenSecretSchema } from './schemas/user-token.ts';
 import {
   creativeReviewUpdatedEventSchema,
   decisionRewardedEventSchema,
@@ -32,6 +55,7 @@ import { webhookRequestSchema, webhookSchema } from './schemas/webhook.ts';
 
 export { idPrefixes, type IdKind } from './schemas/common.ts';
 export { problemStatus } from './schemas/problem.ts';
+export { reportDimensions, reportMetrics } from './schemas/report.ts';
 export { webhookEventTypes } from './schemas/webhook.ts';
 
 /** Every named schema of the contract: validation, OpenAPI components and `wire.ts` come from this list. */
@@ -67,4 +91,20 @@ export const schemas = [
   killSwitchChangedEventSchema,
   webhookEventSchema,
   problemSchema,
+  ...requestSchemas,
+  reviewRequestSchema,
+  webhookUpdateSchema,
+  webhookTestSchema,
+  deliveryAttemptSchema,
+  deliverySchema,
+  recoveryResultSchema,
+  apiKeySchema,
+  apiKeyRequestSchema,
+  apiKeyUpdateSchema,
+  overlapRequestSchema,
+  auditEntrySchema,
+  reportRowSchema,
+  reportSchema,
+  userTokenSecretRequestSchema,
+  userTokenSecretSchema,
 ];

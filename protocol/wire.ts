@@ -109,6 +109,10 @@ export interface Placement {
    * How long after the decision a completion that was made offline still counts.
    */
   late_window_s: number;
+  /**
+   * What a client needs to name a user: nothing, a user token, or a decision that the customer’s server asked for. Absent: `none`.
+   */
+  identity?: 'none' | 'user_token' | 'server';
   status: 'active' | 'paused';
 }
 /**
@@ -963,4 +967,742 @@ export interface Problem {
     pointer: string;
     message: string;
   }[];
+}
+/**
+ * Creates: Placement.
+ */
+export interface PlacementRequest {
+  /**
+   * Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   */
+  name: string;
+  format: 'rewarded' | 'interstitial' | 'banner';
+  reward?: Reward;
+  frequency_cap?: FrequencyCap;
+  /**
+   * Least time between two verified impressions of one user.
+   */
+  cooldown_s?: number;
+  /**
+   * How long an image or HTML creative is shown before it counts as watched.
+   */
+  min_view_ms?: number;
+  /**
+   * The close control is reachable no later than this.
+   */
+  close_after_ms?: number;
+  /**
+   * How long after the decision a completion that was made offline still counts.
+   */
+  late_window_s?: number;
+  /**
+   * What a client needs to name a user: nothing, a user token, or a decision that the customer’s server asked for. Absent: `none`.
+   */
+  identity?: 'none' | 'user_token' | 'server';
+  status?: 'active' | 'paused';
+}
+/**
+ * Changes: Placement. A member that is given replaces the stored one; `null` removes it.
+ */
+export interface PlacementUpdate {
+  reward?: Reward | null;
+  frequency_cap?: FrequencyCap | null;
+  /**
+   * Least time between two verified impressions of one user.
+   */
+  cooldown_s?: number;
+  /**
+   * How long an image or HTML creative is shown before it counts as watched.
+   */
+  min_view_ms?: number;
+  /**
+   * The close control is reachable no later than this.
+   */
+  close_after_ms?: number;
+  /**
+   * How long after the decision a completion that was made offline still counts.
+   */
+  late_window_s?: number;
+  identity?: ('none' | 'user_token' | 'server') | null;
+  status?: 'active' | 'paused';
+}
+/**
+ * Creates: Source.
+ */
+export interface SourceRequest {
+  name: string;
+  kind: 'house' | 'direct' | 'vast';
+  tag_url?: string;
+  timeout_ms?: number;
+  status?: 'active' | 'paused';
+}
+/**
+ * Changes: Source. A member that is given replaces the stored one; `null` removes it.
+ */
+export interface SourceUpdate {
+  name?: string;
+  tag_url?: string | null;
+  timeout_ms?: number | null;
+  status?: 'active' | 'paused';
+}
+/**
+ * Creates: Advertiser.
+ */
+export interface AdvertiserRequest {
+  name: string;
+  domain: string;
+  /**
+   * Ids of the IAB Content Taxonomy.
+   *
+   * @maxItems 50
+   */
+  categories?: string[];
+}
+/**
+ * Changes: Advertiser. A member that is given replaces the stored one; `null` removes it.
+ */
+export interface AdvertiserUpdate {
+  name?: string;
+  domain?: string;
+  /**
+   * Ids of the IAB Content Taxonomy.
+   *
+   * @maxItems 50
+   */
+  categories?: string[];
+}
+/**
+ * Creates: Creative.
+ */
+export interface CreativeRequest {
+  name: string;
+  /**
+   * An id with the prefix `adv_`.
+   */
+  advertiser_id: string;
+  /**
+   * An id with the prefix `src_`.
+   */
+  source_id: string;
+  media: Media;
+  click_url?: string;
+  /**
+   * What a player who cannot see the ad is told.
+   */
+  alt: string;
+  /**
+   * Ids of the IAB Content Taxonomy.
+   *
+   * @maxItems 50
+   */
+  categories?: string[];
+}
+/**
+ * Changes: Creative. A member that is given replaces the stored one; `null` removes it.
+ */
+export interface CreativeUpdate {
+  name?: string;
+  /**
+   * An id with the prefix `adv_`.
+   */
+  advertiser_id?: string;
+  /**
+   * An id with the prefix `src_`.
+   */
+  source_id?: string;
+  media?: Media;
+  click_url?: string | null;
+  /**
+   * What a player who cannot see the ad is told.
+   */
+  alt?: string;
+  /**
+   * Ids of the IAB Content Taxonomy.
+   *
+   * @maxItems 50
+   */
+  categories?: string[];
+}
+/**
+ * Creates: HouseAd.
+ */
+export interface HouseAdRequest {
+  name: string;
+  /**
+   * An id with the prefix `crv_`.
+   */
+  creative_id: string;
+  /**
+   * @minItems 1
+   * @maxItems 100
+   *
+   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   */
+  placements: string[];
+  /**
+   * 1 is asked first; a lower rank is asked only when no higher one can serve.
+   */
+  priority?: number;
+  /**
+   * Share among house ads of the same priority.
+   */
+  weight?: number;
+  /**
+   * Not served before.
+   */
+  starts_at?: string;
+  /**
+   * Not served from here on.
+   */
+  ends_at?: string;
+  /**
+   * Verified impressions per UTC day.
+   */
+  daily_cap?: number;
+  status?: 'active' | 'paused';
+}
+/**
+ * Changes: HouseAd. A member that is given replaces the stored one; `null` removes it.
+ */
+export interface HouseAdUpdate {
+  name?: string;
+  /**
+   * An id with the prefix `crv_`.
+   */
+  creative_id?: string;
+  /**
+   * @minItems 1
+   * @maxItems 100
+   *
+   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   */
+  placements?: string[];
+  /**
+   * 1 is asked first; a lower rank is asked only when no higher one can serve.
+   */
+  priority?: number;
+  /**
+   * Share among house ads of the same priority.
+   */
+  weight?: number;
+  starts_at?: string | null;
+  ends_at?: string | null;
+  daily_cap?: number | null;
+  status?: 'active' | 'paused';
+}
+/**
+ * Creates: Policy.
+ */
+export interface PolicyRequest {
+  name: string;
+  kind: 'policy' | 'commercial' | 'brand_safety';
+  /**
+   * The placements it holds for; empty: all.
+   *
+   * @maxItems 100
+   *
+   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   */
+  placements?: string[];
+  /**
+   * All conditions that are given must hold.
+   */
+  when?: {
+    /**
+     * ISO 3166-1 alpha-2.
+     *
+     * @maxItems 500
+     */
+    countries?: string[];
+    /**
+     * BCP 47; `pt` also means `pt-BR`.
+     *
+     * @maxItems 500
+     */
+    languages?: string[];
+    devices?: ('desktop' | 'mobile' | 'tablet')[];
+    child_directed?: boolean;
+    /**
+     * Hours of the UTC day.
+     */
+    hours?: number[];
+    /**
+     * User segments.
+     *
+     * @maxItems 500
+     */
+    segments?: string[];
+  };
+  /**
+   * What it blocks; at least one member.
+   */
+  block: {
+    everything?: boolean;
+    /**
+     * @maxItems 500
+     *
+     * Items: An id with the prefix `adv_`.
+     */
+    advertisers?: string[];
+    /**
+     * @maxItems 500
+     *
+     * Items: An id with the prefix `src_`.
+     */
+    sources?: string[];
+    /**
+     * Advertiser domains and what lies below them.
+     *
+     * @maxItems 500
+     */
+    domains?: string[];
+    /**
+     * Ids of the IAB Content Taxonomy.
+     *
+     * @maxItems 50
+     */
+    categories?: string[];
+    formats?: ('video' | 'image' | 'html')[];
+  };
+  status?: 'active' | 'paused';
+}
+/**
+ * Changes: Policy. A member that is given replaces the stored one; `null` removes it.
+ */
+export interface PolicyUpdate {
+  name?: string;
+  kind?: 'policy' | 'commercial' | 'brand_safety';
+  /**
+   * The placements it holds for; empty: all.
+   *
+   * @maxItems 100
+   *
+   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   */
+  placements?: string[];
+  /**
+   * All conditions that are given must hold.
+   */
+  when?: {
+    /**
+     * ISO 3166-1 alpha-2.
+     *
+     * @maxItems 500
+     */
+    countries?: string[];
+    /**
+     * BCP 47; `pt` also means `pt-BR`.
+     *
+     * @maxItems 500
+     */
+    languages?: string[];
+    devices?: ('desktop' | 'mobile' | 'tablet')[];
+    child_directed?: boolean;
+    /**
+     * Hours of the UTC day.
+     */
+    hours?: number[];
+    /**
+     * User segments.
+     *
+     * @maxItems 500
+     */
+    segments?: string[];
+  };
+  /**
+   * What it blocks; at least one member.
+   */
+  block?: {
+    everything?: boolean;
+    /**
+     * @maxItems 500
+     *
+     * Items: An id with the prefix `adv_`.
+     */
+    advertisers?: string[];
+    /**
+     * @maxItems 500
+     *
+     * Items: An id with the prefix `src_`.
+     */
+    sources?: string[];
+    /**
+     * Advertiser domains and what lies below them.
+     *
+     * @maxItems 500
+     */
+    domains?: string[];
+    /**
+     * Ids of the IAB Content Taxonomy.
+     *
+     * @maxItems 50
+     */
+    categories?: string[];
+    formats?: ('video' | 'image' | 'html')[];
+  };
+  status?: 'active' | 'paused';
+}
+/**
+ * Creates: KillSwitch.
+ */
+export interface KillSwitchRequest {
+  scope: 'source' | 'advertiser' | 'placement';
+  target_id: string;
+  state: 'on' | 'off';
+  reason?: string;
+  /**
+   * Who changed it last.
+   */
+  actor?: string;
+  /**
+   * Goes off by itself.
+   */
+  expires_at?: string;
+}
+/**
+ * Changes: KillSwitch. A member that is given replaces the stored one; `null` removes it.
+ */
+export interface KillSwitchUpdate {
+  state?: 'on' | 'off';
+  reason?: string | null;
+  /**
+   * Who changed it last.
+   */
+  actor?: string;
+  expires_at?: string | null;
+}
+/**
+ * Changes the review of a creative.
+ */
+export interface ReviewRequest {
+  status: 'pending_review' | 'approved' | 'rejected' | 'suspended';
+  reason_code?: string;
+  feedback?: string;
+  reviewed_by?: string;
+}
+/**
+ * Changes a webhook.
+ */
+export interface WebhookUpdate {
+  /**
+   * HTTPS.
+   */
+  url?: string;
+  /**
+   * @minItems 1
+   * @maxItems 5
+   */
+  events?: (
+    | 'decision.served'
+    | 'decision.rewarded'
+    | 'policy.blocked'
+    | 'creative.review_updated'
+    | 'kill_switch.changed'
+  )[];
+  status?: 'enabled' | 'disabled';
+}
+/**
+ * Sends a made-up event.
+ */
+export interface WebhookTest {
+  /**
+   * Absent: the first that the webhook subscribes to.
+   */
+  type?:
+    | 'decision.served'
+    | 'decision.rewarded'
+    | 'policy.blocked'
+    | 'creative.review_updated'
+    | 'kill_switch.changed';
+}
+/**
+ * One request to a receiver.
+ */
+export interface DeliveryAttempt {
+  attempt: number;
+  /**
+   * When it was sent.
+   */
+  started_at: string;
+  latency_ms: number;
+  /**
+   * HTTP status; absent: no answer.
+   */
+  status?: number;
+  /**
+   * Why there was no answer.
+   */
+  error?: string;
+  /**
+   * The first KiB of the answer.
+   */
+  response?: string;
+}
+/**
+ * One event on its way to one webhook.
+ */
+export interface Delivery {
+  /**
+   * An id with the prefix `del_`.
+   */
+  id: string;
+  /**
+   * Sandbox credentials make test data only; live ones act on real inventory.
+   */
+  environment: 'sandbox' | 'live';
+  /**
+   * An id with the prefix `whk_`.
+   */
+  webhook_id: string;
+  /**
+   * An id with the prefix `evt_`.
+   */
+  event_id: string;
+  event_type:
+    | 'decision.served'
+    | 'decision.rewarded'
+    | 'policy.blocked'
+    | 'creative.review_updated'
+    | 'kill_switch.changed';
+  state: 'pending' | 'delivered' | 'failed';
+  attempts: DeliveryAttempt[];
+  /**
+   * While it is pending.
+   */
+  next_attempt_at?: string;
+  /**
+   * When it was queued.
+   */
+  created_at: string;
+}
+/**
+ * What was queued again.
+ */
+export interface RecoveryResult {
+  queued: number;
+}
+/**
+ * A key; its text is not stored.
+ */
+export interface ApiKey {
+  /**
+   * An id with the prefix `key_`.
+   */
+  id: string;
+  /**
+   * Sandbox credentials make test data only; live ones act on real inventory.
+   */
+  environment: 'sandbox' | 'live';
+  kind: 'publishable' | 'secret';
+  /**
+   * The last characters of its text.
+   */
+  last_four: string;
+  allowed_origins: string[];
+  /**
+   * When it was made.
+   */
+  created_at: string;
+  /**
+   * When it was last used, to about ten seconds.
+   */
+  last_used_at?: string;
+  /**
+   * From when on it does not work; this can lie ahead.
+   */
+  revoked_at?: string;
+  /**
+   * Its text; shown once, when it is made.
+   */
+  key?: string;
+}
+/**
+ * Makes a key of the same environment.
+ */
+export interface ApiKeyRequest {
+  kind: 'publishable' | 'secret';
+  /**
+   * Where a publishable key may be used; `*` is everywhere.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  allowed_origins?: string[];
+}
+/**
+ * Changes where a key may be used.
+ */
+export interface ApiKeyUpdate {
+  /**
+   * Where a publishable key may be used; `*` is everywhere.
+   *
+   * @minItems 1
+   * @maxItems 100
+   */
+  allowed_origins: string[];
+}
+/**
+ * How long the old one still works.
+ */
+export interface OverlapRequest {
+  /**
+   * Seconds; 0 ends it at once.
+   */
+  overlap_s: number;
+}
+/**
+ * One thing that an operator did.
+ */
+export interface AuditEntry {
+  /**
+   * An id with the prefix `aud_`.
+   */
+  id: string;
+  /**
+   * Sandbox credentials make test data only; live ones act on real inventory.
+   */
+  environment: 'sandbox' | 'live';
+  /**
+   * When it was done.
+   */
+  created_at: string;
+  /**
+   * The id of the key, or `service`, or `command_line`.
+   */
+  actor: string;
+  /**
+   * What was done: `placement.updated`.
+   */
+  action: string;
+  /**
+   * The id of what it was done to.
+   */
+  target_id: string;
+  request_id?: string;
+  /**
+   * The object before; absent: new.
+   */
+  before?: {
+    [k: string]: unknown;
+  };
+  /**
+   * The object after; absent: gone.
+   */
+  after?: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * The sums of one period and group.
+ */
+export interface ReportRow {
+  /**
+   * When the period begins.
+   */
+  period: string;
+  /**
+   * When it was grouped by; empty: none.
+   */
+  placement?: string;
+  /**
+   * When it was grouped by; empty: none.
+   */
+  creative?: string;
+  /**
+   * When it was grouped by; empty: none.
+   */
+  source?: string;
+  /**
+   * When it was grouped by; empty: none.
+   */
+  advertiser?: string;
+  /**
+   * When it was grouped by; empty: none.
+   */
+  reason?: string;
+  requests: number;
+  filled: number;
+  no_fill: number;
+  blocked: number;
+  impressions: number;
+  viewable: number;
+  starts: number;
+  first_quartiles: number;
+  midpoints: number;
+  third_quartiles: number;
+  completes: number;
+  clicks: number;
+  rewards_earned: number;
+  rewards_denied: number;
+  rewards_expired: number;
+  /**
+   * Why, and how often.
+   */
+  reasons: {
+    no_fill: {
+      [k: string]: number;
+    };
+    blocked: {
+      [k: string]: number;
+    };
+    rewards_denied: {
+      [k: string]: number;
+    };
+    rewards_expired: {
+      [k: string]: number;
+    };
+  };
+  /**
+   * `filled` of `requests`. Absent: nothing to divide by.
+   */
+  fill_rate?: number;
+  /**
+   * `impressions` of `filled`. Absent: nothing to divide by.
+   */
+  view_through_rate?: number;
+  /**
+   * `completes` of `starts`. Absent: nothing to divide by.
+   */
+  completion_rate?: number;
+}
+/**
+ * Sums of what happened.
+ */
+export interface Report {
+  /**
+   * Included.
+   */
+  from: string;
+  /**
+   * Not included.
+   */
+  to: string;
+  interval: 'hour' | 'day';
+  /**
+   * The zone whose days these are.
+   */
+  tz: string;
+  data: ReportRow[];
+}
+/**
+ * Makes a new secret for user tokens.
+ */
+export interface UserTokenSecretRequest {
+  /**
+   * How long older secrets still verify.
+   */
+  overlap_s: number;
+}
+/**
+ * What the customer’s server signs user tokens with (HS256; the whole text is the key).
+ */
+export interface UserTokenSecret {
+  /**
+   * `utk_<environment>_…`, shown this once.
+   */
+  secret: string;
+  /**
+   * Sandbox credentials make test data only; live ones act on real inventory.
+   */
+  environment: 'sandbox' | 'live';
 }

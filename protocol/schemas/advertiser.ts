@@ -5,6 +5,7 @@ import { resourceFields } from './resource.ts';
 export const categories = Type.Array(Type.String({ pattern: '^[A-Za-z0-9-]{1,32}$' }), {
   maxItems: 50,
   uniqueItems: true,
+  default: [],
   description: 'Ids of the IAB Content Taxonomy.',
 });
 

@@ -15,6 +15,7 @@ export const idPrefixes = {
   webhookEvent: 'evt',
   delivery: 'del',
   decision: 'dec',
+  auditEntry: 'aud',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -68,6 +68,13 @@ export const reviewSchema = named('Review', 'Only an approved creative is served
   reviewed_by: Type.Optional(Type.String({ maxLength: 200 })),
 });
 
+export const reviewRequestSchema = named('ReviewRequest', 'Changes the review of a creative.', {
+  status: reviewStatus,
+  reason_code: Type.Optional(Type.String({ maxLength: 64 })),
+  feedback: Type.Optional(Type.String({ maxLength: 2_000 })),
+  reviewed_by: Type.Optional(Type.String({ maxLength: 200 })),
+});
+
 export const creativeSchema = named('Creative', 'One ad, as it is shown.', {
   ...resourceFields('creative'),
   name: Type.String({ minLength: 1, maxLength: 200 }),

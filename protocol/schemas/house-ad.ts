@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { id, named, oneOf, slug, time } from './common.ts';
-import { resourceFields } from './resource.ts';
+import { id, named, slug, time } from './common.ts';
+import { resourceFields, status } from './resource.ts';
 
 export const houseAdSchema = named('HouseAd', 'Puts a creative into placements.', {
   ...resourceFields('houseAd'),
@@ -24,5 +24,5 @@ export const houseAdSchema = named('HouseAd', 'Puts a creative into placements.'
   daily_cap: Type.Optional(
     Type.Integer({ minimum: 1, description: 'Verified impressions per UTC day.' }),
   ),
-  status: oneOf(['active', 'paused']),
+  status,
 });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { named, oneOf, ref, slug } from './common.ts';
-import { resourceFields } from './resource.ts';
+import { resourceFields, status } from './resource.ts';
 
 export const placementFormat = oneOf(['rewarded', 'interstitial', 'banner']);
 
@@ -33,7 +33,13 @@ const fields = {
     default: 86_400,
     description: 'How long after the decision a completion that was made offline still counts.',
   }),
-  status: oneOf(['active', 'paused']),
+  identity: Type.Optional(
+    oneOf(
+      ['none', 'user_token', 'server'],
+      'What a client needs to name a user: nothing, a user token, or a decision that the customer’s server asked for. Absent: `none`.',
+    ),
+  ),
+  status,
 };
 
 export const frequencyCapSchema = named(

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { id, named, oneOf, slug, strictObject } from './common.ts';
 import { categories } from './advertiser.ts';
 import { mediaFormat } from './creative.ts';
-import { resourceFields } from './resource.ts';
+import { resourceFields, status } from './resource.ts';
 
 export const policyKind = oneOf(['policy', 'commercial', 'brand_safety']);
 
@@ -18,6 +18,7 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
   placements: Type.Array(slug, {
     maxItems: 100,
     uniqueItems: true,
+    default: [],
     description: 'The placements it holds for; empty: all.',
   }),
   when: strictObject(
@@ -33,7 +34,7 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
       ),
       segments: list('User segments.'),
     },
-    { description: 'All conditions that are given must hold.' },
+    { default: {}, description: 'All conditions that are given must hold.' },
   ),
   block: strictObject(
     {
@@ -46,5 +47,5 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
     },
     { description: 'What it blocks; at least one member.' },
   ),
-  status: oneOf(['active', 'paused']),
+  status,
 });

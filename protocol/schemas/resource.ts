@@ -1,4 +1,8 @@
+import Type from 'typebox';
 import { environment, id, type IdKind, time } from './common.ts';
+
+/** Whether an object takes part. */
+export const status = Type.Enum(['active', 'paused'], { default: 'active' });
 
 /** The members that every managed object has beside its own. */
 export const resourceFields = (kind: IdKind) => ({

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { named, oneOf, url } from './common.ts';
-import { resourceFields } from './resource.ts';
+import { resourceFields, status } from './resource.ts';
 
 export const sourceSchema = named('Source', 'Where demand comes from.', {
   ...resourceFields('source'),
@@ -8,5 +8,5 @@ export const sourceSchema = named('Source', 'Where demand comes from.', {
   kind: oneOf(['house', 'direct', 'vast']),
   tag_url: Type.Optional(url),
   timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 5_000 })),
-  status: oneOf(['active', 'paused']),
+  status,
 });

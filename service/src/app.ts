@@ -14,16 +14,28 @@ import { addDecisionRoutes } from './http/routes/decisions.ts';
 import { addEventRoutes } from './http/routes/events.ts';
 import { addHealthRoutes } from './http/routes/health.ts';
 import { addMediaRoutes } from './http/routes/media.ts';
+import { addAuditRoutes } from './http/routes/audit.ts';
+import { addDeliveryRoutes } from './http/routes/deliveries.ts';
+import { addKeyRoutes } from './http/routes/keys.ts';
+import { managedResources, webhookResource } from './http/routes/resource-definitions.ts';
 import { addResourceReads } from './http/routes/resources.ts';
+import { addResourceWrites, addReviewRoute } from './http/routes/resource-writes.ts';
 import { addRewardRoutes } from './http/routes/reward-status.ts';
 import { addWebhookRoutes } from './http/routes/webhooks.ts';
 import { addValidation } from './http/validation.ts';
+import type { RunOperation } from './http/operations.ts';
+import type { ManageKeys } from './key/manage-keys.ts';
+import type { Principal } from './key/principal.ts';
+import { addUserTokenRoutes } from './http/routes/user-token-secrets.ts';
+import type { UserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Configuration } from './resource/configuration.ts';
+import type { Manage } from './resource/manage.ts';
 import type { ResourceStore } from './resource/resource-store.ts';
 import type { Receipts } from './reward/receipt.ts';
 import type { ReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
+import type { Redelivery } from './webhook/redelivery.ts';
 import type { WebhookService } from './webhook/webhook-service.ts';
 
 /** Everything that the routes need. */
@@ -32,13 +44,21 @@ export interface AppParts {
   configuration: Configuration;
   resources: ResourceStore;
   makeDecision: MakeDecision;
+  userTokens: UserTokens;
   takeIn: TakeIn;
   readReward: ReadReward;
   tokens: DecisionTokens;
   receipts: Receipts;
   webhooks: WebhookService;
+  redelivery: Redelivery;
+  manage: Manage;
+  manageKeys: ManageKeys;
+  runOperation: RunOperation;
+  /** Told of every request whose key is good. */
+  onUse(principal: Principal): void;
+  /** Told of a secret key that came from a web page. */
+  onLeak(principal: Principal, origin: string, requestId: string): Promise<void>;
   mediaDirectory: string;
-  development: boolean;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
   clock: Clock;
@@ -49,7 +69,7 @@ const bodyLimit = 64 * 1024;
 
 /** Builds the HTTP application; it listens to nothing yet. */
 export async function createApp(parts: AppParts): Promise<FastifyInstance> {
-  const { configuration, clock } = parts;
+  const { configuration, clock, onUse, onLeak } = parts;
   const log: FastifyBaseLogger = parts.log;
   const app = Fastify({
     loggerInstance: log,
@@ -68,7 +88,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addErrors(app);
   addJsonBody(app);
   addValidation(app);
-  addAuthentication(app, { clock, findKey: configuration.findKey });
+  addAuthentication(app, { clock, findKey: configuration.findKey, onUse, onLeak });
   await addOpenApi(app);
   addPreflight(app);
   addHealthRoutes(app, parts);
@@ -76,10 +96,23 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addDecisionRoutes(app, parts);
   addEventRoutes(app, parts);
   addRewardRoutes(app, parts);
-  addWebhookRoutes(app, parts);
-  addResourceReads(app, parts, { kind: 'webhook', schema: 'Webhook', path: '/v1/webhooks' });
-  addResourceReads(app, parts, { kind: 'placement', schema: 'Placement', path: '/v1/placements' });
+  addOperatorRoutes(app, parts);
   return app;
+}
+
+/** What secret keys manage. */
+function addOperatorRoutes(app: FastifyInstance, parts: AppParts): void {
+  for (const definition of managedResources) {
+    addResourceReads(app, parts, definition);
+    addResourceWrites(app, parts, definition);
+  }
+  addReviewRoute(app, parts);
+  addResourceReads(app, parts, webhookResource);
+  addWebhookRoutes(app, parts);
+  addDeliveryRoutes(app, parts);
+  addKeyRoutes(app, parts);
+  addUserTokenRoutes(app, parts);
+  addAuditRoutes(app, parts);
 }
 
 /** Answers every refusal and failure with a problem document. */

@@ -3,6 +3,7 @@ import type { Webhook } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
+import { createAuditLog } from './audit/audit-log.ts';
 import type { Config } from './config.ts';
 import { createMakeDecision } from './decision/decision-service.ts';
 import { createDecisionLane } from './decision/record-decisions.ts';
@@ -10,16 +11,27 @@ import { createDecisionTokens } from './decision/token.ts';
 import { createPseudonyms } from './decision/viewer.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLane } from './event/record-events.ts';
+import { createRunOperation } from './http/operations.ts';
+import { startKeyUse } from './key/key-use.ts';
+import { createManageKeys } from './key/manage-keys.ts';
 import { readMasterKey } from './key/master-key.ts';
+import { createRecordLeak } from './key/record-leak.ts';
 import { createSecretBox } from './key/secret-box.ts';
 import { readServiceSecret } from './key/service-secrets.ts';
+import { createUserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
 import { openConfiguration, type Configuration } from './resource/configuration.ts';
-import { createResourceStore, type ResourceStore } from './resource/resource-store.ts';
+import { createManage } from './resource/manage.ts';
+import {
+  createResourceStore,
+  lockConfiguration,
+  type ResourceStore,
+} from './resource/resource-store.ts';
 import type { Scope } from './resource/scope.ts';
 import { startExpiry } from './reward/expire-rewards.ts';
-import { createReceipts, makeReceiptKey } from './reward/receipt.ts';
+import { makeReceiptKey, readReceiptKeys } from './reward/receipt-keys.ts';
+import { createReceipts } from './reward/receipt.ts';
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
@@ -27,8 +39,10 @@ import { migrate } from './store/migrate.ts';
 import { openDatabase } from './store/open-database.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
 import { startDispatcher } from './webhook/dispatcher.ts';
+import { createEventBodies } from './webhook/event-body.ts';
 import { createEventWriter } from './webhook/event-writer.ts';
 import { createGuardedAgent } from './webhook/guarded-agent.ts';
+import { createRedelivery } from './webhook/redelivery.ts';
 import { createSender } from './webhook/sender.ts';
 import { readWebhookSecrets } from './webhook/webhook-secrets.ts';
 import { createWebhookService } from './webhook/webhook-service.ts';
@@ -75,13 +89,22 @@ async function wire(
   );
   const pseudonym = createPseudonyms(await readServiceSecret(database, box, clock, 'pseudonym'));
   const configuration = await openConfiguration({ database, clock, log });
+  const bodies = createEventBodies(box);
   const writeEvents = createEventWriter({
     clock,
     makeId,
+    bodies,
     webhooks: (scope) => configuration.snapshot(scope).webhooks,
   });
   if (config.databaseUrl === undefined) await releaseAll(database);
-  const webhooks = createWebhookService({ database, resources, configuration, box, clock });
+  const audit = createAuditLog(clock, makeId);
+  const manage = createManage({ resources, audit, writeEvents });
+  const webhooks = createWebhookService({
+    manage,
+    box,
+    clock,
+    development: config.development,
+  });
   const agents = {
     strict: createGuardedAgent({ loopback: false }),
     development: createGuardedAgent({ loopback: true }),
@@ -91,16 +114,29 @@ async function wire(
     clock,
     log,
     send: createSender({ clock, agents }),
+    openBody: bodies.open,
     findWebhook: (scope, id) => findWebhook(configuration, scope, id),
-    readSecrets: (accountId, id) => readWebhookSecrets(database, box, accountId, id, clock.nowMs()),
-    disable: webhooks.disable,
+    readSecrets: (accountId, webhookId) =>
+      readWebhookSecrets(database, box, { accountId, webhookId }, clock.nowMs()),
+    async disable(scope, id, reason) {
+      await database.transaction(async (queries) => {
+        await lockConfiguration(queries, scope.accountId);
+        await webhooks.disable({ queries, scope, actor: 'service' }, id, reason);
+      });
+      await configuration.refresh();
+      log.warn({ webhookId: id, reason }, 'a webhook was disabled');
+    },
     development: config.development,
     random: Math.random,
   });
 
   let address = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const receiptKey = await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
-  const receipts = await createReceipts(receiptKey, () => address);
+  await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
+  const receipts = await createReceipts({
+    readKeys: () => readReceiptKeys(database, box, clock),
+    issuer: () => address,
+    log,
+  });
   const changes = createRewardChanges();
   const eventLane = createEventLane({
     database,
@@ -113,7 +149,7 @@ async function wire(
       dispatcher.wake();
     },
   });
-  const expiry = startExpiry(database, clock, log);
+  const expiry = startExpiry({ database, clock, log, onChange: changes.announce });
   const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
   const makeDecision = createMakeDecision({
     database,
@@ -125,19 +161,32 @@ async function wire(
     makeId,
     random: Math.random,
   });
+  const keyUse = startKeyUse(database, clock, log);
   const stopping = new AbortController();
   const app = await createApp({
     database,
     configuration,
     resources,
     makeDecision,
+    userTokens: createUserTokens({ database, box, clock }),
     takeIn: createIntake({ tokens, pseudonym, clock, lane: eventLane }),
-    readReward: createReadReward({ database, changes, clock }),
+    readReward: createReadReward({ database, changes, clock, receipts }),
     tokens,
     receipts,
     webhooks,
+    redelivery: createRedelivery({ clock, makeId, resources, audit }),
+    manage,
+    manageKeys: createManageKeys({ clock, makeId, audit }),
+    runOperation: createRunOperation({
+      database,
+      configuration,
+      box,
+      clock,
+      wake: dispatcher.wake,
+    }),
+    onUse: keyUse.touch,
+    onLeak: createRecordLeak(database, audit, clock),
     mediaDirectory: config.mediaDirectory,
-    development: config.development,
     stopping: stopping.signal,
     clock,
     log,
@@ -156,10 +205,11 @@ async function wire(
     async stop() {
       stopping.abort();
       expiry.stop();
+      receipts.stop();
       const hangup = setTimeout(() => app.server.closeAllConnections(), hangUpAfterMs);
       await Promise.all([app.close(), dispatcher.stop()]);
       clearTimeout(hangup);
-      await Promise.all([lane.drain(), eventLane.drain()]);
+      await Promise.all([lane.drain(), eventLane.drain(), keyUse.stop()]);
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
       await configuration.stop();
       await database.close();

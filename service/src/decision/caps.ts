@@ -12,6 +12,27 @@ export function capWindowMs(placement: Placement): number {
 }
 
 /**
+ * Whether one more verified impression would break the cap or the cooldown, wherever in time it
+ * lies: completions come in any order, and claiming the latest first must not help.
+ */
+export function exceedsCaps(
+  placement: Placement,
+  otherServedAtMs: readonly number[],
+  servedAtMs: number,
+): boolean {
+  const { cooldown_s: cooldownS, frequency_cap: cap } = placement;
+  if (otherServedAtMs.some((other) => Math.abs(other - servedAtMs) < cooldownS * 1_000))
+    return true;
+  if (!cap) return false;
+  const times = [...otherServedAtMs, servedAtMs].toSorted((a, b) => a - b);
+  return times.some((last, index) => {
+    const first = times[index - cap.max];
+    const tooMany = first !== undefined && last - first < cap.per_s * 1_000;
+    return tooMany && first <= servedAtMs && servedAtMs <= last;
+  });
+}
+
+/**
  * Applies the frequency cap and the cooldown to a user's verified impressions of a placement
  * (unix milliseconds, in any order). When both hold, the one that ends later is the answer.
  */

@@ -19,6 +19,8 @@ export interface DecisionRecord {
   custom_data: string | null;
   reward: Reward | null;
   required_ms: number | null;
+  /** Why it is invalid traffic, where that is known from the beginning. */
+  invalid_reason: 'bot' | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;
   issued_at: string;
   expires_at: string;

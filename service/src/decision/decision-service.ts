@@ -33,11 +33,12 @@ export type MakeDecision = (
   entry: PlacementEntry,
   request: DecisionRequest,
   device: PolicyContext['device'],
+  bot: boolean,
 ) => Promise<Decision>;
 
 export function createMakeDecision(parts: Parts): MakeDecision {
   const { configuration, clock, lane, pseudonym } = parts;
-  return async (scope, entry, request, device) => {
+  return async (scope, entry, request, device, bot) => {
     const viewer = request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
     const nowMs = clock.nowMs();
     const verdict: Verdict =
@@ -64,6 +65,7 @@ export function createMakeDecision(parts: Parts): MakeDecision {
       request,
       viewer,
       verdict,
+      bot,
       nowMs,
       sign: parts.tokens.sign,
     });

@@ -12,6 +12,7 @@ interface Described {
   request: DecisionRequest;
   viewer: string | undefined;
   verdict: Verdict;
+  bot: boolean;
   nowMs: number;
   sign(claims: TokenClaims): string;
 }
@@ -115,6 +116,7 @@ function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
     custom_data: request.custom_data ?? null,
     reward: rewarded ? (placement.reward ?? null) : null,
     required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,
+    invalid_reason: facts.bot ? 'bot' : null,
     simulate: request.simulate ?? null,
     issued_at: new Date(nowMs).toISOString(),
     expires_at: new Date(expiresAtMs).toISOString(),

@@ -47,7 +47,7 @@ export async function seedDevelopment(
           kind,
           allowedOrigins: ['*'],
         });
-      return { publishable: await make('pk'), secret: await make('sk') };
+      return { publishable: (await make('pk')).text, secret: (await make('sk')).text };
     };
     const made = { sandbox: await pair('sandbox'), live: await pair('live') };
     await raiseConfigVersion(queries, accountId);

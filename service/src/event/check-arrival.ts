@@ -3,7 +3,15 @@ import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
 /** An ad that began in time may report a little later that it was seen. */
-const showGraceMs = 60_000;
+export const showGraceMs = 60_000;
+
+/** What is billed or rewarded. */
+const counting: ReadonlySet<RecordedEvent['type']> = new Set([
+  'impression',
+  'viewable',
+  'complete',
+  'click',
+]);
 
 /**
  * Whether an event comes too late, or for an ad that may no longer be shown; undefined when it
@@ -22,7 +30,7 @@ export function checkArrival(
   ) {
     return 'expired';
   }
-  const counting =
-    event.type === 'impression' || event.type === 'viewable' || event.type === 'complete';
-  return counting && killed ? 'killed' : undefined;
+  if (!counting.has(event.type)) return undefined;
+  if (decision.invalidReason !== null) return 'invalid_traffic';
+  return killed ? 'killed' : undefined;
 }

@@ -1,3 +1,4 @@
+import { showGraceMs } from './check-arrival.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
@@ -10,13 +11,14 @@ const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
  * `impression` or `viewable`, and must have been possible since the decision by the service's clock.
  */
 export function checkImpression(
-  decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs'>,
+  decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
   events: readonly RecordedEvent[],
 ): number | undefined {
   const times = events
     .filter(({ type }) => type === 'impression' || type === 'viewable')
     .filter(
-      ({ visible, receivedAtMs }) =>
+      ({ visible, occurredAtMs, receivedAtMs }) =>
+        occurredAtMs <= decision.expiresAtMs + showGraceMs &&
         visible !== undefined &&
         visible.ratio >= minimumRatio &&
         visible.ms >= minimumMs[decision.mediaFormat] &&

@@ -1,4 +1,5 @@
 import type { DecisionRequest, Reward, RewardStatus } from '@trueward/protocol/wire';
+import type { InvalidReason } from './check-traffic.ts';
 
 /** What events are judged against: the row of their decision. Times are unix milliseconds. */
 export interface DecisionState {
@@ -15,6 +16,8 @@ export interface DecisionState {
   customData: string | null;
   reward: Reward | null;
   requiredMs: number | null;
+  /** Why it is invalid traffic, where it is. */
+  invalidReason: InvalidReason | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;
   issuedAtMs: number;
   expiresAtMs: number;
@@ -22,18 +25,7 @@ export interface DecisionState {
   servedAtMs: number | null;
   rewardState: RewardStatus['state'];
   rewardReason: RewardStatus['reason'] | null;
+  /** Of an earned reward; a child's is not stored, because it names the child. */
   receipt: string | null;
-}
-
-/** What the client is told of the reward. */
-export function rewardStatusOf(
-  state: Pick<DecisionState, 'id' | 'rewardState' | 'rewardReason' | 'reward' | 'receipt'>,
-): RewardStatus {
-  return {
-    id: state.id,
-    state: state.rewardState,
-    ...(state.rewardReason ? { reason: state.rewardReason } : {}),
-    ...(state.reward ? { reward: state.reward } : {}),
-    ...(state.receipt ? { receipt: state.receipt } : {}),
-  };
+  settledAtMs: number | null;
 }

@@ -1,6 +1,8 @@
 import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
-import type { RewardVerdict, Watch } from '../reward/check-reward.ts';
+import type { RewardVerdict } from '../reward/check-reward.ts';
+import type { Watch } from '../reward/watch-time.ts';
+import type { InvalidReason } from './check-traffic.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
@@ -33,29 +35,31 @@ export async function lockDecisions(
 ): Promise<DecisionState[]> {
   interface Row extends Omit<
     DecisionState,
-    'issuedAtMs' | 'expiresAtMs' | 'lateAtMs' | 'servedAtMs'
+    'issuedAtMs' | 'expiresAtMs' | 'lateAtMs' | 'servedAtMs' | 'settledAtMs'
   > {
     issued_at: Date;
     expires_at: Date;
     late_at: Date;
     served_at: Date | null;
+    settled_at: Date | null;
   }
   const rows = await queries.query<Row>(
     `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
         advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
         user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
-        simulate, issued_at, expires_at, late_at, served_at, reward_state AS "rewardState",
-        reward_reason AS "rewardReason", receipt
+        simulate, invalid_reason AS "invalidReason", issued_at, expires_at, late_at, served_at, reward_state AS "rewardState",
+        reward_reason AS "rewardReason", receipt, settled_at
       FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id ${among('$3')}
       ORDER BY id FOR UPDATE`,
     [accountId, environment, JSON.stringify(ids)],
   );
-  return rows.map(({ issued_at, expires_at, late_at, served_at, ...row }) => ({
+  return rows.map(({ issued_at, expires_at, late_at, served_at, settled_at, ...row }) => ({
     ...row,
     issuedAtMs: issued_at.getTime(),
     expiresAtMs: expires_at.getTime(),
     lateAtMs: late_at.getTime(),
     servedAtMs: served_at?.getTime() ?? null,
+    settledAtMs: settled_at?.getTime() ?? null,
   }));
 }
 
@@ -72,6 +76,7 @@ export async function insertEvents(
     type: event.type,
     occurred_at: iso(event.occurredAtMs),
     received_at: iso(event.receivedAtMs),
+    offset_ms: event.offsetMs,
     clamped: event.clamped,
     watched_ms: event.watchedMs,
     visible_ratio: event.visible?.ratio,
@@ -79,11 +84,11 @@ export async function insertEvents(
     detail: event.detail,
   }));
   const stored = await queries.query<{ decision_id: string; id: string }>(
-    `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, clamped,
+    `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped,
         watched_ms, visible_ratio, visible_ms, detail)
-      SELECT $1, decision_id, id, type, occurred_at, received_at, clamped, watched_ms, visible_ratio, visible_ms, detail
+      SELECT $1, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms, visible_ratio, visible_ms, detail
       FROM jsonb_to_recordset($2::text::jsonb) AS row(decision_id text, id text, type text,
-        occurred_at timestamptz, received_at timestamptz, clamped boolean, watched_ms integer,
+        occurred_at timestamptz, received_at timestamptz, offset_ms bigint, clamped boolean, watched_ms integer,
         visible_ratio double precision, visible_ms integer, detail text)
       ON CONFLICT (account_id, decision_id, id) DO NOTHING
       RETURNING decision_id, id`,
@@ -104,6 +109,7 @@ export async function readEvidence(
     type: RecordedEvent['type'];
     occurred_at: Date;
     received_at: Date;
+    offset_ms: number | null;
     clamped: boolean;
     watched_ms: number | null;
     visible_ratio: number | null;
@@ -111,9 +117,9 @@ export async function readEvidence(
   }
   if (decisionIds.length === 0) return [];
   const rows = await queries.query<Row>(
-    `SELECT decision_id, id, type, occurred_at, received_at, clamped, watched_ms, visible_ratio, visible_ms
+    `SELECT decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms, visible_ratio, visible_ms
       FROM ad_events WHERE account_id = $1 AND decision_id ${among('$2')}
-        AND type IN ('start', 'impression', 'viewable', 'complete')`,
+        AND type IN ('start', 'impression', 'viewable', 'first_quartile', 'midpoint', 'third_quartile', 'complete')`,
     [accountId, JSON.stringify(decisionIds)],
   );
   return rows.map((row) => ({
@@ -122,6 +128,7 @@ export async function readEvidence(
     type: row.type,
     occurredAtMs: row.occurred_at.getTime(),
     receivedAtMs: row.received_at.getTime(),
+    offsetMs: row.offset_ms ?? 0,
     clamped: row.clamped,
     ...(row.watched_ms === null ? {} : { watchedMs: row.watched_ms }),
     ...(row.visible_ratio === null || row.visible_ms === null
@@ -142,8 +149,9 @@ export async function readWatches(
     viewer: string;
     watch_from: Date;
     watch_to: Date;
+    required_ms: number;
   }>(
-    `SELECT id, viewer, watch_from, watch_to FROM decisions
+    `SELECT id, viewer, watch_from, watch_to, required_ms FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer ${among('$3')} AND watch_to > $4`,
     [accountId, environment, JSON.stringify(viewers), iso(sinceMs)],
   );
@@ -152,27 +160,52 @@ export async function readWatches(
     decisionId: row.id,
     fromMs: row.watch_from.getTime(),
     toMs: row.watch_to.getTime(),
+    requiredMs: row.required_ms,
   }));
 }
 
-/** How many verified impressions the user had at the placement in the time before, other decisions only. */
-export async function countServed(
+/** When the user had verified impressions at the placement, less than `withinMs` away; other decisions only. */
+export async function readServedAround(
   queries: Queries,
   { accountId, environment }: Scope,
   decision: DecisionState,
-  from: { afterMs: number; beforeMs: number },
-): Promise<number> {
-  const [row] = await queries.query<{ count: number }>(
-    `SELECT count(*) AS count FROM decisions
+  atMs: number,
+  withinMs: number,
+): Promise<number[]> {
+  const rows = await queries.query<{ served_at: Date }>(
+    `SELECT served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4
-        AND served_at > $5 AND served_at <= $6 AND id <> $7`,
+        AND served_at > $5 AND served_at < $6 AND id <> $7`,
     [
       accountId,
       environment,
       decision.viewer,
       decision.placement,
-      iso(from.afterMs),
-      iso(from.beforeMs),
+      iso(atMs - withinMs),
+      iso(atMs + withinMs),
+      decision.id,
+    ],
+  );
+  return rows.map(({ served_at }) => served_at.getTime());
+}
+
+/** How many ads the user was given in the time before this decision and never saw. */
+export async function countUnseen(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  decision: DecisionState,
+  withinMs: number,
+): Promise<number> {
+  const [row] = await queries.query<{ count: number }>(
+    `SELECT count(*) AS count FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND status = 'filled'
+        AND issued_at > $4 AND issued_at <= $5 AND served_at IS NULL AND id <> $6`,
+    [
+      accountId,
+      environment,
+      decision.viewer,
+      iso(decision.issuedAtMs - withinMs),
+      iso(decision.issuedAtMs),
       decision.id,
     ],
   );
@@ -189,6 +222,20 @@ export async function markServed(
   const rows = await queries.query(
     `UPDATE decisions SET served_at = $3 WHERE account_id = $1 AND id = $2 AND served_at IS NULL RETURNING id`,
     [accountId, id, iso(atMs)],
+  );
+  return rows.length > 0;
+}
+
+/** Marks the decision as invalid traffic; false when it already was. */
+export async function markInvalid(
+  queries: Queries,
+  accountId: string,
+  id: string,
+  reason: InvalidReason,
+): Promise<boolean> {
+  const rows = await queries.query(
+    `UPDATE decisions SET invalid_reason = $3 WHERE account_id = $1 AND id = $2 AND invalid_reason IS NULL RETURNING id`,
+    [accountId, id, reason],
   );
   return rows.length > 0;
 }

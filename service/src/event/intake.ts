@@ -4,6 +4,7 @@ import type { Pseudonym } from '../decision/viewer.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Lane } from '../store/group-commit.ts';
+import { isBot } from './bots.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 import { readEvent } from './read-event.ts';
 import type { Intake } from './record-events.ts';
@@ -23,10 +24,11 @@ export type TakeIn = (
   scope: Scope,
   sentAt: string,
   events: readonly Submitted[],
+  userAgent: string | undefined,
 ) => Promise<EventBatchResult>;
 
 export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn {
-  return async (scope, sentAt, submitted) => {
+  return async (scope, sentAt, submitted, userAgent) => {
     const verify = remembering(tokens.verify);
     const arrival = { scope, sentAtMs: Date.parse(sentAt), receivedAtMs: clock.nowMs() };
     const good: RecordedEvent[] = [];
@@ -42,10 +44,15 @@ export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn 
     const viewers = [
       ...new Set([...userRefs.values()].map((userRef) => pseudonym(scope, userRef))),
     ];
+    const botEvents = new Set(
+      isBot(userAgent, scope.environment)
+        ? good.map(({ decisionId, id }) => `${decisionId}/${id}`)
+        : [],
+    );
     const { results, decisions } =
       good.length === 0
         ? { results: [], decisions: [] }
-        : await lane.push({ scope, events: good, userRefs, viewers });
+        : await lane.push({ scope, events: good, userRefs, viewers, botEvents });
     const left = results.values();
     return {
       results: refusals.map((refusal) => refusal ?? (left.next().value as EventResult)),

@@ -25,7 +25,8 @@ export function readEvent(
   if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
   if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
   if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };
-  const stated = receivedAtMs - (sentAtMs - Date.parse(event.occurred_at));
+  const offsetMs = receivedAtMs - sentAtMs;
+  const stated = Date.parse(event.occurred_at) + offsetMs;
   const occurredAtMs = Math.min(Math.max(stated, claims.issuedAtMs), receivedAtMs);
   return {
     claims,
@@ -35,6 +36,7 @@ export function readEvent(
       type: event.type,
       occurredAtMs,
       receivedAtMs,
+      offsetMs,
       clamped: occurredAtMs !== stated,
       ...(event.watched_ms === undefined ? {} : { watchedMs: event.watched_ms }),
       ...(event.visible === undefined ? {} : { visible: event.visible }),

@@ -8,7 +8,8 @@ import type { Database, Queries } from '../store/database.ts';
 import { createLane, type Lane } from '../store/group-commit.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
 import { checkArrival } from './check-arrival.ts';
-import { rewardStatusOf, type DecisionState } from './decision-state.ts';
+import { describeReward } from '../reward/describe-reward.ts';
+import type { DecisionState } from './decision-state.ts';
 import { insertEvents, lockDecisions, lockViewers } from './event-store.ts';
 import { countOf, isDecisionKilled, judgeDecisions, type Judged } from './judge-decisions.ts';
 import type { RecordedEvent } from './recorded-event.ts';
@@ -20,6 +21,8 @@ export interface Intake {
   /** By decision, from the tokens. */
   userRefs: ReadonlyMap<string, string>;
   viewers: string[];
+  /** Ids (`decision/event`) of those that a bot sent. */
+  botEvents: ReadonlySet<string>;
 }
 
 interface Parts {
@@ -68,6 +71,7 @@ const merge = (group: [Intake, ...Intake[]]): Intake => ({
   events: group.flatMap(({ events }) => events),
   userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
   viewers: [...new Set(group.flatMap(({ viewers }) => viewers))],
+  botEvents: new Set(group.flatMap(({ botEvents }) => [...botEvents])),
 });
 
 /** Records, and hands back what each of the requests is answered, when asked in their order. */
@@ -92,7 +96,7 @@ async function record(
 async function recordIn(
   queries: Queries,
   parts: Parts,
-  { scope, events, userRefs, viewers }: Intake,
+  { scope, events, userRefs, viewers, botEvents }: Intake,
 ): Promise<{ answer: EventBatchResult; changed: string[] }> {
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
@@ -105,6 +109,7 @@ async function recordIn(
   const codes = events.map((event): EventResult['code'] => {
     const decision = decisions.get(event.decisionId);
     if (!decision) return 'decision_mismatch';
+    if (botEvents.has(`${event.decisionId}/${event.id}`)) return 'invalid_traffic';
     return checkArrival(event, decision, isDecisionKilled(snapshot, decision, nowMs));
   });
   const acceptable = events.filter((_, index) => codes[index] === undefined);
@@ -121,14 +126,21 @@ async function recordIn(
     { queries, scope, snapshot, receipts: parts.receipts, nowMs, userRefs, refused },
     locked.filter(({ id }) => touched.has(id)),
   );
-  await writeAlong(queries, parts, scope, judged, countsOf(scope, accepted, decisions));
+  const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
+  await writeAlong(queries, parts, scope, judged, [
+    ...countsOf(scope, accepted, decisions),
+    ...countsOfInvalid(scope, invalid, decisions),
+  ]);
 
   const after = new Map([
     ...decisions,
     ...judged.decisions.map((decision) => [decision.id, decision] as const),
   ]);
+  const statuses = [...after.values()].map((decision) =>
+    describeReward(parts.receipts, scope, decision, userRefs.get(decision.id)),
+  );
   return {
-    answer: { results, decisions: [...after.values()].map(rewardStatusOf) },
+    answer: { results, decisions: await Promise.all(statuses) },
     changed: judged.decisions
       .filter((decision) => decision !== decisions.get(decision.id))
       .map(({ id }) => id),
@@ -158,7 +170,8 @@ function refusedRewards(
   events.forEach(({ type, decisionId }, index) => {
     const code = codes[index];
     if (type !== 'complete') return;
-    if (code === 'killed') refused.set(decisionId, { state: 'denied', reason: code });
+    if (code === 'killed' || code === 'invalid_traffic')
+      refused.set(decisionId, { state: 'denied', reason: code });
     if (code === 'late') refused.set(decisionId, { state: 'expired', reason: code });
   });
   return refused;
@@ -176,6 +189,19 @@ function countsOf(
   return accepted.flatMap(({ decisionId, type, receivedAtMs }) => {
     const decision = decisions.get(decisionId);
     return decision ? [countOf(scope, decision, receivedAtMs, metrics[type])] : [];
+  });
+}
+
+function countsOfInvalid(
+  scope: Scope,
+  events: RecordedEvent[],
+  decisions: ReadonlyMap<string, DecisionState>,
+): Count[] {
+  return events.flatMap(({ decisionId, receivedAtMs }) => {
+    const decision = decisions.get(decisionId);
+    if (!decision) return [];
+    const reason = decision.invalidReason ?? 'bot';
+    return [countOf(scope, decision, receivedAtMs, 'invalid_traffic', reason)];
   });
 }
 

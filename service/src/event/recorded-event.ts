@@ -8,6 +8,8 @@ export interface RecordedEvent {
   /** When it happened: the client's time, corrected by its skew and clamped to issue…receipt. Unix milliseconds. */
   occurredAtMs: number;
   receivedAtMs: number;
+  /** What was added to the client's time: the skew of its clock and the way of the request. */
+  offsetMs: number;
   /** Whether the client's time had to be clamped. */
   clamped: boolean;
   watchedMs?: number;

@@ -18,6 +18,10 @@ declare module 'fastify' {
 interface Parts {
   clock: Clock;
   findKey(hash: string): Principal | undefined;
+  /** Told of every request whose key is good. */
+  onUse(principal: Principal): void;
+  /** Told of a secret key that came from a web page; resolves when it is recorded. */
+  onLeak(principal: Principal, origin: string, requestId: string): Promise<void>;
 }
 
 /** Adds to every route with `config.keys` the check of its key, before the body is read. */
@@ -28,7 +32,7 @@ export function addAuthentication(app: FastifyInstance, parts: Parts): void {
     if (!keys) return;
     const { origin } = request.headers;
     if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
-    const principal = authenticate(parts, request.headers.authorization, request);
+    const principal = await authenticate(parts, request.headers.authorization, request);
     if (!keys.includes(principal.kind)) {
       throw new ProblemError(
         'key_not_permitted',
@@ -38,6 +42,7 @@ export function addAuthentication(app: FastifyInstance, parts: Parts): void {
       );
     }
     request.principal = principal;
+    parts.onUse(principal);
   });
 }
 
@@ -48,11 +53,11 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-function authenticate(
-  { clock, findKey }: Parts,
+async function authenticate(
+  { clock, findKey, onLeak }: Parts,
   authorization: string | undefined,
   request: FastifyRequest,
-): Principal {
+): Promise<Principal> {
   const match = /^Bearer +(\S+)$/i.exec(authorization ?? '');
   const text = match?.[1];
   if (text === undefined) {
@@ -79,6 +84,7 @@ function authenticate(
       { keyId: principal.keyId, origin },
       'a secret key was used in a browser: rotate it',
     );
+    await onLeak(principal, origin, request.id);
     throw new ProblemError(
       'secret_key_in_browser',
       'A secret key came from a web page, so it has leaked: rotate it now.',

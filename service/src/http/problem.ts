@@ -1,13 +1,14 @@
 import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError } from 'fastify';
+import { RefusedError } from '../platform/refused-error.ts';
 import { OverloadedError } from '../store/group-commit.ts';
 
 export type ProblemCode = Problem['code'];
 
 interface ProblemOptions {
   /** What is wrong with which member of the body. */
-  errors?: { pointer: string; message: string }[];
+  errors?: readonly { pointer: string; message: string }[];
   /** Seconds after which the same request can succeed. */
   retryAfterS?: number;
 }
@@ -27,6 +28,10 @@ export class ProblemError extends Error {
 /** Any error as a refusal; what is not known to be harmless says nothing of its insides. */
 export function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
+  if (error instanceof RefusedError) {
+    const { code, message, errors } = error;
+    return new ProblemError(code, message, errors.length > 0 ? { errors } : {});
+  }
   if (error instanceof OverloadedError) {
     return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
   }
@@ -48,7 +53,7 @@ export function problemDocument(
     detail: message,
     code,
     request_id: requestId,
-    ...(options.errors ? { errors: options.errors } : {}),
+    ...(options.errors ? { errors: [...options.errors] } : {}),
   };
 }
 

@@ -1,8 +1,9 @@
+import type { ApiKey } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
+import type { Scope } from '../resource/scope.ts';
 import type { Queries } from '../store/database.ts';
-import { hashKey, makeKeyText, type KeyKind } from './key-text.ts';
-import type { Environment } from './key-text.ts';
+import { type Environment, hashKey, type KeyKind, makeKeyText } from './key-text.ts';
 
 interface NewKey {
   accountId: string;
@@ -12,20 +13,21 @@ interface NewKey {
   allowedOrigins: string[];
 }
 
-/** Makes a key and hands back its text, which is not stored and cannot be read again. */
+/** Makes a key and hands back its id and its text, which is not stored and cannot be read again. */
 export async function createKey(
   queries: Queries,
   clock: Clock,
   makeId: MakeId,
   key: NewKey,
-): Promise<string> {
+): Promise<{ id: string; text: string }> {
   const text = makeKeyText(key.kind, key.environment);
+  const id = makeId('key');
   await queries.query(
     `INSERT INTO keys (account_id, id, environment, kind, hash, last_four, allowed_origins, created_at)
       VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8)`,
     [
       key.accountId,
-      makeId('key'),
+      id,
       key.environment,
       key.kind,
       hashKey(text),
@@ -34,5 +36,84 @@ export async function createKey(
       new Date(clock.nowMs()),
     ],
   );
-  return text;
+  return { id, text };
+}
+
+interface KeyRow {
+  id: string;
+  environment: Environment;
+  kind: KeyKind;
+  last_four: string;
+  allowed_origins: string[];
+  created_at: Date;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+}
+
+const columns =
+  'id, environment, kind, last_four, allowed_origins, created_at, last_used_at, revoked_at';
+
+function toApiKey({ kind, created_at, last_used_at, revoked_at, ...row }: KeyRow): ApiKey {
+  return {
+    ...row,
+    kind: kind === 'sk' ? 'secret' : 'publishable',
+    created_at: created_at.toISOString(),
+    ...(last_used_at === null ? {} : { last_used_at: last_used_at.toISOString() }),
+    ...(revoked_at === null ? {} : { revoked_at: revoked_at.toISOString() }),
+  };
+}
+
+/** Keys of one account and environment, newest first; one more than `limit` when there are more. */
+export async function listKeys(
+  queries: Queries,
+  scope: Scope,
+  { limit, startingAfter }: { limit: number; startingAfter?: string },
+): Promise<ApiKey[]> {
+  const rows = await queries.query<KeyRow>(
+    `SELECT ${columns} FROM keys
+      WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
+      ORDER BY id DESC LIMIT $4`,
+    [scope.accountId, scope.environment, startingAfter ?? null, limit + 1],
+  );
+  return rows.map(toApiKey);
+}
+
+export async function findKeyById(
+  queries: Queries,
+  scope: Scope,
+  id: string,
+): Promise<ApiKey | undefined> {
+  const [row] = await queries.query<KeyRow>(
+    `SELECT ${columns} FROM keys WHERE account_id = $1 AND environment = $2 AND id = $3`,
+    [scope.accountId, scope.environment, id],
+  );
+  return row && toApiKey(row);
+}
+
+/** Changes where a key may be used. */
+export async function setAllowedOrigins(
+  queries: Queries,
+  scope: Scope,
+  id: string,
+  origins: readonly string[],
+): Promise<void> {
+  await queries.query(
+    `UPDATE keys SET allowed_origins = $4::text::jsonb
+      WHERE account_id = $1 AND environment = $2 AND id = $3`,
+    [scope.accountId, scope.environment, id, JSON.stringify(origins)],
+  );
+}
+
+/** Ends a key at this time; one that ends sooner stays so. */
+export async function revokeKey(
+  queries: Queries,
+  scope: Scope,
+  id: string,
+  atMs: number,
+): Promise<void> {
+  await queries.query(
+    `UPDATE keys SET revoked_at = least(coalesce(revoked_at, $4), $4)
+      WHERE account_id = $1 AND environment = $2 AND id = $3`,
+    [scope.accountId, scope.environment, id, new Date(atMs)],
+  );
 }

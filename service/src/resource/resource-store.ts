@@ -3,12 +3,13 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from './scope.ts';
+import { type Page, toPage } from './page.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
 
-export interface Page<T> {
-  data: T[];
-  has_more: boolean;
-  next_cursor?: string;
+/** A document and how often it was written; the revision is its entity tag. */
+export interface Versioned<T> {
+  document: T;
+  revision: number;
 }
 
 interface ResourceRow {
@@ -18,6 +19,8 @@ interface ResourceRow {
   created_at: Date;
   updated_at: Date;
 }
+
+type VersionedRow = ResourceRow & { revision: number };
 
 /** A row as its document on the wire. */
 export function toDocument<K extends ResourceKind>(row: ResourceRow): ResourceKinds[K] {
@@ -31,7 +34,12 @@ export function toDocument<K extends ResourceKind>(row: ResourceRow): ResourceKi
   return document as ResourceKinds[K];
 }
 
-const columns = 'id, environment, document, created_at, updated_at';
+const columns = 'id, environment, document, created_at, updated_at, revision';
+
+const toVersioned = <K extends ResourceKind>(row: VersionedRow): Versioned<ResourceKinds[K]> => ({
+  document: toDocument<K>(row),
+  revision: row.revision,
+});
 
 /** Creates, reads, lists and archives managed objects. Each change raises the account's config version. */
 export function createResourceStore(clock: Clock, makeId: MakeId) {
@@ -59,18 +67,18 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return toDocument<K>(row);
     },
 
-    async read<K extends ResourceKind>(
+    async find<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
       kind: K,
       id: string,
-    ): Promise<ResourceKinds[K] | undefined> {
-      const [row] = await queries.query<ResourceRow>(
+    ): Promise<Versioned<ResourceKinds[K]> | undefined> {
+      const [row] = await queries.query<VersionedRow>(
         `SELECT ${columns} FROM resources
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4 AND archived_at IS NULL`,
         [scope.accountId, scope.environment, kind, id],
       );
-      return row && toDocument<K>(row);
+      return row && toVersioned<K>(row);
     },
 
     /** Newest first; ids are ordered by time, so the last id of a page is its cursor. */
@@ -80,30 +88,29 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       kind: K,
       { limit, startingAfter }: { limit: number; startingAfter?: string },
     ): Promise<Page<ResourceKinds[K]>> {
-      const rows = await queries.query<ResourceRow>(
+      const rows = await queries.query<VersionedRow>(
         `SELECT ${columns} FROM resources
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND archived_at IS NULL
             AND ($4::text IS NULL OR id < $4)
           ORDER BY id DESC LIMIT $5`,
         [scope.accountId, scope.environment, kind, startingAfter ?? null, limit + 1],
       );
-      const data = rows.slice(0, limit).map((row) => toDocument<K>(row));
-      const last = data.at(-1);
-      return rows.length > limit && last
-        ? { data, has_more: true, next_cursor: last.id }
-        : { data, has_more: false };
+      return toPage(
+        rows.map((row) => toDocument<K>(row)),
+        limit,
+      );
     },
 
-    /** Merges `change` into the document; undefined when there is no such object. */
-    async update<K extends ResourceKind>(
+    /** Writes the whole document; undefined when there is no such object. */
+    async replace<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
       kind: K,
       id: string,
-      change: Partial<Stored<K>>,
-    ): Promise<ResourceKinds[K] | undefined> {
-      const [row] = await queries.query<ResourceRow>(
-        `UPDATE resources SET document = document || $5::text::jsonb, revision = revision + 1, updated_at = $6
+      document: Stored<K>,
+    ): Promise<Versioned<ResourceKinds[K]> | undefined> {
+      const [row] = await queries.query<VersionedRow>(
+        `UPDATE resources SET document = $5::text::jsonb, revision = revision + 1, updated_at = $6
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4 AND archived_at IS NULL
           RETURNING ${columns}`,
         [
@@ -111,12 +118,12 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
           scope.environment,
           kind,
           id,
-          JSON.stringify(change),
+          JSON.stringify(document),
           new Date(clock.nowMs()),
         ],
       );
       if (row) await raiseConfigVersion(queries, scope.accountId);
-      return row && toDocument<K>(row);
+      return row && toVersioned<K>(row);
     },
 
     /** Takes the object out of use; false when there is none. */
@@ -145,6 +152,18 @@ export async function raiseConfigVersion(queries: Queries, accountId: string): P
   await queries.query(
     `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
       ON CONFLICT (account_id) DO UPDATE SET version = config_versions.version + 1`,
+    [accountId],
+  );
+}
+
+/**
+ * Makes operators of one account take turns until the end of the transaction, so that what is
+ * checked (names, references, entity tags) still holds when it is written.
+ */
+export async function lockConfiguration(queries: Queries, accountId: string): Promise<void> {
+  await queries.query(
+    `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
+      ON CONFLICT (account_id) DO UPDATE SET version = config_versions.version`,
     [accountId],
   );
 }

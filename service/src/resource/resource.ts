@@ -28,3 +28,9 @@ export type ResourceFields = 'id' | 'environment' | 'created_at' | 'updated_at';
 
 /** What is stored of a resource: its own members. */
 export type Stored<K extends ResourceKind> = Omit<ResourceKinds[K], ResourceFields>;
+
+/** A document without what the store adds to it. */
+export function toStored<K extends ResourceKind>(document: ResourceKinds[K]): Stored<K> {
+  const { id: _id, environment: _env, created_at: _made, updated_at: _changed, ...own } = document;
+  return own as Stored<K>;
+}

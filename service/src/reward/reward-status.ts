@@ -1,14 +1,16 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
-import { rewardStatusOf, type DecisionState } from '../event/decision-state.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
+import { describeReward } from './describe-reward.ts';
+import type { Receipts } from './receipt.ts';
 import type { RewardChanges } from './reward-changes.ts';
 
 interface Parts {
   database: Database;
   changes: RewardChanges;
   clock: Clock;
+  receipts: Receipts;
 }
 
 /** Changes by other processes are not announced here, so a waiting request also looks for itself. */
@@ -16,33 +18,36 @@ const lookEveryMs = 1_000;
 
 /**
  * Reads the reward of a decision; undefined when there is no such decision. With `waitMs` it waits
- * for the state to change, unless it is final already.
+ * for the state to change, unless it is final already. `userRef` is whom a token names.
  */
 export type ReadReward = (
   scope: Scope,
   id: string,
   waitMs: number,
   signal: AbortSignal,
+  userRef?: string,
 ) => Promise<RewardStatus | undefined>;
 
-export function createReadReward({ database, changes, clock }: Parts): ReadReward {
+export function createReadReward({ database, changes, clock, receipts }: Parts): ReadReward {
   const read = async (
-    { accountId, environment }: Scope,
+    scope: Scope,
     id: string,
+    userRef: string | undefined,
   ): Promise<RewardStatus | undefined> => {
-    const [row] = await database.query<
-      Pick<DecisionState, 'id' | 'rewardState' | 'rewardReason' | 'reward' | 'receipt'>
-    >(
-      `SELECT id, reward_state AS "rewardState", reward_reason AS "rewardReason", reward, receipt
+    type Row = Omit<Parameters<typeof describeReward>[2], 'settledAtMs'>;
+    const [row] = await database.query<Row & { settled_at: Date | null }>(
+      `SELECT id, placement, settled_at, reward_state AS "rewardState", reward_reason AS "rewardReason", reward, receipt
         FROM decisions WHERE account_id = $1 AND environment = $2 AND id = $3`,
-      [accountId, environment, id],
+      [scope.accountId, scope.environment, id],
     );
-    return row && rewardStatusOf(row);
+    if (!row) return undefined;
+    const settledAtMs = row.settled_at?.getTime() ?? null;
+    return describeReward(receipts, scope, { ...row, settledAtMs }, userRef);
   };
-  return async (scope, id, waitMs, signal) => {
+  return async (scope, id, waitMs, signal, userRef) => {
     const untilMs = clock.nowMs() + waitMs;
     let announced = changes.next(id, Math.min(waitMs, lookEveryMs), signal);
-    const first = await read(scope, id);
+    const first = await read(scope, id, userRef);
     let status = first;
     while (
       status &&
@@ -58,7 +63,7 @@ export function createReadReward({ database, changes, clock }: Parts): ReadRewar
         Math.min(Math.max(untilMs - clock.nowMs(), 0), lookEveryMs),
         signal,
       );
-      status = await read(scope, id);
+      status = await read(scope, id, userRef);
     }
     return status;
   };

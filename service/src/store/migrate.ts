@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Database } from './database.ts';
 import { initial } from './migrations/0001-initial.ts';
+import { operators } from './migrations/0010-operators.ts';
+import { traffic } from './migrations/0020-traffic.ts';
 
 interface Migration {
   name: string;
@@ -8,7 +10,7 @@ interface Migration {
 }
 
 /** In order; a migration that has been released never changes again. */
-const migrations: readonly Migration[] = [initial];
+const migrations: readonly Migration[] = [initial, operators, traffic];
 
 /**
  * Brings the schema up to date. Several processes may start at once: a locked row lets one work.

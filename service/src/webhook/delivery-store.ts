@@ -14,7 +14,14 @@ export interface DueDelivery {
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** The next deliveries, at most `perWebhook` of each endpoint, so that a slow one does not fill the list. */
+/** So many failures in a row make an endpoint suspect. */
+const suspectAfter = 5;
+
+/**
+ * The next deliveries, at most `perWebhook` of each endpoint, so that a slow one does not fill the
+ * list. A suspect endpoint gets one at a time (a half-open circuit): the probe either brings it
+ * back or spares it, and us, the rest.
+ */
 export async function readDue(
   queries: Queries,
   nowMs: number,
@@ -24,12 +31,17 @@ export async function readDue(
   return queries.query<DueDelivery>(
     `SELECT account_id AS "accountId", id, event_id AS "eventId", webhook_id AS "webhookId", environment, attempt
       FROM (
-        SELECT *, row_number() OVER (PARTITION BY account_id, webhook_id ORDER BY next_at, id) AS place
-        FROM deliveries
+        SELECT account_id, webhook_id, d.id, d.event_id, d.environment, d.attempt, d.next_at,
+          row_number() OVER (PARTITION BY account_id, webhook_id ORDER BY next_at, id) AS place,
+          f.attempts >= $4 AS suspect
+        FROM deliveries d LEFT JOIN webhook_failures f USING (account_id, webhook_id)
         WHERE state = 'pending' AND next_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
       ) AS due
-      WHERE place <= $2 ORDER BY next_at, id LIMIT $3`,
-    [iso(nowMs), perWebhook, limit],
+      WHERE place <= $2 AND (suspect IS NOT TRUE OR place = 1 AND NOT EXISTS (
+        SELECT 1 FROM deliveries b WHERE b.account_id = due.account_id AND b.webhook_id = due.webhook_id
+          AND b.state = 'pending' AND b.lease_until > $1))
+      ORDER BY next_at, id LIMIT $3`,
+    [iso(nowMs), perWebhook, limit, suspectAfter],
   );
 }
 

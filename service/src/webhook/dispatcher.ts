@@ -12,6 +12,7 @@ import {
   type DueDelivery,
   type Next,
 } from './delivery-store.ts';
+import { isBeyondHope, recordHealth } from './endpoint-health.ts';
 import { retryDelayMs } from './schedule.ts';
 import type { AttemptResult, Send } from './sender.ts';
 
@@ -22,13 +23,11 @@ interface Parts {
   send: Send;
   /** The endpoint; undefined when it was deleted or disabled. */
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
+  /** The body of an event as it is delivered. */
+  openBody(stored: string): string;
   readSecrets(accountId: string, webhookId: string): Promise<string[]>;
-  /** Takes an endpoint out of use that said that it is gone. */
-  disable(
-    scope: Scope,
-    webhookId: string,
-    reason: NonNullable<Webhook['disabled_reason']>,
-  ): Promise<void>;
+  /** Takes an endpoint out of use that said that it is gone, or has failed for days. */
+  disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
   /** Whether the service runs for development: the sandbox may then deliver to this machine. */
   development: boolean;
   random(): number;
@@ -137,7 +136,7 @@ async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSigna
   const result = await send(
     {
       url: webhook.url,
-      body: event?.body ?? '',
+      body: event ? parts.openBody(event.body) : '',
       secrets: await parts.readSecrets(accountId, webhookId),
       loopback: parts.development && environment === 'sandbox',
     },
@@ -145,8 +144,12 @@ async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSigna
   );
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
   const next = follow(result, delivery.attempt + 1, clock.nowMs(), parts.random());
-  await database.transaction((queries) => recordAttempt(queries, delivery, result, next));
+  const failing = await database.transaction(async (queries) => {
+    await recordAttempt(queries, delivery, result, next);
+    return recordHealth(queries, delivery, next.state === 'delivered', clock.nowMs());
+  });
   if (result.status === 410) await parts.disable(scope, webhookId, 'gone');
+  else if (isBeyondHope(failing, clock.nowMs())) await parts.disable(scope, webhookId, 'failing');
 }
 
 /** What follows from an attempt: anything but 2xx has failed. */

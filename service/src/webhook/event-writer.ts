@@ -3,11 +3,15 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
+import type { EventBodies } from './event-body.ts';
 
 /** The part of an event that its cause knows. */
 export type EventDraft = WebhookEvent extends infer E
   ? E extends WebhookEvent
-    ? Pick<E, 'type' | 'data'>
+    ? Pick<E, 'type' | 'data'> & {
+        /** It names somebody who must not be named in the database. */
+        confidential?: boolean;
+      }
     : never
   : never;
 
@@ -22,14 +26,15 @@ interface Parts {
   clock: Clock;
   makeId: MakeId;
   webhooks(scope: Scope): readonly Webhook[];
+  bodies: EventBodies;
 }
 
 /** Makes the writer; `webhooks` are the enabled endpoints. */
-export function createEventWriter({ clock, makeId, webhooks }: Parts): WriteEvents {
+export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): WriteEvents {
   return async (queries, scope, drafts) => {
     if (drafts.length === 0) return;
     const now = new Date(clock.nowMs()).toISOString();
-    const events = drafts.map(({ type, data }) => {
+    const events = drafts.map(({ type, data, confidential = false }) => {
       const id = makeId('webhookEvent');
       const body = JSON.stringify({
         id,
@@ -38,7 +43,7 @@ export function createEventWriter({ clock, makeId, webhooks }: Parts): WriteEven
         environment: scope.environment,
         data,
       });
-      return { id, type, body };
+      return { id, type, body: bodies.store(body, confidential) };
     });
     const endpoints = webhooks(scope);
     const deliveries = events.flatMap(({ id, type }) =>

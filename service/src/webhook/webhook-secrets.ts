@@ -4,34 +4,62 @@ import type { Queries } from '../store/database.ts';
 
 const purpose = 'webhook';
 
-/** Makes the signing secret of a webhook and stores it sealed. */
+/** Whose secrets these are. */
+interface Owner {
+  accountId: string;
+  webhookId: string;
+}
+
+/** Makes the next signing secret of a webhook and stores it sealed. */
 export async function createWebhookSecret(
   queries: Queries,
   box: SecretBox,
-  accountId: string,
-  webhookId: string,
+  { accountId, webhookId }: Owner,
   nowMs: number,
 ): Promise<string> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const [{ count } = { count: 0 }] = await queries.query<{ count: number }>(
+    `SELECT count(*)::bigint AS count FROM secrets
+      WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)`,
+    [accountId, purpose, `${webhookId}/`],
+  );
   await queries.query(
     `INSERT INTO secrets (account_id, purpose, id, sealed, created_at) VALUES ($1, $2, $3, $4, $5)`,
-    [accountId, purpose, `${webhookId}/1`, box.seal(secret), new Date(nowMs)],
+    [
+      accountId,
+      purpose,
+      `${webhookId}/${String(count + 1).padStart(6, '0')}`,
+      box.seal(secret),
+      new Date(nowMs),
+    ],
   );
   return secret;
+}
+
+/** Lets every secret of a webhook end at this time; those that end sooner stay so. */
+export async function expireWebhookSecrets(
+  queries: Queries,
+  { accountId, webhookId }: Owner,
+  atMs: number,
+): Promise<void> {
+  await queries.query(
+    `UPDATE secrets SET expires_at = least(coalesce(expires_at, $4), $4)
+      WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)`,
+    [accountId, purpose, `${webhookId}/`, new Date(atMs)],
+  );
 }
 
 /** The secrets that a webhook is signed with, the newest first; several while one is being rotated. */
 export async function readWebhookSecrets(
   queries: Queries,
   box: SecretBox,
-  accountId: string,
-  webhookId: string,
+  { accountId, webhookId }: Owner,
   nowMs: number,
 ): Promise<string[]> {
   const rows = await queries.query<{ sealed: string }>(
     `SELECT sealed FROM secrets
       WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3) AND (expires_at IS NULL OR expires_at > $4)
-      ORDER BY created_at DESC, id DESC`,
+      ORDER BY id DESC`,
     [accountId, purpose, `${webhookId}/`, new Date(nowMs)],
   );
   return rows.map(({ sealed }) => box.open(sealed));

@@ -1,73 +1,100 @@
-import type { Webhook, WebhookRequest } from '@trueward/protocol/wire';
+import type { Webhook, WebhookRequest, WebhookUpdate } from '@trueward/protocol/wire';
+import type { Operation } from '../audit/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Configuration } from '../resource/configuration.ts';
-import type { ResourceStore } from '../resource/resource-store.ts';
-import type { Scope } from '../resource/scope.ts';
-import type { Database } from '../store/database.ts';
-import { createWebhookSecret } from './webhook-secrets.ts';
+import { refuseFields } from '../platform/refused-error.ts';
+import type { IfMatch, Manage } from '../resource/manage.ts';
+import type { Stored } from '../resource/resource.ts';
+import type { Versioned } from '../resource/resource-store.ts';
+import { refuseUrl } from './receiver-url.ts';
+import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
 interface Parts {
-  database: Database;
-  resources: ResourceStore;
-  configuration: Configuration;
+  manage: Manage;
   box: SecretBox;
   clock: Clock;
+  /** Whether the service runs for development: the sandbox may then name this machine. */
+  development: boolean;
 }
 
-/** Registers webhooks and takes them out of use. */
+interface Target {
+  id: string;
+  ifMatch: IfMatch;
+}
+
+/** What operators, and the service itself, do with webhooks, each in the transaction of the operation. */
 export interface WebhookService {
   /** The answer carries the secret, this once. */
-  create(scope: Scope, request: WebhookRequest): Promise<Webhook>;
-  /** False when there is no such webhook. */
-  delete(scope: Scope, id: string): Promise<boolean>;
-  disable(scope: Scope, id: string, reason: NonNullable<Webhook['disabled_reason']>): Promise<void>;
+  create(operation: Operation, request: WebhookRequest): Promise<Versioned<Webhook>>;
+  update(operation: Operation, target: Target, change: WebhookUpdate): Promise<Versioned<Webhook>>;
+  delete(operation: Operation, target: Target): Promise<void>;
+  /** Makes a new secret; all before it still sign for `overlapS` seconds, or for less if they end sooner. */
+  rotateSecret(operation: Operation, id: string, overlapS: number): Promise<Versioned<Webhook>>;
+  disable(operation: Operation, id: string, reason: 'gone' | 'failing'): Promise<void>;
 }
 
-export function createWebhookService({
-  database,
-  resources,
-  configuration,
-  box,
-  clock,
-}: Parts): WebhookService {
+export function createWebhookService(parts: Parts): WebhookService {
+  const { manage, box, clock, development } = parts;
+  const checkUrl = ({ scope }: Operation, url: string | undefined): void => {
+    const local = development && scope.environment === 'sandbox';
+    const message = url === undefined ? undefined : refuseUrl(url, { development: local });
+    if (message !== undefined) refuseFields([{ pointer: '/url', message }]);
+  };
+  const now = () => new Date(clock.nowMs()).toISOString();
+  const nextSecret = ({ queries, scope }: Operation, webhookId: string) =>
+    createWebhookSecret(queries, box, { accountId: scope.accountId, webhookId }, clock.nowMs());
+
   return {
-    async create(scope, { url, events }) {
-      const webhook = await database.transaction(async (queries) => {
-        const made = await resources.create(queries, scope, 'webhook', {
-          url,
-          events,
-          status: 'enabled',
-        });
-        const secret = await createWebhookSecret(
-          queries,
-          box,
-          scope.accountId,
-          made.id,
-          clock.nowMs(),
-        );
-        return { ...made, secret };
+    async create(operation, { url, events }) {
+      checkUrl(operation, url);
+      const { document, revision } = await manage.create(operation, 'webhook', {
+        url,
+        events,
+        status: 'enabled',
       });
-      await configuration.refresh();
-      return webhook;
+      const secret = await nextSecret(operation, document.id);
+      return { document: { ...document, secret }, revision };
     },
-    async delete(scope, id) {
-      const deleted = await database.transaction((queries) =>
-        resources.archive(queries, scope, 'webhook', id),
-      );
-      if (deleted) await configuration.refresh();
-      return deleted;
+    async update(operation, { id, ifMatch }, { status, ...change }) {
+      checkUrl(operation, change.url);
+      return manage.change(operation, { kind: 'webhook', id, ifMatch }, (before) => {
+        const after = { ...before, ...change } as Stored<'webhook'>;
+        if (status === undefined || status === before.status) return after;
+        return status === 'enabled' ? enable(after) : disabled(after, 'operator', now());
+      });
     },
-    async disable(scope, id, reason) {
-      const disabled_at = new Date(clock.nowMs()).toISOString();
-      await database.transaction((queries) =>
-        resources.update(queries, scope, 'webhook', id, {
-          status: 'disabled',
-          disabled_reason: reason,
-          disabled_at,
-        }),
+    delete: (operation, { id, ifMatch }) =>
+      manage.archive(operation, { kind: 'webhook', id, ifMatch }),
+    async rotateSecret(operation, id, overlapS) {
+      const { queries, scope } = operation;
+      const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'secret_rotated' };
+      const { document, revision } = await manage.change(operation, target, (before) => before);
+      await expireWebhookSecrets(
+        queries,
+        { accountId: scope.accountId, webhookId: id },
+        clock.nowMs() + overlapS * 1_000,
       );
-      await configuration.refresh();
+      return { document: { ...document, secret: await nextSecret(operation, id) }, revision };
+    },
+    async disable(operation, id, reason) {
+      const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'disabled' };
+      await manage.change(operation, target, (before) => disabled(before, reason, now()));
     },
   };
+}
+
+const disabled = (
+  webhook: Stored<'webhook'>,
+  reason: NonNullable<Webhook['disabled_reason']>,
+  at: string,
+): Stored<'webhook'> => ({
+  ...webhook,
+  status: 'disabled',
+  disabled_reason: reason,
+  disabled_at: at,
+});
+
+function enable(webhook: Stored<'webhook'>): Stored<'webhook'> {
+  const { disabled_reason: _reason, disabled_at: _at, ...rest } = webhook;
+  return { ...rest, status: 'enabled' };
 }

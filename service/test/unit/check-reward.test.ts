@@ -16,16 +16,17 @@ const event = (
   type,
   occurredAtMs: atMs,
   receivedAtMs: atMs,
+  offsetMs: 0,
   clamped: false,
   ...more,
 });
 
 const decision = {
   format: 'rewarded',
+  reward: { type: 'coins', amount: 5 },
   requiredMs: 10_000,
   simulate: null,
   issuedAtMs: 0,
-  lateAtMs: 100_000,
 } as const;
 const complete = event('complete', 11_000, { watchedMs: 10_000 });
 const judge = (more: Partial<RewardFacts> = {}) =>
@@ -34,6 +35,7 @@ const judge = (more: Partial<RewardFacts> = {}) =>
     events: [event('start', 1_000), complete],
     servedAtMs: 3_000,
     killed: false,
+    invalid: false,
     otherWatches: [],
     capped: false,
     ...more,
@@ -41,7 +43,10 @@ const judge = (more: Partial<RewardFacts> = {}) =>
 
 describe('a reward', () => {
   test('is earned when the ad was watched', () => {
-    expect(judge()).toEqual({ state: 'earned', watch: { fromMs: 1_000, toMs: 11_000 } });
+    expect(judge()).toEqual({
+      state: 'earned',
+      watch: { fromMs: 1_000, toMs: 11_000, requiredMs: 10_000 },
+    });
   });
 
   test('is not spoken of before a completion, and never without a rewarded placement', () => {
@@ -73,15 +78,21 @@ describe('a reward', () => {
       undefined,
     ],
     ['there is a kill switch', { killed: true }, 'killed'],
+    ['it is invalid traffic', { invalid: true }, 'invalid_traffic'],
+    [
+      'there is nothing to earn',
+      { decision: { ...decision, reward: null } },
+      'not_rewarded_placement',
+    ],
     ['the cap is reached', { capped: true }, 'frequency_capped'],
     [
       'another ad was watched meanwhile',
-      { otherWatches: [{ fromMs: 5_000, toMs: 15_000 }] },
+      { otherWatches: [{ fromMs: 5_000, toMs: 15_000, requiredMs: 10_000 }] },
       'overlapping_watch',
     ],
     [
       'another ad ended just before',
-      { otherWatches: [{ fromMs: -9_000, toMs: 1_500 }] },
+      { otherWatches: [{ fromMs: -9_000, toMs: 1_500, requiredMs: 10_000 }] },
       undefined,
     ],
     ['denial is forced', { decision: { ...decision, simulate: 'reward_denied' } }, 'simulated'],
@@ -137,18 +148,30 @@ describe('an impression', () => {
     ['evidence on another event', 'image', [seen(1, 1_000, 'complete')], undefined],
     ['no evidence', 'image', [event('impression', 4_000)], undefined],
     [
+      'evidence of an ad that expired long ago',
+      'image',
+      [seen(1, 1_000, 'viewable', 660_001)],
+      undefined,
+    ],
+    [
       'more than the time since the decision',
       'image',
       [seen(1, 1_000, 'impression', 900)],
       undefined,
     ],
   ])('%s', (_name, mediaFormat, events, expected) => {
-    expect(checkImpression({ mediaFormat, issuedAtMs: 0 }, events)).toBe(expected);
+    expect(checkImpression({ mediaFormat, issuedAtMs: 0, expiresAtMs: 600_000 }, events)).toBe(
+      expected,
+    );
   });
 });
 
 describe('an event', () => {
-  const state = { lateAtMs: 100_000, expiresAtMs: 50_000 } as DecisionState;
+  const state = {
+    lateAtMs: 100_000,
+    expiresAtMs: 50_000,
+    invalidReason: null,
+  } as DecisionState;
 
   test.each<[string, RecordedEvent, boolean, string | undefined]>([
     ['in time counts', event('start', 50_000), false, undefined],
@@ -159,5 +182,12 @@ describe('an event', () => {
     ['that closes a killed ad counts', event('close', 1_000), true, undefined],
   ])('%s', (_name, given, killed, expected) => {
     expect(checkArrival(given, state, killed)).toBe(expected);
+  });
+
+  test('of invalid traffic is refused where it would be billed or rewarded', () => {
+    const bot = { ...state, invalidReason: 'bot' } as DecisionState;
+    expect(checkArrival(event('impression', 1_000), bot, false)).toBe('invalid_traffic');
+    expect(checkArrival(event('complete', 1_000), bot, true)).toBe('invalid_traffic');
+    expect(checkArrival(event('close', 1_000), bot, false)).toBeUndefined();
   });
 });

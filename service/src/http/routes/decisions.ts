@@ -3,13 +3,17 @@ import type { DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { MakeDecision } from '../../decision/decision-service.ts';
 import type { Configuration } from '../../resource/configuration.ts';
+import { isBot } from '../../event/bots.ts';
+import type { UserTokens } from '../../key/user-tokens.ts';
 import { principalOf } from '../authenticate.ts';
 import { deviceOf } from '../device.ts';
+import { identify } from '../identify.ts';
 import { ProblemError } from '../problem.ts';
 
 interface Parts {
   configuration: Configuration;
   makeDecision: MakeDecision;
+  userTokens: UserTokens;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
 }
@@ -20,7 +24,7 @@ const slowMs = 8_000;
 /** `POST /v1/decisions`: asks for an ad. */
 export function addDecisionRoutes(
   app: FastifyInstance,
-  { configuration, makeDecision, stopping }: Parts,
+  { configuration, makeDecision, userTokens, stopping }: Parts,
 ): void {
   app.post<{ Body: DecisionRequest }>(
     '/v1/decisions',
@@ -46,15 +50,13 @@ export function addDecisionRoutes(
           `There is no placement ${body.placement} in ${principal.environment}.`,
         );
       }
-      if (entry.placement.format === 'rewarded' && body.user_ref === undefined) {
-        throw new ProblemError('invalid_request', 'A rewarded ad needs to know whom to reward.', {
-          errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
-        });
-      }
+      const identified = await identify(userTokens, principal, entry.placement, body);
       if (body.simulate === 'slow') await hold(stopping);
       if (body.simulate === 'error')
         throw new ProblemError('simulated_error', 'The request asked for this error.');
-      return makeDecision(principal, entry, body, deviceOf(request.headers['user-agent']));
+      const userAgent = request.headers['user-agent'];
+      const bot = principal.kind === 'pk' && isBot(userAgent, principal.environment);
+      return makeDecision(principal, entry, identified, deviceOf(userAgent), bot);
     },
   );
 }

@@ -57,7 +57,7 @@ export function addEventRoutes(app: FastifyInstance, { takeIn }: { takeIn: TakeI
       const submitted = events.map((event): Submitted =>
         isEvent(event) === true ? (event as AdEvent) : { id: event.id, malformed: true },
       );
-      return takeIn(principalOf(request), sentAt, submitted);
+      return takeIn(principalOf(request), sentAt, submitted, request.headers['user-agent']);
     },
   );
 }

@@ -1,3 +1,4 @@
+import { idPrefixes, type IdKind } from '@trueward/protocol';
 import { ProblemError } from '../problem.ts';
 
 /** The query of every list. */
@@ -19,6 +20,12 @@ export const pageQuerySchema = {
   },
 } as const;
 
+/** What of the query a store takes. */
+export const toCursor = ({ limit, starting_after: startingAfter }: PageQuery) => ({
+  limit,
+  ...(startingAfter === undefined ? {} : { startingAfter }),
+});
+
 /** A page of documents of the named schema. */
 export const pageSchema = (schema: string) => ({
   description: 'One page.',
@@ -31,6 +38,33 @@ export const pageSchema = (schema: string) => ({
     next_cursor: { type: 'string' },
   },
 });
+
+/** The id in an address, as OpenAPI shows it; what is no id simply names nothing. */
+export const idParams = (kind: IdKind) => ({
+  type: 'object',
+  required: ['id'],
+  properties: { id: { type: 'string', description: `\`${idPrefixes[kind]}_…\`` } },
+});
+
+const idempotencyKey = {
+  type: 'string',
+  description: 'Any text of your own: a repetition with the same one gets the first answer again.',
+};
+const ifMatch = { type: 'string', description: 'The `ETag` that the change is meant for.' };
+
+/** The headers of a write. */
+export const writeHeaders = {
+  type: 'object',
+  properties: { 'idempotency-key': idempotencyKey },
+} as const;
+
+/** The headers of a change to what exists. */
+export const changeHeaders = {
+  type: 'object',
+  properties: { 'idempotency-key': idempotencyKey, 'if-match': ifMatch },
+} as const;
+
+export const nothing = (description: string) => ({ 204: { description, type: 'null' } });
 
 export const notFound = (schema: string, id: string): ProblemError =>
   new ProblemError('not_found', `There is no ${schema} ${id.slice(0, 64)} here.`);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { DecisionTokens } from '../../decision/token.ts';
+import type { DecisionTokens, TokenClaims } from '../../decision/token.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { Receipts } from '../../reward/receipt.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
@@ -51,11 +51,13 @@ export function addRewardRoutes(
     async (request, reply) => {
       const principal = principalOf(request);
       const { id } = request.params;
-      if (principal.kind === 'pk') checkToken(tokens, principal, id, request);
+      const claims =
+        principal.kind === 'pk' ? checkToken(tokens, principal, id, request) : undefined;
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const signal = AbortSignal.any([gone.signal, stopping]);
-      const status = await readReward(principal, id, request.query.wait_s * 1_000, signal);
+      const waitMs = request.query.wait_s * 1_000;
+      const status = await readReward(principal, id, waitMs, signal, claims?.userRef);
       if (!status) throw new ProblemError('not_found', 'There is no such decision here.');
       return status;
     },
@@ -66,7 +68,7 @@ export function addRewardRoutes(
       'cache-control': 'public, max-age=300',
       'access-control-allow-origin': '*',
     });
-    return receipts.jwks;
+    return receipts.readJwks();
   });
 }
 
@@ -75,7 +77,7 @@ function checkToken(
   principal: Principal,
   id: string,
   request: FastifyRequest,
-): void {
+): TokenClaims {
   const header = request.headers['decision-token'];
   const claims = typeof header === 'string' ? tokens.verify(header) : undefined;
   if (!claims || claims.accountId !== principal.accountId || claims.decisionId !== id) {
@@ -90,4 +92,5 @@ function checkToken(
       `The token belongs to ${claims.environment}, the key to ${principal.environment}.`,
     );
   }
+  return claims;
 }

@@ -1,0 +1,44 @@
+import Type from 'typebox';
+import { environment, id, named, oneOf, time } from './common.ts';
+
+const kind = oneOf(['publishable', 'secret']);
+
+const allowedOrigins = Type.Array(
+  Type.String({ pattern: '^(\\*|https?://[A-Za-z0-9.:\\[\\]-]+)$', maxLength: 260 }),
+  {
+    minItems: 1,
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'Where a publishable key may be used; `*` is everywhere.',
+  },
+);
+
+export const apiKeySchema = named('ApiKey', 'A key; its text is not stored.', {
+  id: id('key'),
+  environment,
+  kind,
+  last_four: Type.String({ description: 'The last characters of its text.' }),
+  allowed_origins: Type.Array(Type.String()),
+  created_at: time('When it was made.'),
+  last_used_at: Type.Optional(time('When it was last used, to about ten seconds.')),
+  revoked_at: Type.Optional(time('From when on it does not work; this can lie ahead.')),
+  key: Type.Optional(Type.String({ description: 'Its text; shown once, when it is made.' })),
+});
+
+export const apiKeyRequestSchema = named('ApiKeyRequest', 'Makes a key of the same environment.', {
+  kind,
+  allowed_origins: Type.Optional(allowedOrigins),
+});
+
+export const apiKeyUpdateSchema = named('ApiKeyUpdate', 'Changes where a key may be used.', {
+  allowed_origins: allowedOrigins,
+});
+
+export const overlapRequestSchema = named('OverlapRequest', 'How long the old one still works.', {
+  overlap_s: Type.Integer({
+    minimum: 0,
+    maximum: 2_592_000,
+    default: 86_400,
+    description: 'Seconds; 0 ends it at once.',
+  }),
+});

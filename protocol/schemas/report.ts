@@ -1,0 +1,63 @@
+import Type from 'typebox';
+import { named, oneOf, ref, time } from './common.ts';
+
+/** What a report counts. */
+export const reportMetrics = [
+  'requests',
+  'filled',
+  'no_fill',
+  'blocked',
+  'impressions',
+  'viewable',
+  'starts',
+  'first_quartiles',
+  'midpoints',
+  'third_quartiles',
+  'completes',
+  'clicks',
+  'rewards_earned',
+  'rewards_denied',
+  'rewards_expired',
+] as const;
+
+export const reportDimensions = [
+  'placement',
+  'creative',
+  'source',
+  'advertiser',
+  'reason',
+] as const;
+
+const rate = (description: string) =>
+  Type.Optional(
+    Type.Number({ minimum: 0, description: `${description} Absent: nothing to divide by.` }),
+  );
+const byReason = Type.Object({}, { additionalProperties: Type.Integer({ minimum: 1 }) });
+
+export const reportRowSchema = named('ReportRow', 'The sums of one period and group.', {
+  period: time('When the period begins.'),
+  ...Object.fromEntries(
+    reportDimensions.map((name) => [
+      name,
+      Type.Optional(Type.String({ description: 'When it was grouped by; empty: none.' })),
+    ]),
+  ),
+  ...(Object.fromEntries(
+    reportMetrics.map((name) => [name, Type.Integer({ minimum: 0 })]),
+  ) as Record<(typeof reportMetrics)[number], ReturnType<typeof Type.Integer>>),
+  reasons: Type.Object(
+    { no_fill: byReason, blocked: byReason, rewards_denied: byReason, rewards_expired: byReason },
+    { additionalProperties: false, description: 'Why, and how often.' },
+  ),
+  fill_rate: rate('`filled` of `requests`.'),
+  view_through_rate: rate('`impressions` of `filled`.'),
+  completion_rate: rate('`completes` of `starts`.'),
+});
+
+export const reportSchema = named('Report', 'Sums of what happened.', {
+  from: time('Included.'),
+  to: time('Not included.'),
+  interval: oneOf(['hour', 'day']),
+  tz: Type.String({ description: 'The zone whose days these are.' }),
+  data: Type.Array(ref('ReportRow')),
+});

@@ -1,0 +1,103 @@
+import { advertiserSchema } from './advertiser.ts';
+import { creativeSchema } from './creative.ts';
+import { houseAdSchema } from './house-ad.ts';
+import { killSwitchSchema } from './kill-switch.ts';
+import { placementSchema } from './placement.ts';
+import { policySchema } from './policy.ts';
+import { sourceSchema } from './source.ts';
+
+/** What the derivation reads of the schema of a managed object. */
+interface ResourceSchema {
+  $id?: string;
+  required?: readonly string[];
+  properties: Record<string, object>;
+}
+
+/** A request schema: an object whose members are all known. */
+export interface RequestSchema {
+  $id: string;
+  description: string;
+  type: 'object';
+  additionalProperties: false;
+  required: string[];
+  minProperties?: number;
+  properties: Record<string, object>;
+}
+
+const setByService = ['id', 'environment', 'created_at', 'updated_at'];
+const hasDefault = (schema: object): schema is { default: unknown } => 'default' in schema;
+
+/** What creates an object: its own members; those with a default may be left out. */
+function createRequest(
+  resource: ResourceSchema,
+  omit: string[],
+  optional: string[],
+): RequestSchema {
+  const properties = ownMembers(resource, omit);
+  return {
+    $id: `${resource.$id}Request`,
+    description: `Creates: ${resource.$id}.`,
+    type: 'object',
+    additionalProperties: false,
+    required: Object.keys(properties).filter(
+      (name) =>
+        (resource.required ?? []).includes(name) &&
+        !optional.includes(name) &&
+        !hasDefault(properties[name] ?? {}),
+    ),
+    properties,
+  };
+}
+
+/** What updates an object: each member that is given replaces the stored one, `null` removes it. */
+function updateRequest(resource: ResourceSchema, omit: string[]): RequestSchema {
+  const members = Object.entries(ownMembers(resource, omit)).map(([name, schema]) => {
+    const { default: _default, ...rest } = schema as { default?: unknown };
+    const removable = !(resource.required ?? []).includes(name);
+    return [name, removable ? { anyOf: [rest, { type: 'null' }] } : rest];
+  });
+  return {
+    $id: `${resource.$id}Update`,
+    description: `Changes: ${resource.$id}. A member that is given replaces the stored one; \`null\` removes it.`,
+    type: 'object',
+    additionalProperties: false,
+    required: [],
+    minProperties: 1,
+    properties: Object.fromEntries(members) as Record<string, object>,
+  };
+}
+
+const ownMembers = ({ properties }: ResourceSchema, omit: string[]): Record<string, object> =>
+  Object.fromEntries(
+    Object.entries(properties).filter(
+      ([name]) => !setByService.includes(name) && !omit.includes(name),
+    ),
+  );
+
+interface Derivation {
+  resource: ResourceSchema;
+  /** The service alone writes them. */
+  hidden?: string[];
+  /** They cannot change: games and switches refer to them. */
+  fixed?: string[];
+  /** The service fills them in when they are absent. */
+  filled?: string[];
+}
+
+const derivations: Derivation[] = [
+  { resource: placementSchema, fixed: ['name', 'format'] },
+  { resource: sourceSchema, fixed: ['kind'] },
+  { resource: advertiserSchema },
+  { resource: creativeSchema, hidden: ['review'] },
+  { resource: houseAdSchema },
+  { resource: policySchema },
+  { resource: killSwitchSchema, fixed: ['scope', 'target_id'], filled: ['actor'] },
+];
+
+/** `PlacementRequest`, `PlacementUpdate` and so on, for every kind that operators manage. */
+export const requestSchemas: RequestSchema[] = derivations.flatMap(
+  ({ resource, hidden = [], fixed = [], filled = [] }) => [
+    createRequest(resource, hidden, filled),
+    updateRequest(resource, [...hidden, ...fixed]),
+  ],
+);

@@ -1,0 +1,93 @@
+import type { AuditEntry } from '@trueward/protocol/wire';
+import type { Environment } from '../key/key-text.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { Queries } from '../store/database.ts';
+
+/** One change by an operator, in its transaction. */
+export interface Operation {
+  queries: Queries;
+  scope: Scope;
+  /** The id of a key, `service` or `command_line`. */
+  actor: string;
+  requestId?: string;
+}
+
+/** What was done to what; `before` and `after` never hold a secret. */
+interface Deed {
+  action: string;
+  targetId: string;
+  before?: object;
+  after?: object;
+}
+
+export interface AuditLog {
+  /** Writes an entry in the transaction of the change that it tells of. */
+  record(operation: Operation, deed: Deed): Promise<void>;
+}
+
+export function createAuditLog(clock: Clock, makeId: MakeId): AuditLog {
+  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value));
+  return {
+    async record({ queries, scope, actor, requestId }, { action, targetId, before, after }) {
+      await queries.query(
+        `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, request_id, before, after, created_at)
+          VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9::text::jsonb, $10)`,
+        [
+          scope.accountId,
+          makeId('auditEntry'),
+          scope.environment,
+          actor,
+          action,
+          targetId,
+          requestId ?? null,
+          json(before),
+          json(after),
+          new Date(clock.nowMs()),
+        ],
+      );
+    },
+  };
+}
+
+interface AuditRow {
+  id: string;
+  environment: Environment;
+  created_at: Date;
+  actor: string;
+  action: string;
+  target_id: string;
+  request_id: string | null;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+interface AuditQuery {
+  limit: number;
+  startingAfter?: string;
+  /** Only what was done to this object. */
+  targetId?: string;
+}
+
+/** The entries of one account and environment, newest first; one more than `limit` when there are more. */
+export async function listAuditEntries(
+  queries: Queries,
+  scope: Scope,
+  { limit, startingAfter, targetId }: AuditQuery,
+): Promise<AuditEntry[]> {
+  const rows = await queries.query<AuditRow>(
+    `SELECT id, environment, created_at, actor, action, target_id, request_id, before, after FROM audit_entries
+      WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
+        AND ($4::text IS NULL OR target_id = $4)
+      ORDER BY id DESC LIMIT $5`,
+    [scope.accountId, scope.environment, startingAfter ?? null, targetId ?? null, limit + 1],
+  );
+  return rows.map(({ created_at, request_id, before, after, ...row }) => ({
+    ...row,
+    created_at: created_at.toISOString(),
+    ...(request_id === null ? {} : { request_id }),
+    ...(before === null ? {} : { before }),
+    ...(after === null ? {} : { after }),
+  }));
+}

@@ -1,0 +1,56 @@
+import type { DecisionRequest, Placement } from '@trueward/protocol/wire';
+import type { Principal } from '../key/principal.ts';
+import type { UserTokens } from '../key/user-tokens.ts';
+import { ProblemError } from './problem.ts';
+
+/**
+ * Settles whom a decision is for: a server may say so, a client may have to prove it.
+ *
+ * @throws ProblemError `identity_required`, `token_invalid` or `invalid_request`.
+ */
+export async function identify(
+  userTokens: UserTokens,
+  principal: Principal,
+  placement: Placement,
+  request: DecisionRequest,
+): Promise<DecisionRequest> {
+  const identified = await withProvenUser(userTokens, principal, request);
+  const { identity = 'none', format } = placement;
+  const proven = principal.kind === 'sk' || request.user_token !== undefined;
+  if (
+    principal.kind === 'pk' &&
+    (identity === 'server' || (identity === 'user_token' && !proven))
+  ) {
+    throw new ProblemError(
+      'identity_required',
+      identity === 'server'
+        ? `The placement ${placement.name} takes decisions of your server only: ask with the secret key there, and hand the answer to the client.`
+        : `The placement ${placement.name} needs a user token: have your server sign one with signUserToken.`,
+    );
+  }
+  if (format === 'rewarded' && identified.user_ref === undefined) {
+    throw new ProblemError('invalid_request', 'A rewarded ad needs to know whom to reward.', {
+      errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
+    });
+  }
+  return identified;
+}
+
+async function withProvenUser(
+  userTokens: UserTokens,
+  principal: Principal,
+  request: DecisionRequest,
+): Promise<DecisionRequest> {
+  if (request.user_token === undefined) return request;
+  const userRef = await userTokens.verify(principal, request.user_token);
+  if (userRef === undefined) {
+    throw new ProblemError(
+      'token_invalid',
+      'The user token is not signed by a secret of this environment, has expired, or lives longer than a day.',
+    );
+  }
+  if (request.user_ref !== undefined && request.user_ref !== userRef) {
+    throw new ProblemError('token_invalid', 'The user token proves another user than `user_ref`.');
+  }
+  return { ...request, user_ref: userRef };
+}

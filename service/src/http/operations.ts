@@ -1,0 +1,56 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Operation } from '../audit/audit-log.ts';
+import type { SecretBox } from '../key/secret-box.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Configuration } from '../resource/configuration.ts';
+import { lockConfiguration } from '../resource/resource-store.ts';
+import type { Database } from '../store/database.ts';
+import { principalOf } from './authenticate.ts';
+import { toEntityTag } from './entity-tag.ts';
+import { type OperationAnswer, runOnce } from './idempotency.ts';
+
+interface Parts {
+  database: Database;
+  configuration: Configuration;
+  box: SecretBox;
+  clock: Clock;
+  /** Says that there may be webhooks to deliver. */
+  wake(): void;
+}
+
+/**
+ * Runs what an operator asked for in one transaction and answers when it is in force in this
+ * process. `Idempotency-Key` is kept here, for every operation alike.
+ */
+export type RunOperation = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (operation: Operation) => Promise<OperationAnswer>,
+) => Promise<FastifyReply>;
+
+export function createRunOperation({
+  database,
+  configuration,
+  box,
+  clock,
+  wake,
+}: Parts): RunOperation {
+  return async (request, reply, work) => {
+    const principal = principalOf(request);
+    const { accountId, environment } = principal;
+    const scope = { accountId, environment };
+    const answer = await database.transaction(async (queries) => {
+      await lockConfiguration(queries, accountId);
+      return runOnce({ queries, box, clock }, scope, request, () =>
+        work({ queries, scope, actor: principal.keyId, requestId: request.id }),
+      );
+    });
+    if (answer.replayed) void reply.header('idempotency-replayed', 'true');
+    else {
+      await configuration.refresh();
+      wake();
+    }
+    if (answer.revision !== undefined) void reply.header('etag', toEntityTag(answer.revision));
+    return reply.code(answer.status).send(answer.body);
+  };
+}

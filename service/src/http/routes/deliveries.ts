@@ -1,0 +1,159 @@
+import type { Delivery, WebhookTest } from '@trueward/protocol/wire';
+import type { FastifyInstance } from 'fastify';
+import { toPage } from '../../resource/page.ts';
+import type { ResourceStore } from '../../resource/resource-store.ts';
+import type { Database } from '../../store/database.ts';
+import { findDelivery, listDeliveries } from '../../webhook/delivery-list.ts';
+import type { Redelivery } from '../../webhook/redelivery.ts';
+import { principalOf } from '../authenticate.ts';
+import type { RunOperation } from '../operations.ts';
+import {
+  idParams,
+  notFound,
+  pageSchema,
+  type PageQuery,
+  pageQuerySchema,
+  toCursor,
+  writeHeaders,
+} from './resource-schemas.ts';
+
+interface Parts {
+  database: Database;
+  resources: ResourceStore;
+  redelivery: Redelivery;
+  runOperation: RunOperation;
+}
+
+interface IdRequest {
+  Params: { id: string };
+}
+
+const config = { keys: ['sk'] } as const;
+const one = { description: 'The delivery.', $ref: 'Delivery#' };
+
+/** What was sent to webhooks, and sending it again. */
+export function addDeliveryRoutes(app: FastifyInstance, parts: Parts): void {
+  addReads(app, parts);
+  addWrites(app, parts);
+}
+
+function addReads(app: FastifyInstance, { database, resources }: Parts): void {
+  app.get<IdRequest & { Querystring: PageQuery & { state?: Delivery['state'] } }>(
+    '/v1/webhooks/:id/deliveries',
+    {
+      config,
+      schema: {
+        operationId: 'listDeliveries',
+        summary: 'List every delivery of a webhook with its attempts, newest first',
+        params: idParams('webhook'),
+        querystring: {
+          ...pageQuerySchema,
+          properties: {
+            ...pageQuerySchema.properties,
+            state: { type: 'string', enum: ['pending', 'delivered', 'failed'] },
+          },
+        },
+        response: { 200: pageSchema('Delivery') },
+      },
+    },
+    async (request) => {
+      const principal = principalOf(request);
+      const { id } = request.params;
+      const { state, ...page } = request.query;
+      if (!(await resources.find(database, principal, 'webhook', id)))
+        throw notFound('webhook', id);
+      const deliveries = await listDeliveries(database, principal, id, {
+        ...toCursor(page),
+        ...(state === undefined ? {} : { state }),
+      });
+      return toPage(deliveries, page.limit);
+    },
+  );
+  app.get<IdRequest>(
+    '/v1/deliveries/:id',
+    {
+      config,
+      schema: {
+        operationId: 'readDelivery',
+        summary: 'Read a delivery',
+        params: idParams('delivery'),
+        response: { 200: one },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const delivery = await findDelivery(database, principalOf(request), id);
+      if (!delivery) throw notFound('delivery', id);
+      return delivery;
+    },
+  );
+}
+
+function addWrites(app: FastifyInstance, { redelivery, runOperation }: Parts): void {
+  app.post<IdRequest>(
+    '/v1/deliveries/:id/redeliver',
+    {
+      config,
+      schema: {
+        operationId: 'redeliver',
+        summary: 'Deliver an event once more',
+        params: idParams('delivery'),
+        headers: writeHeaders,
+        response: { 202: { description: 'The new delivery.', $ref: 'Delivery#' } },
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => ({
+        status: 202,
+        body: await redelivery.redeliver(operation, request.params.id),
+      })),
+  );
+  app.post<IdRequest & { Body: WebhookTest }>(
+    '/v1/webhooks/:id/test',
+    {
+      config,
+      schema: {
+        operationId: 'testWebhook',
+        summary: 'Send a made-up event',
+        description: 'Signed like every other; it is about the player `trueward-test`.',
+        params: idParams('webhook'),
+        headers: writeHeaders,
+        body: { $ref: 'WebhookTest#' },
+        response: { 202: one },
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => ({
+        status: 202,
+        body: await redelivery.test(operation, request.params.id, request.body.type),
+      })),
+  );
+  app.post<IdRequest & { Querystring: { since: string } }>(
+    '/v1/webhooks/:id/recover',
+    {
+      config,
+      schema: {
+        operationId: 'recoverWebhook',
+        summary: 'Deliver what a webhook missed',
+        description:
+          'Every event since a time that failed, or that happened while the webhook was disabled; at most 1,000 per request, so repeat it until `queued` is 0.',
+        params: idParams('webhook'),
+        headers: writeHeaders,
+        querystring: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['since'],
+          properties: { since: { type: 'string', format: 'date-time' } },
+        },
+        response: { 202: { description: 'How many.', $ref: 'RecoveryResult#' } },
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => ({
+        status: 202,
+        body: {
+          queued: await redelivery.recover(operation, request.params.id, request.query.since),
+        },
+      })),
+  );
+}

@@ -1,0 +1,160 @@
+import type { ApiKeyRequest, ApiKeyUpdate, OverlapRequest } from '@trueward/protocol/wire';
+import type { FastifyInstance } from 'fastify';
+import { findKeyById, listKeys } from '../../key/key-store.ts';
+import type { ManageKeys } from '../../key/manage-keys.ts';
+import { toPage } from '../../resource/page.ts';
+import type { Database } from '../../store/database.ts';
+import { principalOf } from '../authenticate.ts';
+import type { RunOperation } from '../operations.ts';
+import {
+  idParams,
+  nothing,
+  notFound,
+  pageSchema,
+  type PageQuery,
+  pageQuerySchema,
+  toCursor,
+  writeHeaders,
+} from './resource-schemas.ts';
+
+interface Parts {
+  database: Database;
+  manageKeys: ManageKeys;
+  runOperation: RunOperation;
+}
+
+interface IdRequest {
+  Params: { id: string };
+}
+
+const config = { keys: ['sk'] } as const;
+const one = (description: string) => ({ description, $ref: 'ApiKey#' });
+
+/** `/v1/keys`: the keys of the environment; their texts are shown once, when they are made. */
+export function addKeyRoutes(app: FastifyInstance, parts: Parts): void {
+  addReads(app, parts);
+  addWrites(app, parts);
+}
+
+function addReads(app: FastifyInstance, { database }: Parts): void {
+  app.get<{ Querystring: PageQuery }>(
+    '/v1/keys',
+    {
+      config,
+      schema: {
+        operationId: 'listKeys',
+        summary: 'List every key, newest first',
+        querystring: pageQuerySchema,
+        response: { 200: pageSchema('ApiKey') },
+      },
+    },
+    async (request) =>
+      toPage(
+        await listKeys(database, principalOf(request), toCursor(request.query)),
+        request.query.limit,
+      ),
+  );
+  app.get<IdRequest>(
+    '/v1/keys/:id',
+    {
+      config,
+      schema: {
+        operationId: 'readKey',
+        summary: 'Read a key',
+        params: idParams('key'),
+        response: { 200: one('The key.') },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const key = await findKeyById(database, principalOf(request), id);
+      if (!key) throw notFound('key', id);
+      return key;
+    },
+  );
+}
+
+function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): void {
+  const headers = writeHeaders;
+  const params = idParams('key');
+  app.post<{ Body: ApiKeyRequest }>(
+    '/v1/keys',
+    {
+      config,
+      schema: {
+        operationId: 'createKey',
+        summary: 'Make a key',
+        description: 'The answer carries its text, this once.',
+        headers,
+        body: { $ref: 'ApiKeyRequest#' },
+        response: { 201: one('The key.') },
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => ({
+        status: 201,
+        body: await manageKeys.create(operation, request.body),
+      })),
+  );
+  app.patch<IdRequest & { Body: ApiKeyUpdate }>(
+    '/v1/keys/:id',
+    {
+      config,
+      schema: {
+        operationId: 'updateKey',
+        summary: 'Change where a publishable key may be used',
+        params,
+        headers,
+        body: { $ref: 'ApiKeyUpdate#' },
+        response: { 200: one('The key.') },
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => {
+        const { id } = request.params;
+        return {
+          status: 200,
+          body: await manageKeys.update(operation, id, request.body.allowed_origins),
+        };
+      }),
+  );
+  app.post<IdRequest & { Body: OverlapRequest }>(
+    '/v1/keys/:id/roll',
+    {
+      config,
+      schema: {
+        operationId: 'rollKey',
+        summary: 'Replace a key',
+        description: 'The answer is the new key, with its text, this once.',
+        params,
+        headers,
+        body: { $ref: 'OverlapRequest#' },
+        response: { 201: one('The new key.') },
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => {
+        const { id } = request.params;
+        const { overlap_s: overlapS } = request.body;
+        return { status: 201, body: await manageKeys.roll(operation, id, overlapS) };
+      }),
+  );
+  app.delete<IdRequest>(
+    '/v1/keys/:id',
+    {
+      config,
+      schema: {
+        operationId: 'revokeKey',
+        summary: 'Revoke a key at once',
+        params,
+        headers,
+        response: nothing('It is revoked.'),
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => {
+        await manageKeys.revoke(operation, request.params.id);
+        return { status: 204 };
+      }),
+  );
+}

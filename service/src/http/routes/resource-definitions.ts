@@ -1,0 +1,39 @@
+import type { ResourceKind } from '../../resource/resource.ts';
+
+/** How the routes of one kind of managed object are called. */
+export interface ResourceDefinition {
+  kind: ResourceKind;
+  /** The name of its schema; `<schema>Request` creates and `<schema>Update` changes it. */
+  schema: string;
+  /** `/v1/placements` */
+  path: string;
+  /** For people: `a placement`. */
+  noun: string;
+}
+
+/** The objects that operators create, read, list, update and archive all alike. */
+export const managedResources: readonly ResourceDefinition[] = [
+  { kind: 'placement', schema: 'Placement', path: '/v1/placements', noun: 'placement' },
+  { kind: 'source', schema: 'Source', path: '/v1/sources', noun: 'source' },
+  { kind: 'advertiser', schema: 'Advertiser', path: '/v1/advertisers', noun: 'advertiser' },
+  { kind: 'creative', schema: 'Creative', path: '/v1/creatives', noun: 'creative' },
+  { kind: 'houseAd', schema: 'HouseAd', path: '/v1/house-ads', noun: 'house ad' },
+  { kind: 'policy', schema: 'Policy', path: '/v1/policies', noun: 'policy' },
+  { kind: 'killSwitch', schema: 'KillSwitch', path: '/v1/kill-switches', noun: 'kill switch' },
+];
+
+/** Webhooks are listed and read alike, but made in their own way: they have a secret. */
+export const webhookResource: ResourceDefinition = {
+  kind: 'webhook',
+  schema: 'Webhook',
+  path: '/v1/webhooks',
+  noun: 'webhook',
+};
+
+/** `/v1/house-ads` → `HouseAds`, for operation ids. */
+export const pluralOf = ({ path }: ResourceDefinition): string =>
+  path
+    .slice('/v1/'.length)
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');

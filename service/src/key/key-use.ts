@@ -1,0 +1,47 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../store/database.ts';
+import type { Principal } from './principal.ts';
+
+/** Remembers when keys were last used, and writes it down now and then: a write per request would cost more than the request. */
+export interface KeyUse {
+  touch(principal: Principal): void;
+  /** Writes what is left. */
+  stop(): Promise<void>;
+}
+
+const everyMs = 10_000;
+
+export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyUse {
+  let used = new Map<string, { account_id: string; id: string; at: string }>();
+
+  const flush = async (): Promise<void> => {
+    if (used.size === 0) return;
+    const rows = [...used.values()];
+    used = new Map();
+    await database.query(
+      `UPDATE keys SET last_used_at = row.at
+        FROM jsonb_to_recordset($1::text::jsonb) AS row(account_id text, id text, at timestamptz)
+        WHERE keys.account_id = row.account_id AND keys.id = row.id`,
+      [JSON.stringify(rows)],
+    );
+  };
+  const flushOrLog = () =>
+    flush().catch((error: unknown) => log.warn({ err: error }, 'the use of keys was not written'));
+  const timer = setInterval(() => void flushOrLog(), everyMs);
+  timer.unref();
+
+  return {
+    touch({ accountId, keyId }) {
+      used.set(keyId, {
+        account_id: accountId,
+        id: keyId,
+        at: new Date(clock.nowMs()).toISOString(),
+      });
+    },
+    async stop() {
+      clearInterval(timer);
+      await flushOrLog();
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import type { AuditLog } from '../audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../store/database.ts';
+import type { Principal } from './principal.ts';
+
+/** A page that goes on sending a leaked key makes one entry in this time. */
+const onceInMs = 60_000;
+
+/** Makes the recorder of secret keys that were used in a browser. */
+export function createRecordLeak(database: Database, audit: AuditLog, clock: Clock) {
+  const recorded = new Map<string, number>();
+  return async (principal: Principal, origin: string, requestId: string): Promise<void> => {
+    const nowMs = clock.nowMs();
+    const last = recorded.get(principal.keyId);
+    if (last !== undefined && nowMs - last < onceInMs) return;
+    recorded.set(principal.keyId, nowMs);
+    const { accountId, environment, keyId } = principal;
+    await audit.record(
+      { queries: database, scope: { accountId, environment }, actor: keyId, requestId },
+      { action: 'key.used_in_browser', targetId: keyId, after: { origin } },
+    );
+  };
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { errors, jwtVerify } from 'jose';
+import type { Clock } from '../platform/clock.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { Database } from '../store/database.ts';
+import type { SecretBox } from './secret-box.ts';
+
+const purpose = 'user_token';
+/** A token that lives longer is no proof of who plays now. */
+const longestLifeS = 86_400;
+const clockToleranceS = 60;
+
+/** What the customer's server signs user tokens with, and whom a token names. */
+export interface UserTokens {
+  /** Makes a new secret, shown this once; older ones are good for `overlapS` more seconds. */
+  createSecret(scope: Scope, overlapS: number): Promise<string>;
+  /** The `user_ref` that a token proves; undefined when it proves none here and now. */
+  verify(scope: Scope, token: string): Promise<string | undefined>;
+}
+
+interface Parts {
+  database: Database;
+  box: SecretBox;
+  clock: Clock;
+}
+
+export function createUserTokens({ database, box, clock }: Parts): UserTokens {
+  return {
+    async createSecret({ accountId, environment }, overlapS) {
+      const secret = `utk_${environment}_${randomBytes(32).toString('base64url')}`;
+      const nowMs = clock.nowMs();
+      await database.transaction(async (queries) => {
+        await queries.query(
+          `UPDATE secrets SET expires_at = $4 WHERE account_id = $1 AND purpose = $2
+            AND starts_with(id, $3) AND (expires_at IS NULL OR expires_at > $4)`,
+          [accountId, purpose, `${environment}/`, new Date(nowMs + overlapS * 1_000)],
+        );
+        await queries.query(
+          'INSERT INTO secrets (account_id, purpose, id, sealed, created_at) VALUES ($1, $2, $3, $4, $5)',
+          [
+            accountId,
+            purpose,
+            `${environment}/${randomBytes(8).toString('hex')}`,
+            box.seal(secret),
+            new Date(nowMs),
+          ],
+        );
+      });
+      return secret;
+    },
+    async verify({ accountId, environment }, token) {
+      const now = new Date(clock.nowMs());
+      const rows = await database.query<{ sealed: string }>(
+        `SELECT sealed FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)
+            AND (expires_at IS NULL OR expires_at > $4) ORDER BY created_at DESC`,
+        [accountId, purpose, `${environment}/`, now],
+      );
+      for (const { sealed } of rows) {
+        const userRef = await readToken(token, box.open(sealed), now);
+        if (userRef !== undefined) return userRef;
+      }
+      return undefined;
+    },
+  };
+}
+
+async function readToken(token: string, secret: string, now: Date): Promise<string | undefined> {
+  try {
+    const { payload } = await jwtVerify(token, new TextEncoder().encode(secret), {
+      algorithms: ['HS256'],
+      currentDate: now,
+      clockTolerance: clockToleranceS,
+      requiredClaims: ['sub', 'exp'],
+    });
+    const lifeS = (payload.exp ?? Infinity) - now.getTime() / 1_000;
+    const valid =
+      lifeS <= longestLifeS + clockToleranceS && /^[\x20-\x7e]{1,128}$/.test(payload.sub ?? '');
+    return valid ? payload.sub : undefined;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Review } from '@trueward/protocol/wire';
+import type { ResourceKind, Stored } from './resource.ts';
+
+/**
+ * A document after a request to change it: each member that is given replaces the stored one, and
+ * `null` removes it (RFC 7396, one level deep). Pure.
+ */
+export function applyChange<K extends ResourceKind>(
+  kind: K,
+  before: Stored<K>,
+  change: Record<string, unknown>,
+): Stored<K> {
+  const after = { ...before, ...change } as Record<string, unknown>;
+  for (const [name, value] of Object.entries(change)) if (value === null) delete after[name];
+  if (kind === 'creative' && changesWhatIsSeen(before as Stored<'creative'>, after)) {
+    after['review'] = unreviewed;
+  }
+  return after as Stored<K>;
+}
+
+/** Nobody has looked at it yet. */
+export const unreviewed: Review = { status: 'pending_review' };
+
+const changesWhatIsSeen = (before: Stored<'creative'>, after: Record<string, unknown>): boolean =>
+  !sameJson(before.media, after['media']) || before.click_url !== after['click_url'];
+
+/** Equal but for the order of members, which `jsonb` does not keep. */
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a, sortMembers) === JSON.stringify(b, sortMembers);
+}
+
+function sortMembers(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

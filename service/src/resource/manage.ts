@@ -1,0 +1,121 @@
+import type { AuditLog, Operation } from '../audit/audit-log.ts';
+import { RefusedError, refuseFields } from '../platform/refused-error.ts';
+import type { WriteEvents } from '../webhook/event-writer.ts';
+import { changeEvents } from './change-events.ts';
+import { checkDocument } from './check-document.ts';
+import { checkReferences, findUser, referencesOf } from './references.ts';
+import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
+import type { ResourceStore, Versioned } from './resource-store.ts';
+
+interface Parts {
+  resources: ResourceStore;
+  audit: AuditLog;
+  writeEvents: WriteEvents;
+}
+
+/** A condition on the revision that is changed; absent: any. */
+export type IfMatch = ((revision: number) => boolean) | undefined;
+
+/**
+ * What operators do with managed objects: checked, with its audit entry and its events, all in the
+ * transaction of the operation, which has locked the configuration.
+ */
+export interface Manage {
+  create<K extends ResourceKind>(
+    operation: Operation,
+    kind: K,
+    document: Stored<K>,
+  ): Promise<Versioned<ResourceKinds[K]>>;
+  /** @throws RefusedError when there is no such object, it has another revision, or the result breaks a rule. */
+  change<K extends ResourceKind>(
+    operation: Operation,
+    target: { kind: K; id: string; ifMatch: IfMatch; action?: string },
+    change: (before: Stored<K>) => Stored<K>,
+  ): Promise<Versioned<ResourceKinds[K]>>;
+  /** @throws RefusedError as `change` does, and when another object needs it. */
+  archive<K extends ResourceKind>(
+    operation: Operation,
+    target: { kind: K; id: string; ifMatch: IfMatch },
+  ): Promise<void>;
+}
+
+export function createManage(parts: Parts): Manage {
+  const { resources, audit, writeEvents } = parts;
+  const existing = async <K extends ResourceKind>(
+    { queries, scope }: Operation,
+    { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
+  ): Promise<ResourceKinds[K]> => {
+    const found = await resources.find(queries, scope, kind, id);
+    if (!found) throw new RefusedError('not_found', `There is no ${kind} ${id.slice(0, 64)} here.`);
+    if (ifMatch && !ifMatch(found.revision)) {
+      throw new RefusedError(
+        'precondition_failed',
+        'It has changed since it was read: read it again, then send the change with its new ETag.',
+      );
+    }
+    return found.document;
+  };
+  const tell = <K extends ResourceKind>(
+    { queries, scope }: Operation,
+    kind: K,
+    before: ResourceKinds[K] | undefined,
+    after: ResourceKinds[K] | undefined,
+  ) => writeEvents(queries, scope, changeEvents(kind, before, after));
+
+  return {
+    async create(operation, kind, document) {
+      await check(operation, kind, undefined, document);
+      const { queries, scope } = operation;
+      const made = await resources.create(queries, scope, kind, document);
+      await tell(operation, kind, undefined, made);
+      await audit.record(operation, { action: `${kind}.created`, targetId: made.id, after: made });
+      return { document: made, revision: 1 };
+    },
+
+    async change(operation, target, change) {
+      const { kind, id, action = 'updated' } = target;
+      const before = await existing(operation, target);
+      const own = change(toStored(before));
+      await check(operation, kind, toStored(before), own);
+      const after = await resources.replace(operation.queries, operation.scope, kind, id, own);
+      if (!after) throw new Error(`The ${kind} ${id} went away under the lock.`);
+      await tell(operation, kind, before, after.document);
+      const deed = { action: `${kind}.${action}`, targetId: id, before, after: after.document };
+      await audit.record(operation, deed);
+      return after;
+    },
+
+    async archive(operation, target) {
+      const { kind, id } = target;
+      const { queries, scope } = operation;
+      const before = await existing(operation, target);
+      const name = 'name' in before ? before.name : '';
+      const user = await findUser(queries, scope, kind, { id, name });
+      if (user !== undefined) throw new RefusedError('conflict', `${user} still uses it.`);
+      await resources.archive(queries, scope, kind, id);
+      await tell(operation, kind, before, undefined);
+      await audit.record(operation, { action: `${kind}.archived`, targetId: id, before });
+    },
+  };
+}
+
+/** Refuses a document that breaks a rule. What it named before is not asked for again. */
+async function check<K extends ResourceKind>(
+  { queries, scope }: Operation,
+  kind: K,
+  before: Stored<K> | undefined,
+  after: Stored<K>,
+): Promise<void> {
+  const known = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
+  const added = referencesOf(kind, after).filter((reference) => !known.has(keyOf(reference)));
+  refuseFields([...checkDocument(kind, after), ...(await checkReferences(queries, scope, added))]);
+  if (kind !== 'placement' || before) return;
+  const { name } = after as Stored<'placement'>;
+  const taken = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
+  if (taken.length === 0)
+    throw new RefusedError('conflict', `There is already a placement ${name}.`, [
+      { pointer: '/name', message: 'is taken' },
+    ]);
+}
+
+const keyOf = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;

@@ -1,0 +1,10 @@
+/** What invalid traffic is told by, and the difference of clocks that an event came with. */
+export const traffic = {
+  name: '0020-traffic',
+  statements: [
+    `ALTER TABLE decisions ADD COLUMN invalid_reason text`,
+    `ALTER TABLE ad_events ADD COLUMN offset_ms bigint`,
+    `CREATE INDEX decisions_of_viewer ON decisions (account_id, environment, viewer, issued_at)
+      WHERE viewer IS NOT NULL AND status = 'filled'`,
+  ],
+} as const;

@@ -1,0 +1,107 @@
+import type { Delivery, DeliveryAttempt } from '@trueward/protocol/wire';
+import type { Environment } from '../key/key-text.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { Queries } from '../store/database.ts';
+
+interface DeliveryRow {
+  id: string;
+  environment: Environment;
+  webhook_id: string;
+  event_id: string;
+  event_type: Delivery['event_type'];
+  state: Delivery['state'];
+  next_at: Date;
+  created_at: Date;
+}
+
+interface AttemptRow {
+  delivery_id: string;
+  attempt: number;
+  started_at: Date;
+  latency_ms: number;
+  status: number | null;
+  error: string | null;
+  response: string | null;
+}
+
+const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, e.type AS event_type, d.state, d.next_at, d.created_at
+  FROM deliveries d JOIN webhook_events e ON e.account_id = d.account_id AND e.id = d.event_id
+  WHERE d.account_id = $1 AND d.environment = $2`;
+
+/** Which deliveries of a webhook are asked for. */
+interface DeliveryQuery {
+  limit: number;
+  startingAfter?: string;
+  state?: Delivery['state'];
+}
+
+/** Deliveries of one webhook with their attempts, newest first; one more than `limit` when there are more. */
+export async function listDeliveries(
+  queries: Queries,
+  scope: Scope,
+  webhookId: string,
+  { limit, startingAfter, state }: DeliveryQuery,
+): Promise<Delivery[]> {
+  const rows = await queries.query<DeliveryRow>(
+    `${selectDeliveries} AND d.webhook_id = $3 AND ($4::text IS NULL OR d.id < $4)
+        AND ($5::text IS NULL OR d.state = $5)
+      ORDER BY d.id DESC LIMIT $6`,
+    [
+      scope.accountId,
+      scope.environment,
+      webhookId,
+      startingAfter ?? null,
+      state ?? null,
+      limit + 1,
+    ],
+  );
+  return withAttempts(queries, scope.accountId, rows);
+}
+
+export async function findDelivery(
+  queries: Queries,
+  scope: Scope,
+  id: string,
+): Promise<Delivery | undefined> {
+  const rows = await queries.query<DeliveryRow>(`${selectDeliveries} AND d.id = $3`, [
+    scope.accountId,
+    scope.environment,
+    id,
+  ]);
+  return (await withAttempts(queries, scope.accountId, rows))[0];
+}
+
+async function withAttempts(
+  queries: Queries,
+  accountId: string,
+  rows: DeliveryRow[],
+): Promise<Delivery[]> {
+  const attempts = await queries.query<AttemptRow>(
+    `SELECT delivery_id, attempt, started_at, latency_ms, status, error, response FROM delivery_attempts
+      WHERE account_id = $1 AND delivery_id IN (SELECT jsonb_array_elements_text($2::text::jsonb))
+      ORDER BY attempt`,
+    [accountId, JSON.stringify(rows.map(({ id }) => id))],
+  );
+  return rows.map(({ next_at, created_at, ...row }) => ({
+    ...row,
+    attempts: attempts.filter(({ delivery_id }) => delivery_id === row.id).map(toAttempt),
+    ...(row.state === 'pending' ? { next_attempt_at: next_at.toISOString() } : {}),
+    created_at: created_at.toISOString(),
+  }));
+}
+
+const toAttempt = ({
+  attempt,
+  started_at,
+  latency_ms,
+  status,
+  error,
+  response,
+}: AttemptRow): DeliveryAttempt => ({
+  attempt,
+  started_at: started_at.toISOString(),
+  latency_ms,
+  ...(status === null ? {} : { status }),
+  ...(error === null ? {} : { error }),
+  ...(response === null ? {} : { response }),
+});

@@ -1,0 +1,124 @@
+import { webhookEventTypes } from '@trueward/protocol';
+import type { Delivery, Webhook } from '@trueward/protocol/wire';
+import type { AuditLog, Operation } from '../audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import { RefusedError } from '../platform/refused-error.ts';
+import type { ResourceStore } from '../resource/resource-store.ts';
+import { findDelivery } from './delivery-list.ts';
+import { sampleEvent } from './sample-event.ts';
+
+interface Parts {
+  clock: Clock;
+  makeId: MakeId;
+  resources: ResourceStore;
+  audit: AuditLog;
+}
+
+/** Queues deliveries that operators ask for. A repetition is a new delivery: the old one keeps its attempts. */
+export interface Redelivery {
+  /** Queues a made-up event for one webhook. */
+  test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
+  redeliver(operation: Operation, deliveryId: string): Promise<Delivery>;
+  /** Queues every event since a time that the webhook should have got and did not; hands back how many. */
+  recover(operation: Operation, webhookId: string, since: string): Promise<number>;
+}
+
+/** One request queues so many events; the next request goes on. */
+const maxRecovered = 1_000;
+
+export function createRedelivery({ clock, makeId, resources, audit }: Parts): Redelivery {
+  const now = () => new Date(clock.nowMs()).toISOString();
+  const enabledWebhook = async ({ queries, scope }: Operation, id: string): Promise<Webhook> => {
+    const found = await resources.find(queries, scope, 'webhook', id);
+    if (!found) throw new RefusedError('not_found', `There is no webhook ${id.slice(0, 64)} here.`);
+    if (found.document.status === 'disabled')
+      throw new RefusedError('conflict', 'The webhook is disabled: enable it first.');
+    return found.document;
+  };
+  const queue = async (
+    { queries, scope }: Operation,
+    webhookId: string,
+    eventIds: readonly string[],
+  ): Promise<string[]> => {
+    const rows = eventIds.map((event_id) => ({ id: makeId('delivery'), event_id }));
+    await queries.query(
+      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
+        SELECT $1, id, $2, event_id, $3, 'pending', 0, $4, $4
+        FROM jsonb_to_recordset($5::text::jsonb) AS row(id text, event_id text)`,
+      [scope.accountId, scope.environment, webhookId, now(), JSON.stringify(rows)],
+    );
+    return rows.map(({ id }) => id);
+  };
+  const queueOne = async (operation: Operation, webhookId: string, eventId: string) => {
+    const [id] = await queue(operation, webhookId, [eventId]);
+    const delivery = await findDelivery(operation.queries, operation.scope, id ?? '');
+    if (!delivery) throw new Error('A delivery that was just queued is missing.');
+    return delivery;
+  };
+
+  return {
+    async test(operation, webhookId, type) {
+      const { queries, scope } = operation;
+      const webhook = await enabledWebhook(operation, webhookId);
+      const id = makeId('webhookEvent');
+      const draft = sampleEvent(type ?? webhook.events[0] ?? webhookEventTypes[0], makeId);
+      const body = JSON.stringify({
+        id,
+        type: draft.type,
+        created_at: now(),
+        environment: scope.environment,
+        data: draft.data,
+      });
+      await queries.query(
+        `INSERT INTO webhook_events (account_id, id, environment, type, body, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+        [scope.accountId, id, scope.environment, draft.type, body, now()],
+      );
+      await audit.record(operation, { action: 'webhook.tested', targetId: webhookId });
+      return queueOne(operation, webhookId, id);
+    },
+    async redeliver(operation, deliveryId) {
+      const old = await findDelivery(operation.queries, operation.scope, deliveryId);
+      if (!old)
+        throw new RefusedError(
+          'not_found',
+          `There is no delivery ${deliveryId.slice(0, 64)} here.`,
+        );
+      if (old.state === 'pending')
+        throw new RefusedError('conflict', 'It is still being delivered.');
+      const webhook = await enabledWebhook(operation, old.webhook_id);
+      await audit.record(operation, { action: 'delivery.redelivered', targetId: deliveryId });
+      return queueOne(operation, webhook.id, old.event_id);
+    },
+    async recover(operation, webhookId, since) {
+      const webhook = await enabledWebhook(operation, webhookId);
+      const missed = await operation.queries.query<{ id: string }>(
+        `SELECT id FROM webhook_events e
+          WHERE account_id = $1 AND environment = $2 AND created_at >= $3
+            AND type IN (SELECT jsonb_array_elements_text($4::text::jsonb))
+            AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.account_id = e.account_id
+              AND d.event_id = e.id AND d.webhook_id = $5 AND d.state IN ('pending', 'delivered'))
+          ORDER BY id LIMIT $6`,
+        [
+          operation.scope.accountId,
+          operation.scope.environment,
+          since,
+          JSON.stringify(webhook.events),
+          webhookId,
+          maxRecovered,
+        ],
+      );
+      await queue(
+        operation,
+        webhookId,
+        missed.map(({ id }) => id),
+      );
+      await audit.record(operation, {
+        action: 'webhook.recovered',
+        targetId: webhookId,
+        after: { since, queued: missed.length },
+      });
+      return missed.length;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { ApiKey, AuditEntry, Problem } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess();
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+const make = (body: object, by = client) => by.call<ApiKey>('POST', '/v1/keys', by.secret, body);
+const works = async (key: string | undefined) =>
+  (await client.call('GET', '/v1/placements', key)).status;
+
+test('a key is made, shown once, used, rolled with an overlap, and revoked', async () => {
+  const { status, body: made } = await make({ kind: 'secret' });
+  expect(status).toBe(201);
+  expect(made.key?.slice(-4)).toBe(made.last_four);
+  expect(await works(made.key)).toBe(200);
+  const list = await client.call<{ data: ApiKey[] }>('GET', '/v1/keys', client.secret);
+  const { key: _key, ...shown } = made;
+  expect(list.body.data).toContainEqual(shown);
+  expect(JSON.stringify(list.body)).not.toContain(made.key);
+
+  const path = `/v1/keys/${made.id}`;
+  const rolled = await client.call<ApiKey>('POST', `${path}/roll`, client.secret, {
+    overlap_s: 60,
+  });
+  expect(rolled.body.id).not.toBe(made.id);
+  expect([await works(made.key), await works(rolled.body.key)]).toEqual([200, 200]);
+  const old = await client.call<ApiKey>('GET', path, client.secret);
+  expect(Date.parse(old.body.revoked_at ?? '')).toBeGreaterThan(Date.now());
+
+  expect((await client.call('DELETE', path, client.secret)).status).toBe(204);
+  expect([await works(made.key), await works(rolled.body.key)]).toEqual([401, 200]);
+  const again = await client.call<Problem>('POST', `${path}/roll`, client.secret, { overlap_s: 0 });
+  expect([again.status, again.body.code]).toEqual([409, 'conflict']);
+});
+
+test('an overlap of nothing ends the old key at once', async () => {
+  const { body: made } = await make({ kind: 'secret' });
+  await client.call('POST', `/v1/keys/${made.id}/roll`, client.secret, { overlap_s: 0 });
+  expect(await works(made.key)).toBe(401);
+});
+
+test('a publishable key works from its origins only, and in live they have to be named', async () => {
+  const live = createClient(running, 'live');
+  expect((await make({ kind: 'publishable' }, live)).status).toBe(422);
+  expect((await make({ kind: 'secret', allowed_origins: ['*'] })).status).toBe(422);
+  const { body: made } = await make(
+    { kind: 'publishable', allowed_origins: ['https://game.example'] },
+    live,
+  );
+  const ask = async (origin: string) =>
+    (
+      await live.call<Problem>(
+        'POST',
+        '/v1/decisions',
+        made.key,
+        { placement: 'lobby' },
+        { origin },
+      )
+    ).body;
+  expect(await ask('https://game.example')).toMatchObject({ status: 'filled' });
+  expect((await ask('https://other.example')).code).toBe('origin_not_allowed');
+  await live.call('PATCH', `/v1/keys/${made.id}`, live.secret, {
+    allowed_origins: ['https://other.example'],
+  });
+  expect(await ask('https://other.example')).toMatchObject({ status: 'filled' });
+  expect((await client.call('GET', `/v1/keys/${made.id}`, client.secret)).status).toBe(404);
+});
+
+test('a secret key from a page is refused, and the audit trail says so', async () => {
+  const { body: made } = await make({ kind: 'secret' });
+  const answer = await client.call<Problem>('GET', '/v1/keys', made.key, undefined, {
+    origin: 'https://game.example',
+  });
+  expect([answer.status, answer.body.code]).toEqual([403, 'secret_key_in_browser']);
+  const { body } = await client.call<{ data: AuditEntry[] }>(
+    'GET',
+    `/v1/audit-entries?target_id=${made.id}`,
+    client.secret,
+  );
+  expect(body.data[0]).toMatchObject({
+    action: 'key.used_in_browser',
+    after: { origin: 'https://game.example' },
+    request_id: answer.body.request_id,
+  });
+});

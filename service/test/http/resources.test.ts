@@ -1,0 +1,320 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  AuditEntry,
+  Creative,
+  Decision,
+  KillSwitch,
+  Placement,
+  Problem,
+} from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+import { startReceiver } from './receiver.ts';
+
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess();
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+type Document = Record<string, unknown> & { id: string };
+type List = { data: Document[]; has_more: boolean; next_cursor?: string };
+
+const post = <T = Document>(path: string, body?: unknown, headers?: Record<string, string>) =>
+  client.call<T>('POST', path, client.secret, body, headers);
+const patch = <T = Document>(path: string, body: unknown, headers?: Record<string, string>) =>
+  client.call<T>('PATCH', path, client.secret, body, headers);
+const get = <T = Document>(path: string) => client.call<T>('GET', path, client.secret);
+const remove = (path: string, headers?: Record<string, string>) =>
+  client.call<Problem>('DELETE', path, client.secret, undefined, headers);
+
+const slug = () => `p-${randomUUID()}`;
+const image = {
+  format: 'image',
+  files: [{ url: 'https://cdn.example/a.png', mime: 'image/png', width: 10, height: 10 }],
+};
+
+async function demand() {
+  const { body: source } = await post('/v1/sources', { name: 'S', kind: 'house' });
+  const { body: advertiser } = await post('/v1/advertisers', { name: 'A', domain: 'a.example' });
+  const { body: placement } = await post('/v1/placements', {
+    name: slug(),
+    format: 'interstitial',
+  });
+  const { body: creative } = await post('/v1/creatives', {
+    name: 'C',
+    advertiser_id: advertiser.id,
+    source_id: source.id,
+    media: image,
+    alt: 'c',
+  });
+  return { source, advertiser, placement, creative };
+}
+
+test('every kind is created with its defaults, read, listed, updated, archived, and audited', async () => {
+  const { source, advertiser, placement, creative } = await demand();
+  const name = placement['name'];
+  const { body: houseAd } = await post('/v1/house-ads', {
+    name: 'H',
+    creative_id: creative.id,
+    placements: [name],
+  });
+  const { body: policy } = await post('/v1/policies', {
+    name: 'P',
+    kind: 'policy',
+    block: { categories: ['IAB7'] },
+    placements: [name],
+  });
+  const { body: killSwitch } = await post('/v1/kill-switches', {
+    scope: 'placement',
+    target_id: name,
+    state: 'off',
+  });
+  expect(placement).toMatchObject({ cooldown_s: 0, late_window_s: 86_400, status: 'active' });
+  expect(houseAd).toMatchObject({ priority: 5, weight: 1, status: 'active' });
+  expect(policy).toMatchObject({ when: {}, status: 'active' });
+  expect(creative).toMatchObject({ categories: [], review: { status: 'pending_review' } });
+
+  // In this order, nothing is archived that another one still uses.
+  const cases: [string, Document, object][] = [
+    ['/v1/kill-switches', killSwitch, { reason: 'why' }],
+    ['/v1/policies', policy, { status: 'paused' }],
+    ['/v1/house-ads', houseAd, { weight: 3 }],
+    ['/v1/creatives', creative, { alt: 'other' }],
+    ['/v1/advertisers', advertiser, { categories: ['IAB1'] }],
+    ['/v1/sources', source, { status: 'paused' }],
+    ['/v1/placements', placement, { cooldown_s: 5 }],
+  ];
+  for (const [path, made, change] of cases) {
+    const address = `${path}/${made.id}`;
+    const read = await get(address);
+    expect(read.body).toEqual(made);
+    expect(read.headers.get('etag')).toBe('"1"');
+    expect((await get<List>(path)).body.data).toContainEqual(made);
+    const updated = await patch(address, change);
+    expect([updated.status, updated.headers.get('etag')]).toEqual([200, '"2"']);
+    expect((await get(address)).body).toEqual(updated.body);
+    expect(updated.body).toMatchObject(change);
+    expect((await remove(address)).status).toBe(204);
+    expect((await get<Problem>(address)).body.code).toBe('not_found');
+    const audit = await get<{ data: AuditEntry[] }>(`/v1/audit-entries?target_id=${made.id}`);
+    expect(audit.body.data.map(({ action }) => action.split('.')[1])).toEqual([
+      'archived',
+      'updated',
+      'created',
+    ]);
+    expect(audit.body.data[1]).toMatchObject({ before: made, after: updated.body });
+    expect(audit.body.data[0]?.actor).toMatch(/^key_/);
+  }
+});
+
+test('what is in use cannot be archived', async () => {
+  const { advertiser, creative } = await demand();
+  const refused = await remove(`/v1/advertisers/${advertiser.id}`);
+  expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+  expect(refused.body.detail).toContain(creative.id);
+});
+
+test('a list is read page by page, each object once', async () => {
+  const names = new Set<unknown>();
+  for (let index = 0; index < 5; index += 1) {
+    const { body } = await post('/v1/placements', { name: slug(), format: 'banner' });
+    names.add(body['name']);
+  }
+  const seen: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = `limit=2${cursor === undefined ? '' : `&starting_after=${cursor}`}`;
+    const { body } = await get<List>(`/v1/placements?${query}`);
+    seen.push(...body.data.map(({ name }) => name));
+    cursor = body.next_cursor;
+    expect(body.has_more).toBe(cursor !== undefined);
+  } while (cursor !== undefined);
+  expect(new Set(seen).size).toBe(seen.length);
+  expect([...names].filter((name) => !seen.includes(name))).toEqual([]);
+});
+
+test.each([
+  ['/v1/placements', { name: 'x1', format: 'rewarded' }, '/reward'],
+  ['/v1/placements', { name: 'x2', format: 'banner', reward: { type: 'a', amount: 1 } }, '/reward'],
+  ['/v1/placements', { name: 'X', format: 'banner' }, '/name'],
+  ['/v1/placements', { name: 'x3', format: 'banner', id: 'plc_1' }, '/id'],
+  ['/v1/sources', { name: 'S', kind: 'vast' }, '/tag_url'],
+  ['/v1/sources', { name: 'S', kind: 'house', tag_url: 'https://a.example/' }, '/tag_url'],
+  ['/v1/policies', { name: 'P', kind: 'policy', block: {} }, '/block'],
+  ['/v1/policies', { name: 'P', kind: 'policy', block: { domains: [] } }, '/block'],
+  [
+    '/v1/policies',
+    { name: 'P', kind: 'policy', block: { everything: true }, placements: ['nowhere'] },
+    '/placements/0',
+  ],
+  ['/v1/kill-switches', { scope: 'source', target_id: 'src_x', state: 'on' }, '/target_id'],
+])('%s refuses %j', async (path, body, pointer) => {
+  const answer = await post<Problem>(path, body);
+  expect([answer.status, answer.body.code]).toEqual([422, 'invalid_request']);
+  expect(answer.body.errors?.map((error) => error.pointer)).toContain(pointer);
+});
+
+test.each([
+  [{ media: { format: 'html', width: 1, height: 1 } }, '/media'],
+  [
+    { media: { format: 'html', url: 'https://a.example/', inline: 'x', width: 1, height: 1 } },
+    '/media',
+  ],
+  [{ click_url: 'javascript:alert(1)' }, '/click_url'],
+  [{ media: { ...image, format: 'video', duration_ms: 5_000 } }, '/media/files/0/mime'],
+  [{ advertiser_id: 'adv_01h455vb4pex5vsknk084sn02q' }, '/advertiser_id'],
+])('a creative cannot become %j', async (change, pointer) => {
+  const { creative } = await demand();
+  const answer = await patch<Problem>(`/v1/creatives/${creative.id}`, change);
+  expect(answer.status).toBe(422);
+  expect(answer.body.errors?.map((error) => error.pointer)).toContain(pointer);
+});
+
+test('a reference to an object of the other environment names nothing', async () => {
+  const { advertiser, source } = await demand();
+  const live = createClient(running, 'live');
+  const answer = await live.call<Problem>('POST', '/v1/creatives', live.secret, {
+    name: 'C',
+    advertiser_id: advertiser.id,
+    source_id: source.id,
+    media: image,
+    alt: '',
+  });
+  expect(answer.body.errors?.map(({ pointer }) => pointer)).toEqual([
+    '/advertiser_id',
+    '/source_id',
+  ]);
+});
+
+test('a placement name is given once, also when twenty ask at the same time', async () => {
+  const name = slug();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => post<Problem>('/v1/placements', { name, format: 'banner' })),
+  );
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    201,
+    ...Array<number>(19).fill(409),
+  ]);
+});
+
+test('null removes a member, and an update without members is refused', async () => {
+  const { body } = await post<Placement>('/v1/placements', {
+    name: slug(),
+    format: 'banner',
+    frequency_cap: { max: 1, per_s: 60 },
+  });
+  const updated = await patch<Placement>(`/v1/placements/${body.id}`, { frequency_cap: null });
+  expect(updated.body).not.toHaveProperty('frequency_cap');
+  expect((await patch(`/v1/placements/${body.id}`, {})).status).toBe(422);
+  expect((await patch(`/v1/placements/${body.id}`, { name: 'other' })).status).toBe(422);
+});
+
+test('of two changes to the same revision, the second is refused', async () => {
+  const { body } = await post('/v1/placements', { name: slug(), format: 'banner' });
+  const address = `/v1/placements/${body.id}`;
+  const answers = await Promise.all(
+    [1, 2].map((cooldown_s) => patch<Problem>(address, { cooldown_s }, { 'if-match': '"1"' })),
+  );
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412]);
+  expect((await remove(address, { 'if-match': '"1"' })).body.code).toBe('precondition_failed');
+  expect((await remove(address, { 'if-match': '"2"' })).status).toBe(204);
+});
+
+test('the same Idempotency-Key does the work once, however many come at a time', async () => {
+  const headers = { 'idempotency-key': randomUUID() };
+  const body = { name: 'S', kind: 'house' };
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => post('/v1/sources', body, headers)),
+  );
+  expect(new Set(answers.map((answer) => answer.body.id)).size).toBe(1);
+  expect(answers.map(({ status }) => status)).toEqual(Array<number>(10).fill(201));
+  expect(answers.filter((answer) => answer.headers.has('idempotency-replayed')).length).toBe(9);
+  const other = await post<Problem>('/v1/sources', { ...body, name: 'T' }, headers);
+  expect([other.status, other.body.code]).toEqual([409, 'idempotency_key_reused']);
+  const elsewhere = await createClient(running, 'live').call(
+    'POST',
+    '/v1/sources',
+    running.keys.live.secret,
+    body,
+    headers,
+  );
+  expect(elsewhere.headers.has('idempotency-replayed')).toBe(false);
+});
+
+test('a refusal is not kept for an Idempotency-Key', async () => {
+  const headers = { 'idempotency-key': randomUUID() };
+  const kill = { scope: 'placement', target_id: slug(), state: 'off' };
+  expect((await post('/v1/kill-switches', kill, headers)).status).toBe(422);
+  await post('/v1/placements', { name: kill.target_id, format: 'banner' });
+  expect((await post('/v1/kill-switches', kill, headers)).status).toBe(201);
+});
+
+test('reviews, changed media and kill switches send their events', async () => {
+  const receiver = await startReceiver();
+  await post('/v1/webhooks', {
+    url: receiver.url,
+    events: ['creative.review_updated', 'kill_switch.changed'],
+  });
+  const { creative, placement } = await demand();
+  const review = (status: string) =>
+    post<Creative>(`/v1/creatives/${creative.id}/review`, { status, feedback: 'seen' });
+  expect((await review('approved')).body.review).toMatchObject({
+    status: 'approved',
+    reviewed_by: expect.stringMatching(/^key_/) as string,
+  });
+  await patch(`/v1/creatives/${creative.id}`, { alt: 'the same picture' });
+  expect((await get<Creative>(`/v1/creatives/${creative.id}`)).body.review.status).toBe('approved');
+  await patch(`/v1/creatives/${creative.id}`, { click_url: 'https://b.example/' });
+  const { body: killSwitch } = await post<KillSwitch>('/v1/kill-switches', {
+    scope: 'placement',
+    target_id: placement.id,
+    state: 'on',
+    actor: 'Ada',
+  });
+  await patch(`/v1/kill-switches/${killSwitch.id}`, { reason: 'none' });
+  await patch(`/v1/kill-switches/${killSwitch.id}`, { state: 'off', actor: 'Bob' });
+  const events = (await receiver.count(4)).map(
+    ({ body }) => JSON.parse(body) as { id: string; type: string; data: object },
+  );
+  expect(events.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ data }) => data)).toEqual([
+    { creative_id: creative.id, previous: 'pending_review', current: 'approved', feedback: 'seen' },
+    { creative_id: creative.id, previous: 'approved', current: 'pending_review' },
+    {
+      kill_switch_id: killSwitch.id,
+      scope: 'placement',
+      target_id: placement.id,
+      state: 'on',
+      actor: 'Ada',
+    },
+    {
+      kill_switch_id: killSwitch.id,
+      scope: 'placement',
+      target_id: placement.id,
+      state: 'off',
+      actor: 'Bob',
+      reason: 'none',
+    },
+  ]);
+  await receiver.close();
+});
+
+test('a change is in force with its answer', async () => {
+  const { body } = await post<KillSwitch>('/v1/kill-switches', {
+    scope: 'placement',
+    target_id: 'lobby',
+    state: 'on',
+  });
+  const ask = async () =>
+    (
+      await client.call<Decision>('POST', '/v1/decisions', client.publishable, {
+        placement: 'lobby',
+      })
+    ).body;
+  expect(await ask()).toMatchObject({ status: 'no_fill', reason: 'killed' });
+  await remove(`/v1/kill-switches/${body.id}`);
+  expect((await ask()).status).toBe('filled');
+});
