@@ -1,8 +1,6 @@
 import type { CDPSession, Page } from 'playwright';
 import type { Browser } from './chromium.ts';
-import type {} from './page/bench.ts';
-
-type Bench = Window['bench'];
+import type { Bench } from './page/bench.ts';
 
 /** A page with one contestant in it. */
 export interface BenchPage {
@@ -39,9 +37,12 @@ export async function openPage(
 
 function wrap(page: Page, session: CDPSession): BenchPage {
   return {
-    async call(name, arguments_, timeoutMs = 60_000) {
+    async call(name, arguments_, timeoutMs = 30_000) {
       const answer = page.evaluate(
-        ([method, values]) => Reflect.apply(window.bench[method], window.bench, values),
+        ([method, values]) => {
+          const bench = Reflect.get(window, 'outboxBench') as Bench;
+          return Reflect.apply(bench[method], bench, values);
+        },
         [name, arguments_] as const,
       );
       return inTime(answer, timeoutMs, `\`${name}\` in the page`);
@@ -50,7 +51,7 @@ function wrap(page: Page, session: CDPSession): BenchPage {
     async busyMs() {
       const { metrics } = await inTime(
         session.send('Performance.getMetrics'),
-        60_000,
+        30_000,
         'the browser’s metrics',
       );
       return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1_000;

@@ -44,10 +44,10 @@ async function measureAndReport({ plan, chosen, isComplete }: Choice): Promise<v
 async function prepare(facts: ContestantFacts, files: Files): Promise<Measured> {
   const bundled = await bundleContestant(facts);
   if (bundled) files.set(`/contestants/${facts.name}.js`, bundled.code);
-  return { facts, size: bundled?.size, lives: [], kills: [], faultyDrain: undefined };
+  return { facts, size: bundled?.size, life: undefined, kills: [], faultyDrain: undefined };
 }
 
-/** Runs one after another; what fails twice, or has no time left, becomes a gap. */
+/** Runs one after another; what fails, or has no time left, becomes a gap. */
 async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
   const gaps: string[] = [];
   for (const [index, { title, run }] of jobs.entries()) {
@@ -57,7 +57,7 @@ async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
     }
     console.log(`[${String(index + 1).padStart(3)}/${jobs.length}] ${clock()} ${title}`);
     try {
-      await run().catch(run);
+      await run();
     } catch (error) {
       gaps.push(`${title}: ${error instanceof Error ? error.message : String(error)}`);
       console.log(`          ${gaps.at(-1)}`);

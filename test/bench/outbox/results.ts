@@ -9,7 +9,7 @@ import type { LifeResult } from './measure/life.ts';
 export interface Measured {
   facts: ContestantFacts;
   size: Size | undefined;
-  lives: LifeResult[];
+  life: LifeResult | undefined;
   kills: KillResult[];
   faultyDrain: FaultyDrainResult | undefined;
 }

@@ -12,14 +12,13 @@ export interface Job {
 
 const sends = ({ facts }: Measured): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 
-/**
- * All jobs, in an order in which contestants alternate: what others do on this machine then meets all
- * of them alike.
- */
+/** All jobs. Contestants alternate, so that what else this machine does meets all of them. */
 export function planJobs(setting: Setting, measured: Measured[]): Job[] {
-  const lives = interleave(measured, setting.plan.rounds).map((entry) => ({
+  const lives = measured.map((entry) => ({
     title: `${entry.facts.name}: cost, frames and drain`,
-    run: async () => void entry.lives.push(await measureLife(setting, entry.facts)),
+    run: async () => {
+      entry.life = await measureLife(setting, entry.facts);
+    },
   }));
   const cases = setting.plan.kills.flatMap(({ delaysMs, ...size }) =>
     delaysMs.map((delayMs) => ({ ...size, delayMs })),
@@ -43,14 +42,3 @@ export function planJobs(setting: Setting, measured: Measured[]): Job[] {
 }
 
 const isShort = ({ events }: KillCase): boolean => events <= 1_000;
-
-/** Ours before each part of the others, since it is what is judged. */
-function interleave(measured: Measured[], rounds: number): Measured[] {
-  const ours = measured.filter(({ facts }) => facts.kind === 'ours');
-  const others = measured.filter(({ facts }) => facts.kind !== 'ours');
-  const part = Math.ceil(others.length / rounds);
-  return Array.from({ length: rounds }, (_, round) => [
-    ...ours,
-    ...others.slice(round * part, (round + 1) * part),
-  ]).flat();
-}

@@ -69,7 +69,7 @@ async function stormAndKill(
     else acknowledged.push(...report.acknowledged);
   });
   // It never answers: the browser is dead by then.
-  const storm = page.call('storm', [events, perFrame, stormBudgetMs], 90_000);
+  const storm = page.call('storm', [events, perFrame, stormBudgetMs]);
   const made = await Promise.race([ended, storm.then(() => ended)]);
   if (delayMs > 0) await sleep(delayMs);
   await browser.kill();

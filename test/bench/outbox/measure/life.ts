@@ -95,7 +95,7 @@ async function measureLengths(
   let budgetMs = plan.fillBudgetMs;
   for (const length of plan.lengths) {
     const startedAt = performance.now();
-    if (length > made) made += await page.call('fill', [length - made, budgetMs], 90_000);
+    if (length > made) made += await page.call('fill', [length - made, budgetMs]);
     budgetMs = Math.max(0, budgetMs - (performance.now() - startedAt));
     await sleep(500);
     // At the beginning fewer, or the queue would be longer than the next length.
@@ -132,14 +132,15 @@ async function measureDrain(
   const before = deliveries.tally();
   await page.call('meter', [gameMs]);
   await page.setOffline(false);
-  await page.call('flush', []);
+  // Not awaited: a page that freezes while it sends answers late, or never.
+  page.call('flush', []).catch(() => undefined);
   const { ms } = await waitForArrivals(deliveries, {
     count: before.arrived + made,
     quietMs: 4_000,
     budgetMs: plan.drainBudgetMs,
   });
   // A page that does not answer is frozen, which says enough.
-  const frames = await page.call('endMeter', [], 15_000).catch(() => undefined);
+  const frames = await page.call('endMeter', [], 5_000).catch(() => undefined);
   const after = deliveries.tally();
   return {
     made,

@@ -24,7 +24,6 @@ export type Report = { acknowledged: string[] } | { made: number };
 
 declare global {
   interface Window {
-    bench: typeof bench;
     /** Made by the other side; absent unless a kill is measured. */
     report?: (report: string) => void;
   }
@@ -214,4 +213,7 @@ const bench = {
   storedEventIds,
 };
 
-window.bench = bench;
+export type Bench = typeof bench;
+
+// Not by a global type: each benchmark has a page of its own, and one program checks them all.
+Reflect.set(window, 'outboxBench', bench);

@@ -47,7 +47,9 @@ function survivors(report: Report): [string, string][] {
 /** All plots as SVG, by name. */
 export function drawPlots(report: Report): Map<string, string> {
   const lengths =
-    report.summaries[0]?.lengths.map(({ length }) => `${format(length)} waiting`) ?? [];
+    report.summaries
+      .find(({ lengths }) => lengths.length > 0)
+      ?.lengths.map(({ length }) => `${format(length)} waiting`) ?? [];
   const cost: Facts = {
     title: 'Main-thread time of one event, by the length of the queue (the figure: the longest)',
     axis: 'ms, median, logarithmic: dots on one spot mean a cost that does not grow',
@@ -62,7 +64,7 @@ export function drawPlots(report: Report): Map<string, string> {
     series: ['enqueuing', 'draining'],
     style: 'bars',
     who: () => true,
-    of: (summary) => [summary.framesWhileEnqueuing.p99, summary.framesWhileDraining.p99],
+    of: (summary) => [summary.framesWhileEnqueuing?.p99, summary.drain?.frames?.p99],
   };
   const drain: Facts = {
     title: 'Draining a long queue',

@@ -16,7 +16,7 @@ const isQueue = ({ facts }: Summary): boolean => facts.kind !== 'control';
 const sends = ({ facts }: Summary): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 
 const lengthsOf = ({ summaries }: Report): number[] =>
-  summaries[0]?.lengths.map(({ length }) => length) ?? [];
+  summaries.find(({ lengths }) => lengths.length > 0)?.lengths.map(({ length }) => length) ?? [];
 
 function cost(report: Report): Section {
   const header = lengthsOf(report).map((length) => `at ${format(length)}`);
@@ -31,7 +31,7 @@ function cost(report: Report): Section {
           const reached = made < length ? `; at ${format(made)}` : '';
           return `${formatAll([p50, p99])} (${format(p50ToRaw)}${reached})`;
         }),
-        format(summary.burst.cost),
+        format(summary.burst?.cost),
       ]),
     ),
     method:
@@ -56,7 +56,7 @@ function laterCost(report: Report): Section {
             ({ cpu, cpuToRaw, acknowledgedP50, acknowledgedP99 }) =>
               `${format(cpu)} (${format(cpuToRaw)}); ${formatAll([acknowledgedP50, acknowledgedP99])}`,
           ),
-          format(summary.burst.stored),
+          format(summary.burst?.stored),
         ]),
     ),
     method:
@@ -80,17 +80,17 @@ function frames(report: Report): Section {
       ],
       report.summaries.map((summary) => [
         nameOf(summary),
-        format(summary.framesWhileEnqueuing.p99),
-        format(summary.framesWhileEnqueuing.longTasks),
-        format(summary.framesWhileDraining.p99),
-        format(summary.framesWhileDraining.longTasks),
-        format(summary.framesWhileDraining.longestTask),
+        format(summary.framesWhileEnqueuing?.p99),
+        format(summary.framesWhileEnqueuing?.longTasks),
+        format(summary.drain?.frames?.p99),
+        format(summary.drain?.frames?.longTasks),
+        format(summary.drain?.frames?.longestTask),
       ]),
     ),
     method:
       'While one event a frame is enqueued at the greatest length, and while the queue empties. ' +
       '“nothing” shows what this machine does without any queue. A long task takes over 50 ms. ' +
-      'A dash for draining: it sends nothing, or the page was frozen for 15 s.',
+      'A dash for draining: it sends nothing, or the page did not answer for 5 s.',
   };
 }
 

@@ -143,10 +143,10 @@ function fewestDuplicates({ ours, peers }: Field): Verdict {
 }
 
 function noLongTask({ ours, control }: Field): Verdict {
-  const { longTasks } = ours.framesWhileDraining;
+  const longTasks = ours.drain?.frames?.longTasks;
   return {
     claim: `Draining ${format(ours.drain?.made)} events costs no long task`,
-    value: `${format(longTasks)} long tasks (without any queue, while enqueuing: ${format(control?.framesWhileEnqueuing.longTasks)})`,
+    value: `${format(longTasks)} long tasks (without any queue, while enqueuing: ${format(control?.framesWhileEnqueuing?.longTasks)})`,
     met: longTasks === undefined ? undefined : longTasks === 0,
   };
 }
