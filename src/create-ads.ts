@@ -4,7 +4,6 @@ import { showBanner } from './ad-break/show-banner.ts';
 import { type Ads, type AdsEvents, assembleAds } from './ads.ts';
 import { createAudience } from './audience.ts';
 import { connectivityWhenKnown, decisionsWhenKnown, fetchWhenKnown } from './consent-gate.ts';
-import { loadCreative } from './creative/load-creative.ts';
 import { createRecorder } from './debug/recorder.ts';
 import { createDecisions } from './decision/create-decisions.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
@@ -88,8 +87,10 @@ export function createAds(options: AdsOptions): Ads {
       clock: systemClock,
       isOnline: browserConnectivity.isOnline,
       describe: audience.describe,
-      loadCreative: (decision, signal) =>
-        loadCreative(decision, { clock: systemClock, signal, locale: checked.locale }),
+      loadCreative: async (decision, signal) => {
+        const { loadCreative } = await import('./creative/load-creative.ts');
+        return loadCreative(decision, { clock: systemClock, signal, locale: checked.locale });
+      },
       loadTimeoutMs,
     }),
   );
