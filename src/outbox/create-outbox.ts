@@ -8,11 +8,12 @@ import type { OpenTabSignal } from '../platform/tab-signal.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import { groupEvents, lengthOf, wireLimits } from './batch.ts';
 import { createDrain, keepaliveBytes } from './drain.ts';
-import type { EventRecord, EventStore, StoredRecord } from './event-store.ts';
+import { add, createCounts, grow, type Size } from './counts.ts';
+import type { EventRecord, EventStore } from './event-store.ts';
 import { createMemoryStore } from './memory-store.ts';
-import type { DropReason, Outbox, OutboxDiagnostics } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
 import { createRecentEvents } from './recent-events.ts';
-import { planSacrifice, type Bounds } from './sacrifice.ts';
+import { sacrifice, type Bounds } from './sacrifice.ts';
 import { sendEvents, type Delivery } from './send.ts';
 
 export interface OutboxParts {
@@ -39,20 +40,6 @@ interface TabNews {
   rewards: RewardStatus[];
 }
 
-interface Size {
-  events: number;
-  bytes: number;
-}
-
-const grow = (size: Size, events: number, bytes: number): void => {
-  // Never below nothing: what other tabs tell can come late.
-  size.events = Math.max(0, size.events + events);
-  size.bytes = Math.max(0, size.bytes + bytes);
-};
-const add = (counts: Record<string, number>, more: Record<string, number>): void => {
-  for (const [name, count] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + count;
-};
-
 /** Makes the durable queue of events; opens its store at once, so that the first event does not wait. */
 export function createOutbox(parts: OutboxParts): Outbox {
   const { clock, lifecycle, store } = parts;
@@ -61,32 +48,22 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const recent = createRecentEvents(keepaliveBytes);
   const listeners = new Set<(rewards: RewardStatus[]) => void>();
   const signal = parts.openTabSignal<TabNews>(`${parts.name}:outbox`);
-  const diagnostics: OutboxDiagnostics = {
-    storage: 'indexeddb',
-    stored: 0,
-    sent: 0,
-    dropped: {},
-    rejected: {},
-  };
-  const shared: Size = { events: 0, bytes: 0 };
-  const own: Size = { events: 0, bytes: 0 };
-  /** Drops that the service has not heard of. */
-  let untold: Record<string, number> = {};
+  const counts = createCounts();
+  const { diagnostics } = counts;
   let group: { events: string[]; stored: Promise<void> } | undefined;
+  /** Whether the quota stayed exceeded after a sacrifice. */
+  let hopeless = false;
   let leading = false;
   let away = false;
   let stopLeading: (() => void) | undefined;
   let destroyed = false;
 
-  const drop = (reason: DropReason, count: number): void => {
-    if (count > 0)
-      for (const counts of [diagnostics.dropped, untold]) add(counts, { [reason]: count });
-  };
+  const sizeOf = (source: EventStore): Size => (source === store ? counts.shared : counts.own);
   const note = (error: unknown): void => {
     diagnostics.lastError = String(error);
   };
   const heard = ({ events = 0, bytes = 0, rewards = [] }: Partial<TabNews>): void => {
-    grow(shared, events, bytes);
+    grow(counts.shared, events, bytes);
     if (rewards.length > 0) for (const listener of listeners) listener(rewards);
     if (events > 0) drain.wake();
   };
@@ -97,22 +74,20 @@ export function createOutbox(parts: OutboxParts): Outbox {
   /** A store grew or shrank. */
   const tally = (source: EventStore, events: number, bytes: number): void => {
     if (source === store) tell({ events, bytes, rewards: [] });
-    else grow(own, events, bytes);
+    else grow(counts.own, events, bytes);
   };
 
   const send = async (events: AdEvent[], keepalive: boolean): Promise<Delivery> => {
-    const telling = untold;
-    untold = {};
-    const extras = Object.keys(telling).length > 0 ? { dropped: telling } : {};
-    const delivery = await sendEvents(parts, events, extras, keepalive);
+    const dropped = counts.takeUntold();
+    const delivery = await sendEvents(parts, events, dropped, keepalive);
     const { settled, rejections, rewards, failure } = delivery;
     recent.remove(settled);
     diagnostics.sent += settled.length - rejections.length;
-    for (const { code } of rejections) add(diagnostics.rejected, { [code]: 1 });
+    for (const { code } of rejections) add(diagnostics.rejected, code, 1);
     if (failure) {
       note(failure.reason);
       // Told again, though the service may have heard it: these counts are for people, not for money.
-      add(untold, telling);
+      if (dropped) counts.tellAgain(dropped);
     }
     if (rewards.length > 0) tell({ events: 0, bytes: 0, rewards });
     return delivery;
@@ -125,9 +100,14 @@ export function createOutbox(parts: OutboxParts): Outbox {
     // Memory belongs to this tab alone, so it is emptied without the lock.
     sources: () => (leading ? [store, memory] : [memory]),
     onRemoved(source, batch, tooOld) {
-      if (tooOld) drop('too_old', batch.events.length);
-      drop('unreadable', batch.unreadable.length);
+      if (tooOld) counts.drop('too_old', batch.events.length);
+      counts.drop('unreadable', batch.unreadable.length);
       tally(source, -batch.events.length, -batch.bytes);
+    },
+    onEmpty(source) {
+      // Someone may have deleted what was counted.
+      const { events, bytes } = sizeOf(source);
+      if (events > 0) tally(source, -events, -bytes);
     },
     onError(error) {
       note(error);
@@ -136,32 +116,29 @@ export function createOutbox(parts: OutboxParts): Outbox {
     },
   });
 
-  const sizeOf = (source: EventStore): Size => (source === store ? shared : own);
-  /** Counts what is really stored, and gives up what is worth least until `target` holds. */
-  const takeStock = async (source: EventStore, target: Bounds): Promise<void> => {
-    const records: StoredRecord[] = [];
-    for (let after = -1; ; after = records.at(-1)?.key ?? after) {
-      const some = await source.read(after, 250);
-      if (some.length === 0) break;
-      records.push(...some);
-    }
-    const { events, bytes, dropped, changes } = planSacrifice(records, target);
-    Object.assign(sizeOf(source), { events, bytes });
-    if (dropped.length === 0) return;
-    await source.rewrite(changes);
-    drop('too_many', dropped.length);
-    tally(source, -dropped.length, -lengthOf(dropped));
-  };
+  const takeStock = (source: EventStore, target: Bounds): Promise<void> =>
+    sacrifice(source, target, {
+      counted: (size) => Object.assign(sizeOf(source), size),
+      gone(events) {
+        counts.drop('too_many', events.length);
+        tally(source, -events.length, -lengthOf(events));
+      },
+    });
 
   /** Stores the records for good if that is possible at all; says where they are. */
   const keep = async (records: EventRecord[]): Promise<EventStore> => {
     try {
       await store.append(records).catch(async (error: unknown) => {
+        if (hopeless || (error as Error | null)?.name !== 'QuotaExceededError') throw error;
         note(error);
-        if ((error as Error | null)?.name !== 'QuotaExceededError') throw error;
-        await takeStock(store, { events: bounds.events, bytes: shared.bytes * 0.8 });
+        // Where that makes no room, the next events must not cost more of the stored ones.
+        hopeless = true;
+        await takeStock(store, { events: bounds.events, bytes: counts.shared.bytes * 0.8 }).catch(
+          note,
+        );
         await store.append(records);
       });
+      hopeless = false;
       diagnostics.storage = 'indexeddb';
       lead();
       return store;
@@ -183,14 +160,13 @@ export function createOutbox(parts: OutboxParts): Outbox {
   };
 
   /** Begins the write in a microtask: with all that this task enqueues, and before it ends. */
-  const openGroup = (): { events: string[]; stored: Promise<void> } => {
-    const events: string[] = [];
-    const stored = Promise.resolve().then(() => {
+  const openGroup = (events: string[] = []): typeof group & object => ({
+    events,
+    stored: Promise.resolve().then(() => {
       group = undefined;
       return append(events);
-    });
-    return { events, stored };
-  };
+    }),
+  });
 
   const lead = (): void => {
     if (away || destroyed) return;
@@ -243,7 +219,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       const full: AdEvent = { ...event, id: parts.newId(), occurred_at: now };
       const json = JSON.stringify(full);
       if (destroyed || json.length > wireLimits.bytes) {
-        drop(destroyed ? 'destroyed' : 'too_large', 1);
+        counts.drop(destroyed ? 'destroyed' : 'too_large', 1);
         return Promise.resolve();
       }
       recent.add(full, json.length);
@@ -260,7 +236,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    diagnostics: () => ({ ...structuredClone(diagnostics), stored: shared.events + own.events }),
+    diagnostics: counts.report,
     destroy() {
       if (destroyed) return;
       destroyed = true;

@@ -14,6 +14,8 @@ export interface DrainParts {
   sources(): EventStore[];
   /** Events left the store: delivered, set aside or given up. */
   onRemoved(source: EventStore, batch: Batch, tooOld: boolean): void;
+  /** Nothing is left in this store. */
+  onEmpty(source: EventStore): void;
   /** A store failed. It is tried again with the next event, or the next look at the page. */
   onError(error: unknown): void;
 }
@@ -89,44 +91,36 @@ export function createDrain(parts: DrainParts): Drain {
     return !failure;
   };
 
-  const readOn = (source: EventStore, after: number): Promise<StoredRecord[]> =>
-    source.read(after, chunk).catch((error: unknown) => {
-      parts.onError(error);
-      return [];
-    });
-
-  /** Empties one store; false when sending has failed. */
-  const empty = async (source: EventStore): Promise<boolean> => {
-    let records = await readOn(source, -1);
+  /** Empties one store, as long as sending does not fail. */
+  const empty = async (source: EventStore): Promise<void> => {
+    let records: StoredRecord[] = [];
     for (;;) {
+      if (records.length === 0) records = await source.read(-1, chunk);
       // What is on its way past the store would be sent twice.
       await leaving;
+      if (stopped || !parts.sources().includes(source)) return;
       const [first] = records;
-      if (!first || stopped || !parts.sources().includes(source)) return true;
+      if (!first) return parts.onEmpty(source);
       const batch = nextBatch(records, backOff.failures() > 0 ? cautiousEvents : wireLimits.events);
       const last = records[batch.records - 1]?.key ?? first.key;
       const rest = records.slice(batch.records);
-      // The next records are read while these are on their way.
       const [sent, next] = await Promise.all([
         deliver(source, batch, first.key, last),
-        rest.length > 0 ? rest : readOn(source, last),
+        // The next records are read while these are on their way; should that fail, they are read later.
+        rest.length > 0 ? rest : source.read(last, chunk).catch(() => []),
       ]);
-      if (!sent) return false;
+      if (!sent) return;
       records = next;
     }
   };
 
   const run = async (): Promise<void> => {
-    let sent = true;
-    while (again && sent && !stopped) {
+    // A wait that ended while the store was still being read is over here, too.
+    while (again && !stopped && !backOff.waiting()) {
       again = false;
+      // When one store fails, what is in the other goes out all the same.
       for (const source of parts.sources())
-        if (sent)
-          sent = await empty(source).catch((error: unknown) => {
-            parts.onError(error);
-            // What is in memory goes out meanwhile.
-            return true;
-          });
+        if (!backOff.waiting()) await empty(source).catch(parts.onError);
     }
     running = undefined;
   };

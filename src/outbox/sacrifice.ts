@@ -1,12 +1,14 @@
 import { lengthOf } from './batch.ts';
-import { isEventRecord, type EventRecord, type StoredRecord } from './event-store.ts';
+import type { Size } from './counts.ts';
+import {
+  isEventRecord,
+  type EventRecord,
+  type EventStore,
+  type StoredRecord,
+} from './event-store.ts';
 
 /** How much may wait; more than that is sacrificed. */
-export interface Bounds {
-  events: number;
-  /** Length of the stored JSON, in UTF-16 units. */
-  bytes: number;
-}
+export type Bounds = Size;
 
 /** What an event is worth when room is short: the lowest goes first, completions are money and go last. */
 const worth: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
@@ -16,17 +18,25 @@ const worthOf = (json: string): number => worth[/"type":"(\w+)"/.exec(json)?.[1]
 /** Frees a tenth more than needed, so that a full queue does not make this run for every event. */
 const headroom = 0.9;
 
-export interface Sacrifice {
-  /** What there is before. */
-  events: number;
-  bytes: number;
-  /** The events that go. */
-  dropped: string[];
-  changes: { key: number; record: EventRecord }[];
+/** A record with what is left of it, and the events that go. */
+interface Change {
+  key: number;
+  record: EventRecord;
+  gone: string[];
+}
+
+/** Reads a whole store, in steps that do not block the page. */
+async function readAll(store: EventStore): Promise<StoredRecord[]> {
+  const records: StoredRecord[] = [];
+  for (;;) {
+    const some = await store.read(records.at(-1)?.key ?? -1, 250);
+    if (some.length === 0) return records;
+    records.push(...some);
+  }
 }
 
 /** Counts what is stored, and chooses what to give up: the least worth first, among equals the oldest. */
-export function planSacrifice(stored: StoredRecord[], bounds: Bounds): Sacrifice {
+function plan(stored: StoredRecord[], bounds: Bounds): { size: Size; changes: Change[] } {
   const records = stored.flatMap(({ key, value }) =>
     isEventRecord(value) ? [{ key, record: value }] : [],
   );
@@ -43,8 +53,27 @@ export function planSacrifice(stored: StoredRecord[], bounds: Bounds): Sacrifice
     }
   }
   const changes = records.flatMap(({ key, record }) => {
-    const events = record.events.filter((json) => !gone.has(json));
-    return events.length < record.events.length ? [{ key, record: { ...record, events } }] : [];
+    const [kept, dropped] = [false, true].map((going) =>
+      record.events.filter((json) => gone.has(json) === going),
+    ) as [string[], string[]];
+    return dropped.length > 0 ? [{ key, record: { ...record, events: kept }, gone: dropped }] : [];
   });
-  return { events: all.length, bytes, dropped: [...gone], changes };
+  return { size: { events: all.length, bytes }, changes };
+}
+
+/** Counts what is really stored, and gives up what is worth least until `bounds` hold. */
+export async function sacrifice(
+  store: EventStore,
+  bounds: Bounds,
+  on: { counted(size: Size): void; gone(events: string[]): void },
+): Promise<void> {
+  const { size, changes } = plan(await readAll(store), bounds);
+  on.counted(size);
+  // Whole records first: a full disk lets one delete, but not always write.
+  for (const whole of [true, false]) {
+    const some = changes.filter(({ record }) => (record.events.length === 0) === whole);
+    if (some.length === 0) continue;
+    await store.rewrite(some);
+    on.gone(some.flatMap(({ gone }) => gone));
+  }
 }

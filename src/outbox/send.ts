@@ -30,7 +30,7 @@ const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },
   events: AdEvent[],
-  extras: Pick<EventBatch, 'dropped'>,
+  dropped: EventBatch['dropped'],
   keepalive: boolean,
 ): Promise<Delivery> {
   const delivery: Delivery = { settled: [], rejections: [], rewards: [], failure: undefined };
@@ -41,7 +41,7 @@ export async function sendEvents(
 
   const send = async (part: AdEvent[]): Promise<Failure | undefined> => {
     const sentAt = new Date(clock.now()).toISOString();
-    const body = { sent_at: sentAt, events: part, ...extras };
+    const body = { sent_at: sentAt, events: part, ...(dropped && { dropped }) };
     const answer = await client.sendEvents(body, { keepalive });
     if (answer.kind === 'ok') {
       delivery.rewards.push(...answer.body.decisions);

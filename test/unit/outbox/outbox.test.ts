@@ -449,3 +449,62 @@ test('every event is counted under exactly one heading', async () => {
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, rejected: { late: 8 } });
   expect(sum()).toBe(30);
 });
+
+test('tries again when a wait ends while the store is still being read', async () => {
+  const { clock, service, store, openTab } = browser();
+  const slow = deferred();
+  const read: typeof store.read = async (after, limit) => {
+    if (after > 0) await slow.promise;
+    return store.read(after, limit);
+  };
+  const { outbox } = openTab({ store: { ...store, read, close: () => undefined } });
+  service.faults.push(async () => ({ kind: 'retry', status: 429 }));
+  await settled();
+  await outbox.enqueue(adEvent());
+  await clock.advance(1_000);
+  slow.resolve();
+  await settled();
+  expect(service.counted).toHaveLength(1);
+});
+
+test('where a sacrifice makes no room, later events cost no more stored ones', async () => {
+  const { store, service, openTab } = browser();
+  service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
+  let full = false;
+  const append: typeof store.append = (records) =>
+    full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
+  const { outbox } = openTab({ store: { ...store, append, close: () => undefined } });
+  for (let index = 0; index < 20; index++) await outbox.enqueue(adEvent('midpoint'));
+  full = true;
+  for (let index = 0; index < 5; index++) await outbox.enqueue(adEvent('complete'));
+  const { dropped, stored, storage } = outbox.diagnostics();
+  expect(storage).toBe('memory');
+  expect(dropped.too_many).toBeLessThanOrEqual(6);
+  expect(stored).toBe(25 - (dropped.too_many ?? 0));
+  full = false;
+  await outbox.enqueue(adEvent('complete'));
+  expect(outbox.diagnostics().storage).toBe('indexeddb');
+});
+
+test('a full disk lets whole records go although none can be rewritten', async () => {
+  const { store, service, openTab } = browser();
+  service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
+  let full = false;
+  const rewrite: typeof store.rewrite = async (changes) => {
+    if (changes.some(({ record }) => record.events.length > 0)) throw new Error('full');
+    full = false;
+    await store.rewrite(changes);
+  };
+  const append: typeof store.append = (records) =>
+    full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
+  const { outbox } = openTab({ store: { ...store, append, rewrite, close: () => undefined } });
+  for (let burst = 0; burst < 4; burst++)
+    await Promise.all(Array.from({ length: 5 }, () => outbox.enqueue(adEvent('midpoint'))));
+  full = true;
+  await outbox.enqueue(adEvent('complete'));
+  expect(outbox.diagnostics()).toMatchObject({
+    storage: 'indexeddb',
+    stored: 16,
+    dropped: { too_many: 5 },
+  });
+});

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { type Browser, chromium } from 'playwright';
+
+/** A whole browser in processes of its own, which a test can kill as a crash does. */
+export interface KillableBrowser {
+  browser: Browser;
+  /** SIGKILL to all its processes; resolves when they are gone. */
+  kill(): Promise<void>;
+}
+
+export const chromiumPath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+export const chromiumArguments = [
+  '--headless=new',
+  '--no-sandbox',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts a browser on the profile in this folder; what it stored is there for the next one. */
+export async function openKillableBrowser(profile: string): Promise<KillableBrowser> {
+  const child = spawn(
+    chromiumPath,
+    [
+      ...chromiumArguments,
+      '--remote-debugging-port=0',
+      `--user-data-dir=${profile}`,
+      'about:blank',
+    ],
+    // A process group of its own: every process of the browser dies with it.
+    { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const exited = once(child, 'exit');
+  const address = await new Promise<string>((resolve, reject) => {
+    const lines = createInterface({ input: child.stderr });
+    lines.on('line', (line) => {
+      const found = /DevTools listening on (ws:\S+)/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+    void exited.then(() => reject(new Error('The browser ended before it was ready.')));
+  });
+  const browser = await chromium.connectOverCDP(address);
+  return {
+    browser,
+    async kill() {
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+        process.kill(-child.pid, 'SIGKILL');
+      await exited;
+      await browser.close();
+    },
+  };
+}

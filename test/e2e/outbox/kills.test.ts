@@ -1,0 +1,81 @@
+import type { Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { KillableBrowser } from './killable-browser.ts';
+import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+import type { PageOptions, Step } from './page.ts';
+
+let lab: OutboxLab;
+let running: KillableBrowser;
+let profile = 0;
+
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab.close());
+afterEach(async () => {
+  profile += 1;
+  await running.kill();
+  lab.receiver.forget();
+});
+
+/** Starts the browser on the profile that the last one left. */
+const start = async (options: PageOptions = {}): Promise<Page> => {
+  running = await lab.openBrowser(`profile-${profile}`);
+  const [context] = running.browser.contexts();
+  if (!context) throw new Error('The browser has no profile.');
+  return lab.open(context, options);
+};
+const makeAndStore = async (page: Page, count: number) => {
+  await page.evaluate((many) => window.game.make(many), count);
+  expect(await page.evaluate(() => window.game.diagnostics().storage)).toBe('indexeddb');
+  await waitFor(() => expect(lab.receiver.resolved.size).toBe(count));
+};
+
+const steps: Step[] = [
+  'before the write',
+  'after the write',
+  'before the request',
+  'after the answer',
+  'before the removal',
+  'after the removal',
+];
+
+test.each(steps)('a browser that is killed %s loses nothing that was stored', async (step) => {
+  const { receiver } = lab;
+  receiver.fault = ({ request }) => request.socket.destroy();
+  await makeAndStore(await start(), 20);
+  await running.kill();
+  receiver.fault = undefined;
+
+  const died = receiver.died();
+  const page = await start({ dieAt: step });
+  // Its promise never resolves where the page stands still before that.
+  await page.evaluate(() => void window.game.make(5));
+  await died;
+  await running.kill();
+
+  const next = await start();
+  await lab.expectAllArrived(next);
+  expect(receiver.resolved.size).toBeGreaterThanOrEqual(20);
+  // What was not written may be gone; what was written is there, its promise resolved or not.
+  if (step === 'after the write') await waitFor(() => expect(receiver.arrivals.size).toBe(25));
+  // Once before the kill and once after it, at most.
+  expect(Math.max(...receiver.arrivals.values())).toBeLessThanOrEqual(2);
+});
+
+test('a browser that is killed in a storm of events loses nothing that was stored', async () => {
+  const { receiver } = lab;
+  const page = await start();
+  await page.evaluate(() => {
+    const frame = () => {
+      void window.game.make(10);
+      requestAnimationFrame(frame);
+    };
+    frame();
+  });
+  await waitFor(() => expect(receiver.resolved.size).toBeGreaterThan(500));
+  await running.kill();
+  const resolved = receiver.resolved.size;
+  await lab.expectAllArrived(await start());
+  expect(receiver.arrivals.size).toBeGreaterThanOrEqual(resolved);
+});

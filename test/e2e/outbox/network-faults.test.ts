@@ -1,0 +1,198 @@
+import type { BrowserContext, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { PageOptions } from './page.ts';
+import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+import type { Exchange } from './receiver.ts';
+
+let lab: OutboxLab;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab.close());
+beforeEach(async () => {
+  context = await lab.newContext();
+  page = await lab.open(context);
+});
+afterEach(async () => {
+  await context.close();
+  lab.receiver.forget();
+});
+
+const make = (count: number, detail = 'good') =>
+  page.evaluate(([many, text]) => window.game.make(many, 'midpoint', text), [
+    count,
+    detail,
+  ] as const);
+const diagnostics = () => page.evaluate(() => window.game.diagnostics());
+const again = async (options: PageOptions) => {
+  await page.close();
+  page = await lab.open(context, options);
+};
+const requests = (count: number) =>
+  waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
+/** How often the events arrived, most often first. */
+const arrivals = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
+
+/** The first `times` requests meet this fault. */
+const faulty = (times: number, fault: (exchange: Exchange) => void) => {
+  lab.receiver.fault = (exchange) => {
+    if (lab.receiver.requests.length >= times) lab.receiver.fault = undefined;
+    fault(exchange);
+  };
+};
+
+test('idle and empty there is no timer, no request, no transaction', async () => {
+  await make(5);
+  await lab.expectAllArrived(page);
+  await page.evaluate(() => window.game.flush());
+  const begun = await page.evaluate(async () => {
+    let transactions = 0;
+    const begin = IDBDatabase.prototype.transaction;
+    IDBDatabase.prototype.transaction = function (...parameters) {
+      transactions++;
+      return begin.apply(this, parameters);
+    };
+    for (let frame = 0; frame < 60; frame++)
+      await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
+    return transactions;
+  });
+  expect(begun).toBe(0);
+  expect(lab.receiver.requests).toHaveLength(1);
+  expect(await page.evaluate(() => window.game.timers())).toBe(0);
+  expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 5 });
+});
+
+test('a lost answer makes the same ids come again, and each is counted once', async () => {
+  faulty(1, ({ accept, request }) => {
+    accept();
+    request.socket.destroy();
+  });
+  await make(30);
+  await lab.expectAllArrived(page);
+  expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 2));
+  expect(await diagnostics()).toMatchObject({ sent: 30, dropped: {}, rejected: {} });
+});
+
+test('a connection that the server closes half is tried again', async () => {
+  faulty(2, ({ request }) => request.socket.end());
+  await make(30);
+  await lab.expectAllArrived(page);
+  expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 1));
+});
+
+test('a body that breaks off is tried again', async () => {
+  faulty(1, ({ accept, response }) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '9999' });
+    response.write(JSON.stringify(accept()).slice(0, 50), () => response.destroy());
+  });
+  await make(10);
+  await lab.expectAllArrived(page);
+  expect(await diagnostics()).toMatchObject({ sent: 10 });
+});
+
+test('a server that never answers is given up after the time-out', async () => {
+  faulty(1, () => undefined);
+  await make(10);
+  await lab.expectAllArrived(page);
+  expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'timeout' });
+});
+
+test.each([429, 503])(
+  'a %d with Retry-After is waited out, whatever else happens',
+  async (status) => {
+    await again({ speed: 1 });
+    faulty(1, ({ response }) => response.writeHead(status, { 'retry-after': '1' }).end());
+    await make(10);
+    await requests(1);
+    await make(10);
+    await page.evaluate(() => window.dispatchEvent(new Event('online')));
+    await page.evaluate(() => window.game.flush());
+    await lab.expectAllArrived(page);
+    const [first, second] = lab.receiver.requests.map(({ atMs }) => atMs);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1_000);
+    expect(arrivals()).toEqual(Array.from({ length: 20 }, () => 1));
+  },
+);
+
+test.each([429, 500, 503])(
+  'a %d without Retry-After is tried again with back-off',
+  async (status) => {
+    faulty(4, ({ response }) => response.writeHead(status).end());
+    await make(10);
+    await lab.expectAllArrived(page);
+    expect(lab.receiver.requests).toHaveLength(5);
+    expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
+  },
+);
+
+test('one event that makes the service refuse a batch of a hundred does not block the others', async () => {
+  lab.receiver.fault = ({ batch, accept, response }) => {
+    const bad = batch.events.some(({ detail }) => detail === 'bad');
+    const refusal = { type: '', title: '', status: 400, detail: '', code: 'malformed_json' };
+    response.writeHead(bad ? 400 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(bad ? refusal : accept()));
+  };
+  await page.evaluate(() => {
+    void window.game.make(63);
+    void window.game.make(1, 'midpoint', 'bad');
+    return window.game.make(36);
+  });
+  await waitFor(() => expect(lab.receiver.arrivals.size).toBe(99));
+  await waitFor(async () =>
+    expect(await diagnostics()).toMatchObject({
+      stored: 0,
+      sent: 99,
+      rejected: { malformed_json: 1 },
+    }),
+  );
+  expect(arrivals()).toEqual(Array.from({ length: 99 }, () => 1));
+});
+
+test('the page of a captive portal, with status 200, is no acknowledgement', async () => {
+  faulty(3, ({ response }) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please sign in</h1>'),
+  );
+  await make(10);
+  await lab.expectAllArrived(page);
+  expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'foreign_answer' });
+});
+
+test('a week without network loses nothing, over reloads', async () => {
+  const day = 86_400_000;
+  for (let days = 0; days < 7; days++) {
+    await again({ clockOffMs: days * day });
+    await context.setOffline(true);
+    await make(20);
+    await context.setOffline(false);
+    lab.receiver.fault = ({ request }) => request.socket.destroy();
+  }
+  lab.receiver.fault = undefined;
+  await again({ clockOffMs: 7 * day - 1 });
+  await lab.expectAllArrived(page);
+  expect(lab.receiver.arrivals.size).toBe(140);
+  expect(await diagnostics()).toMatchObject({ dropped: {}, rejected: {} });
+});
+
+test('a clock that is set back a day loses nothing and stops nothing', async () => {
+  faulty(2, ({ response }) => response.writeHead(503).end());
+  await make(10);
+  await page.evaluate(() => window.game.moveClock(-86_400_000));
+  await make(10);
+  await lab.expectAllArrived(page);
+  const sentAt = lab.receiver.requests.map(({ batch }) => Date.parse(batch.sent_at));
+  expect(Date.now() - (sentAt.at(-1) ?? 0)).toBeGreaterThan(86_000_000);
+  expect(lab.receiver.arrivals.size).toBe(20);
+});
+
+test('a browser that wrongly believes to be offline sends all the same', async () => {
+  await page.addInitScript(() =>
+    Object.defineProperty(Navigator.prototype, 'onLine', { get: () => false }),
+  );
+  await page.reload();
+  expect(await page.evaluate(() => navigator.onLine)).toBe(false);
+  await make(10);
+  await lab.expectAllArrived(page);
+});

@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContext, Page } from 'playwright';
+import { build } from 'vite';
+import { expect, vi } from 'vitest';
+import { type KillableBrowser, openKillableBrowser } from './killable-browser.ts';
+import type { PageOptions } from './page.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+/** Long enough for a machine that does a lot beside this. */
+export const waitFor = <T>(check: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(check, { timeout: 20_000, interval: 20 });
+
+/** A receiver and a browser, for the tests of one file. */
+export interface OutboxLab {
+  receiver: Receiver;
+  /** A context with storage of its own, in the browser that the file shares. */
+  newContext(): Promise<BrowserContext>;
+  /** A browser of its own, on the profile of this name, which outlives it. */
+  openBrowser(profile: string): Promise<KillableBrowser>;
+  /** The folder of the profile of this name. */
+  profile(name: string): string;
+  open(context: BrowserContext, options?: PageOptions): Promise<Page>;
+  /** Every event that was stored arrived, each under its own id, and nothing is left to do. */
+  expectAllArrived(page: Page): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function bundlePage(): Promise<string> {
+  const output = await build({
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      target: 'es2022',
+      write: false,
+      minify: false,
+      lib: {
+        entry: fileURLToPath(new URL('page.ts', import.meta.url)),
+        formats: ['iife'],
+        name: 'page',
+      },
+    },
+  });
+  const [chunk] = [output].flat().flatMap((result) => ('output' in result ? result.output : []));
+  if (chunk?.type !== 'chunk') throw new Error('The page was not built.');
+  return chunk.code;
+}
+
+export async function startLab(): Promise<OutboxLab> {
+  const folder = await mkdtemp(join(tmpdir(), 'trueward-outbox-'));
+  const receiver = await startReceiver(await bundlePage());
+  const shared = await openKillableBrowser(join(folder, 'shared'));
+  return {
+    receiver,
+    newContext: () => shared.browser.newContext(),
+    openBrowser: (profile) => openKillableBrowser(join(folder, profile)),
+    profile: (name) => join(folder, name),
+    async open(context, options = {}) {
+      const page = await context.newPage();
+      await page.goto(`${receiver.url}/?${encodeURIComponent(JSON.stringify(options))}`);
+      return page;
+    },
+    async expectAllArrived(page) {
+      const here = await page.evaluate(() => window.game.resolved);
+      await waitFor(() => {
+        const stored = [...receiver.resolved, ...here];
+        expect(stored.filter((id) => !receiver.arrivals.has(id))).toEqual([]);
+      });
+      await waitFor(async () => {
+        const left = await page.evaluate(async () => ({
+          inStore: await window.game.inStore(),
+          stored: window.game.diagnostics().stored,
+          timers: window.game.timers(),
+        }));
+        expect(left).toEqual({ inStore: 0, stored: 0, timers: 0 });
+      });
+    },
+    async close() {
+      await shared.kill();
+      await receiver.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/** The page of these tests: an outbox on the browser's own parts, and what tests need to lead it. */
+import { createOutbox } from '../../../src/outbox/create-outbox.ts';
+import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
+import type { NewAdEvent, OutboxDiagnostics } from '../../../src/outbox/outbox.ts';
+import { type Clock, systemClock } from '../../../src/platform/clock.ts';
+import { browserConnectivity } from '../../../src/platform/connectivity.ts';
+import { newRandomId } from '../../../src/platform/ids.ts';
+import { browserLocks } from '../../../src/platform/locks.ts';
+import { browserPageLifecycle } from '../../../src/platform/page-lifecycle.ts';
+import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
+import { createServiceClient } from '../../../src/transport/create-service-client.ts';
+
+/** What the address of the page can say. */
+export interface PageOptions {
+  /** How far the page's clock is off, in milliseconds. */
+  clockOffMs?: number;
+  /** How much faster than real its timers run. Default: 20. */
+  speed?: number;
+  /** The step at which the page tells the server, and never goes on. */
+  dieAt?: Step;
+}
+
+/** The steps on the way of an event. */
+export type Step =
+  | 'before the write'
+  | 'after the write'
+  | 'before the request'
+  | 'after the answer'
+  | 'before the removal'
+  | 'after the removal';
+
+export interface TestPage {
+  /** Enqueues events in one task; their ids are in `resolved` when they are stored. */
+  make(count: number, type?: NewAdEvent['type'], detail?: string): Promise<void>;
+  resolved: string[];
+  diagnostics(): OutboxDiagnostics;
+  /** How many records are really in the database. */
+  inStore(): Promise<number>;
+  /** How many timers of the outbox run. */
+  timers(): number;
+  flush(): Promise<void>;
+  moveClock(ms: number): void;
+}
+
+declare global {
+  interface Window {
+    game: TestPage;
+  }
+}
+
+const options = JSON.parse(decodeURIComponent(location.search.slice(1)) || '{}') as PageOptions;
+let clockOffMs = options.clockOffMs ?? 0;
+const running = new Set<number>();
+const clock: Clock = {
+  now: () => Date.now() + clockOffMs,
+  monotonic: systemClock.monotonic,
+  after(ms, callback) {
+    const timer = setTimeout(
+      () => {
+        running.delete(timer);
+        callback();
+      },
+      ms / (options.speed ?? 20),
+    ) as unknown as number;
+    running.add(timer);
+    return () => {
+      clearTimeout(timer);
+      running.delete(timer);
+    };
+  },
+};
+
+/** Runs `work`; at the step that the address names, the server is told and nothing goes on. */
+const through = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
+  await reach(before);
+  const result = await work();
+  await reach(after);
+  return result;
+};
+const reach = async (step: Step): Promise<void> => {
+  if (step !== options.dieAt) return;
+  await fetch('/died', { method: 'POST' });
+  await new Promise(() => undefined);
+};
+
+// By real time: how long a browser may take to open it is not what is tried here.
+const indexedDbStore = createIndexedDbStore({ name: 'outbox-test', clock: systemClock });
+const store: typeof indexedDbStore = {
+  ...indexedDbStore,
+  append: (records) =>
+    through('before the write', 'after the write', () => indexedDbStore.append(records)),
+  remove: (first, last) =>
+    through('before the removal', 'after the removal', () => indexedDbStore.remove(first, last)),
+};
+const serviceClient = createServiceClient({
+  serviceUrl: location.origin,
+  publishableKey: 'pk_test',
+  fetch: (...request) => fetch(...request),
+  clock,
+  isOnline: browserConnectivity.isOnline,
+  timeoutMs: 20_000,
+});
+
+let lastId = '';
+const outbox = createOutbox({
+  name: 'outbox-test',
+  client: {
+    ...serviceClient,
+    sendEvents: (batch, how) =>
+      through('before the request', 'after the answer', () => serviceClient.sendEvents(batch, how)),
+  },
+  clock,
+  random: Math.random,
+  newId: () => (lastId = newRandomId()),
+  locks: browserLocks(),
+  connectivity: browserConnectivity,
+  lifecycle: browserPageLifecycle,
+  openTabSignal: browserTabSignal,
+  store: options.dieAt ? store : indexedDbStore,
+});
+
+const resolved: string[] = [];
+window.game = {
+  async make(count, type = 'midpoint', detail = 'good') {
+    const event = { type, decision_id: 'dec_1', token: 'token', detail };
+    await Promise.all(
+      Array.from({ length: count }, async () => {
+        const stored = outbox.enqueue(event);
+        const id = lastId;
+        await stored;
+        resolved.push(id);
+        navigator.sendBeacon('/resolved', id);
+      }),
+    );
+  },
+  resolved,
+  diagnostics: () => outbox.diagnostics(),
+  inStore: async () => (await indexedDbStore.read(-1, 1e6)).length,
+  timers: () => running.size,
+  flush: () => outbox.flush(),
+  moveClock: (ms) => (clockOffMs += ms),
+};

@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
+
+export interface Exchange {
+  batch: EventBatch;
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Counts the events as the service does, and says what became of each. */
+  accept(): EventBatchResult;
+}
+
+/** A service that counts each event id once, and has the faults that a test gives it. */
+export interface Receiver {
+  url: string;
+  /** How often each event arrived. */
+  arrivals: Map<string, number>;
+  /** Ids that a page said were stored. */
+  resolved: Set<string>;
+  requests: { atMs: number; batch: EventBatch }[];
+  /** Answers instead of the service; `undefined` is none. */
+  fault: ((exchange: Exchange) => void) | undefined;
+  /** Resolves when a page has come to the step at which it stands still. */
+  died(): Promise<void>;
+  /** Nothing of this is known any more. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+const sendJson = (response: ServerResponse, body: unknown): void => {
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+};
+
+/** Starts it with the page at `/`, whose script is `script`. */
+export async function startReceiver(script: string): Promise<Receiver> {
+  let tellDied = (): void => undefined;
+  const receiver: Receiver = {
+    url: '',
+    arrivals: new Map(),
+    resolved: new Set(),
+    requests: [],
+    fault: undefined,
+    died: () =>
+      new Promise((resolve) => {
+        tellDied = resolve;
+      }),
+    forget() {
+      for (const known of [receiver.arrivals, receiver.resolved]) known.clear();
+      receiver.requests.length = 0;
+      receiver.fault = undefined;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+
+  const takeEvents = (request: IncomingMessage, response: ServerResponse, body: string): void => {
+    const batch = JSON.parse(body) as EventBatch;
+    receiver.requests.push({ atMs: performance.now(), batch });
+    const accept = (): EventBatchResult => ({
+      results: batch.events.map(({ id }) => {
+        const before = receiver.arrivals.get(id) ?? 0;
+        receiver.arrivals.set(id, before + 1);
+        return { id, status: before > 0 ? 'duplicate' : 'accepted' };
+      }),
+      decisions: [],
+    });
+    if (receiver.fault) receiver.fault({ batch, request, response, accept });
+    else sendJson(response, accept());
+  };
+
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (data: Buffer) => (body += data.toString()));
+    request.on('end', () => {
+      switch (request.url?.split('?')[0]) {
+        case '/v1/events':
+          return takeEvents(request, response, body);
+        case '/resolved':
+          receiver.resolved.add(body);
+          return response.end();
+        case '/died':
+          response.end();
+          return tellDied();
+        case '/script.js':
+          return response.setHeader('content-type', 'text/javascript').end(script);
+        default:
+          return response
+            .setHeader('content-type', 'text/html')
+            .end('<!doctype html><title>Outbox</title><script src="/script.js"></script>');
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return receiver;
+}

@@ -1,0 +1,90 @@
+import type { BrowserContext, CDPSession, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+
+let lab: OutboxLab;
+let context: BrowserContext;
+let page: Page;
+let devtools: CDPSession;
+
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab.close());
+beforeEach(async () => {
+  context = await lab.newContext();
+  page = await lab.open(context);
+  devtools = await context.newCDPSession(page);
+});
+afterEach(async () => {
+  await context.close();
+  lab.receiver.forget();
+});
+
+const diagnostics = () => page.evaluate(() => window.game.diagnostics());
+const make = (count: number) => page.evaluate((many) => window.game.make(many), count);
+
+test('when the quota is filled the least valuable events go first, and every one is counted', async () => {
+  lab.receiver.fault = ({ request }) => request.socket.destroy();
+  const { usage } = await devtools.send('Storage.getUsageAndQuota', { origin: lab.receiver.url });
+  await devtools.send('Storage.overrideQuotaForOrigin', {
+    origin: lab.receiver.url,
+    quotaSize: usage + 300_000,
+  });
+  await page.evaluate(async () => {
+    await window.game.make(20, 'complete');
+    // What is all alike would be compressed to nothing.
+    const noise = () => crypto.getRandomValues(new Uint8Array(80)).join('').slice(0, 200);
+    for (let burst = 0; burst < 40; burst++)
+      await Promise.all(Array.from({ length: 50 }, () => window.game.make(1, 'midpoint', noise())));
+    await window.game.make(20, 'complete');
+  });
+  const made = 2_040;
+  const { stored, dropped, storage } = await diagnostics();
+  expect(dropped.too_many ?? 0).toBeGreaterThan(0);
+  expect(stored + (dropped.too_many ?? 0)).toBe(made);
+  await devtools.send('Storage.overrideQuotaForOrigin', { origin: lab.receiver.url });
+  lab.receiver.fault = undefined;
+  await waitFor(async () => expect((await diagnostics()).stored).toBe(0));
+  const completions = lab.receiver.requests.flatMap(({ batch }) =>
+    batch.events.filter(({ type }) => type === 'complete').map(({ id }) => id),
+  );
+  expect(new Set(completions).size).toBe(40);
+  expect(lab.receiver.arrivals.size).toBe(stored);
+  expect(lab.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
+  expect(['indexeddb', 'memory']).toContain(storage);
+  // With room again, events are stored for good again.
+  await make(1);
+  expect((await diagnostics()).storage).toBe('indexeddb');
+});
+
+test('goes on when the database is deleted while it runs, and counts what is really there', async () => {
+  lab.receiver.fault = ({ request }) => request.socket.destroy();
+  await make(10);
+  await page.evaluate(
+    () =>
+      new Promise((resolve, reject) => {
+        const request = indexedDB.deleteDatabase('outbox-test');
+        request.onsuccess = resolve;
+        request.onerror = reject;
+      }),
+  );
+  lab.receiver.fault = undefined;
+  await make(10);
+  await waitFor(() => expect(lab.receiver.arrivals.size).toBeGreaterThanOrEqual(10));
+  await waitFor(async () =>
+    expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0 }),
+  );
+});
+
+test('goes on when the player clears the data of the site', async () => {
+  await make(10);
+  await lab.expectAllArrived(page);
+  await devtools.send('Storage.clearDataForOrigin', {
+    origin: lab.receiver.url,
+    storageTypes: 'all',
+  });
+  await make(10);
+  await lab.expectAllArrived(page);
+  expect(lab.receiver.arrivals.size).toBe(20);
+});
