@@ -13,8 +13,9 @@ import type { EventRecord, EventStore } from './event-store.ts';
 import { createMemoryStore } from './memory-store.ts';
 import type { Outbox } from './outbox.ts';
 import { createRecentEvents } from './recent-events.ts';
-import { sacrifice, type Bounds } from './sacrifice.ts';
+import { exceeds, sacrifice, type Bounds } from './sacrifice.ts';
 import { sendEvents, type Delivery } from './send.ts';
+import type { TabNews } from './tab-news.ts';
 
 export interface OutboxParts {
   /** Names what the tabs share: the lock and the signal. One per publishable key. */
@@ -33,11 +34,10 @@ export interface OutboxParts {
   bounds?: Bounds;
 }
 
-/** What tabs tell each other: how the shared store grew or shrank, and what the service answered. */
-interface TabNews {
-  events: number;
-  bytes: number;
-  rewards: RewardStatus[];
+/** The events of one task, which are stored together. */
+interface Group {
+  events: string[];
+  stored: Promise<void>;
 }
 
 /** Makes the durable queue of events; opens its store at once, so that the first event does not wait. */
@@ -50,7 +50,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const signal = parts.openTabSignal<TabNews>(`${parts.name}:outbox`);
   const counts = createCounts();
   const { diagnostics } = counts;
-  let group: { events: string[]; stored: Promise<void> } | undefined;
+  let group: Group | undefined;
   /** Whether the quota stayed exceeded after a sacrifice. */
   let hopeless = false;
   let leading = false;
@@ -153,14 +153,12 @@ export function createOutbox(parts: OutboxParts): Outbox {
     const at = clock.now();
     const source = await keep(groupEvents(events).map((some) => ({ v: 1, at, events: some })));
     tally(source, events.length, lengthOf(events));
-    const size = sizeOf(source);
-    if (size.events > bounds.events || size.bytes > bounds.bytes)
-      await takeStock(source, bounds).catch(note);
+    if (exceeds(sizeOf(source), bounds)) await takeStock(source, bounds).catch(note);
     if (source === memory) drain.wake();
   };
 
   /** Begins the write in a microtask: with all that this task enqueues, and before it ends. */
-  const openGroup = (events: string[] = []): typeof group & object => ({
+  const openGroup = (events: string[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {
       group = undefined;

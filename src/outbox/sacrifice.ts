@@ -10,6 +10,9 @@ import {
 /** How much may wait; more than that is sacrificed. */
 export type Bounds = Size;
 
+export const exceeds = (size: Size, bounds: Bounds): boolean =>
+  size.events > bounds.events || size.bytes > bounds.bytes;
+
 /** What an event is worth when room is short: the lowest goes first, completions are money and go last. */
 const worth: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
 /** Quartiles and all others, those of other releases too, go first. */
@@ -41,15 +44,16 @@ function plan(stored: StoredRecord[], bounds: Bounds): { size: Size; changes: Ch
     isEventRecord(value) ? [{ key, record: value }] : [],
   );
   const all = records.flatMap(({ record }) => record.events);
-  const bytes = lengthOf(all);
+  const size = { events: all.length, bytes: lengthOf(all) };
   const gone = new Set<string>();
-  if (all.length > bounds.events || bytes > bounds.bytes) {
-    let left = bytes;
+  if (exceeds(size, bounds)) {
+    const target = { events: bounds.events * headroom, bytes: bounds.bytes * headroom };
+    const left = { ...size };
     for (const json of [...all].sort((a, b) => worthOf(a) - worthOf(b))) {
-      if (all.length - gone.size <= bounds.events * headroom && left <= bounds.bytes * headroom)
-        break;
+      if (!exceeds(left, target)) break;
       gone.add(json);
-      left -= json.length;
+      left.events -= 1;
+      left.bytes -= json.length;
     }
   }
   const changes = records.flatMap(({ key, record }) => {
@@ -58,7 +62,7 @@ function plan(stored: StoredRecord[], bounds: Bounds): { size: Size; changes: Ch
     ) as [string[], string[]];
     return dropped.length > 0 ? [{ key, record: { ...record, events: kept }, gone: dropped }] : [];
   });
-  return { size: { events: all.length, bytes }, changes };
+  return { size, changes };
 }
 
 /** Counts what is really stored, and gives up what is worth least until `bounds` hold. */

@@ -55,10 +55,12 @@ test('when the leading tab is frozen another one sends, and it takes part again 
     await leader.setLifecycle('frozen');
     await other.evaluate('window.game.make(10)');
     await arrived(11);
-    expect(await other.evaluate('window.game.diagnostics()')).toMatchObject({
-      stored: 0,
-      sent: 10,
-    });
+    await waitFor(async () =>
+      expect(await other.evaluate('window.game.diagnostics()')).toMatchObject({
+        stored: 0,
+        sent: 10,
+      }),
+    );
     await leader.setLifecycle('active');
     await leader.activate();
     await leader.evaluate('window.game.make(5)');
