@@ -26,9 +26,6 @@ export function firstOf(
     .toSorted((a, b) => a.receivedAtMs - b.receivedAtMs)[0];
 }
 
-/** Two requests differ by no more than this; when the device's clock says more, it was set meanwhile. */
-const slowestRequestMs = 30_000;
-
 /**
  * From when to when an ad was watched. Without a `start`, it began no later than it was seen. Two
  * requests of one device can take very different times: a slow one only makes things look later, so
@@ -41,9 +38,10 @@ export function watchOf(
   servedAtMs: number | undefined,
 ): Watch {
   const { issuedAtMs, requiredMs } = decision;
-  const endMs = complete.occurredAtMs;
+  // A time that had to be clamped tells nothing: the device's clock was set between the two.
+  const endMs = complete.clamped ? complete.receivedAtMs : complete.occurredAtMs;
   const start = firstOf(events, 'start');
-  if (!start) {
+  if (!start || start.clamped || complete.clamped) {
     const statedMs = endMs - (complete.watchedMs ?? 0);
     const fromMs = Math.max(issuedAtMs, Math.min(statedMs, servedAtMs ?? statedMs));
     return { fromMs, toMs: endMs, requiredMs };
@@ -53,15 +51,15 @@ export function watchOf(
   return { fromMs, toMs: Math.min(endMs, fromMs + durationMs), requiredMs };
 }
 
-/** By the device's clock where it can be trusted, otherwise by the service's. */
+/**
+ * By the device's clock where the service's says no less: a slow completion does not make the watch
+ * longer, and a page that is run at 16 times its speed does not make it long enough.
+ */
 function durationOf(start: RecordedEvent, complete: RecordedEvent, requiredMs: number): number {
   const byService = complete.occurredAtMs - start.occurredAtMs;
   const byDevice = byService - (complete.offsetMs - start.offsetMs);
   const usable =
-    !start.clamped &&
-    !complete.clamped &&
-    byDevice >= requiredMs * watchedShare &&
-    Math.abs(byDevice - byService) <= slowestRequestMs;
+    byDevice >= requiredMs * watchedShare && byDevice <= byService + toleranceMs(requiredMs);
   return usable ? byDevice : byService;
 }
 
@@ -82,7 +80,7 @@ export function isTooFast(
   if (watch.toMs - watch.fromMs < requiredMs - tolerance) return true;
   return quartiles.some(([type, share]) => {
     const event = firstOf(events, type);
-    if (!event) return false;
+    if (!event || event.clamped) return false;
     const neededMs = requiredMs * share;
     return (
       event.receivedAtMs - issuedAtMs < neededMs - tolerance ||
@@ -94,7 +92,10 @@ export function isTooFast(
 /** Whether things are said to have happened in an order in which no player makes them happen. */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   const order = ['start', ...quartiles.map(([type]) => type), 'complete'] as const;
-  const times = order.flatMap((type) => firstOf(events, type)?.occurredAtMs ?? []);
+  const times = order.flatMap((type) => {
+    const event = firstOf(events, type);
+    return event && !event.clamped ? event.occurredAtMs : [];
+  });
   return times.some((time, index) =>
     times.slice(0, index).some((before) => before - time > toleranceMs(requiredMs)),
   );

@@ -32,9 +32,14 @@ describe('the time of a watch', () => {
   const of = (start: RecordedEvent | undefined, complete: RecordedEvent, servedAtMs?: number) =>
     watchOf(decision, [...(start ? [start] : []), complete], complete, servedAtMs);
 
-  test('is not shortened by a start whose request was slow', () => {
-    const start = event('start', 9_000, { offsetMs: 8_000 });
+  test('is not shortened by a start whose request was slower, a little', () => {
+    const start = event('start', 3_000, { offsetMs: 2_000 });
     expect(of(start, event('complete', 11_000))).toEqual(watch(1_000));
+  });
+
+  test('is as short as it was when a page runs at 16 times its speed', () => {
+    const complete = event('complete', 31_000, { offsetMs: -9_375 });
+    expect(of(event('start', 30_375), complete)).toMatchObject({ fromMs: 30_375, toMs: 31_000 });
   });
 
   test('is not moved into the next ad by a completion whose request was slow', () => {

@@ -1,0 +1,322 @@
+import type { Decision } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { updatePlacement, switchKill } from './reward-operator.ts';
+import { startGame, type Filled, type Game } from './reward-game.ts';
+
+let game: Game;
+beforeAll(async () => {
+  game = await startGame();
+});
+afterAll(() => game.stop());
+
+const denied = (reason: string) => ({ state: 'denied', reason });
+const edit = (token: string, changes: object): string => {
+  const [body = '', mac] = token.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+  const edited = Buffer.from(JSON.stringify({ ...claims, ...changes })).toString('base64url');
+  return `${edited}.${mac}`;
+};
+
+test('an honest watch is rewarded: the attacks below fail for their own reason', async () => {
+  expect(await game.watch(await game.decide('honest'))).toMatchObject({ state: 'earned' });
+});
+
+describe('tokens', () => {
+  test('a token edited to name another user, placement or time is refused', async () => {
+    const decision = await game.decide('editor');
+    game.pass(5_000);
+    for (const changes of [
+      { userRef: 'victim' },
+      { placement: 'double-coins' },
+      { environment: 'live' },
+      { issuedAtMs: 0 },
+      { expiresAtMs: 9e15 },
+    ]) {
+      const token = edit(decision.token, changes);
+      const { results } = await game.report({ ...game.complete(decision), token });
+      expect(results).toMatchObject([{ status: 'rejected', code: 'token_invalid' }]);
+    }
+    expect((await game.status(decision.id)).state).toBe('none');
+  });
+
+  test('a token without a signature, or with one of another length, is refused', async () => {
+    const decision = await game.decide('stripper');
+    const body = decision.token.split('.')[0] ?? '';
+    for (const token of [body, `${body}.`, `${body}.AAAA`, `.${body}`, '.', '...']) {
+      const { results } = await game.report({ ...game.complete(decision), token });
+      expect(results).toMatchObject([{ status: 'rejected', code: 'token_invalid' }]);
+    }
+  });
+
+  test('the token of one decision moves no other', async () => {
+    const [mine, other] = [await game.decide('mover'), await game.decide('mover')];
+    game.pass(5_000);
+    const { results } = await game.report({ ...game.complete(other), token: mine.token });
+    expect(results).toMatchObject([{ status: 'rejected', code: 'decision_mismatch' }]);
+  });
+
+  test('a sandbox token earns nothing with a live key', async () => {
+    const decision = await game.decide('sandbox-player');
+    game.pass(5_000);
+    const { body } = await game.client.call<{ results: object[] }>(
+      'POST',
+      '/v1/events',
+      game.keys.live.publishable,
+      { sent_at: new Date(game.clock.nowMs()).toISOString(), events: [game.complete(decision)] },
+      { 'user-agent': 'Mozilla/5.0 Chrome/140.0.0.0' },
+    );
+    expect(body.results).toMatchObject([{ status: 'rejected', code: 'environment_mismatch' }]);
+  });
+});
+
+describe('replay', () => {
+  test('an earned reward is not earned again by the same completion, or by a new one', async () => {
+    const decision = await game.decide('replayer');
+    await game.report(game.event(decision, 'start'));
+    game.pass(5_000);
+    const complete = game.complete(decision);
+    await game.report(game.seen(decision), complete);
+    expect((await game.report(complete)).results).toMatchObject([{ status: 'duplicate' }]);
+    game.pass(20_000);
+    await game.report(game.seen(decision), game.complete(decision));
+    expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
+    expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
+  });
+
+  test('a device whose storage was rewound reports all of it again, and earns nothing more', async () => {
+    const decision = await game.decide('rewinder');
+    const start = game.event(decision, 'start');
+    await game.report(start);
+    game.pass(5_000);
+    const rest = [game.seen(decision), game.complete(decision)];
+    await game.report(...rest);
+    const earned = await game.count('rewards_earned');
+    game.pass(3_600_000);
+    const { results, decisions } = await game.report(start, ...rest);
+    expect(results.map(({ status }) => status)).toEqual(['duplicate', 'duplicate', 'duplicate']);
+    expect(decisions).toMatchObject([{ state: 'earned' }]);
+    expect(await game.count('rewards_earned')).toBe(earned);
+  });
+});
+
+describe('time', () => {
+  test('a completion before the ad can have ended is denied for good', async () => {
+    const decision = await game.decide('early');
+    game.pass(4_700);
+    await game.report(game.event(decision, 'start'), game.seen(decision), game.complete(decision));
+    game.pass(60_000);
+    await game.report(game.complete(decision));
+    expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
+  });
+
+  test('a device whose clock was set ahead gains no time', async () => {
+    const decision = await game.decide('clock-setter');
+    const ahead = (ms: number) => new Date(game.clock.nowMs() + ms).toISOString();
+    game.pass(1_000);
+    const events = [
+      { ...game.event(decision, 'start'), occurred_at: ahead(3_600_000) },
+      { ...game.seen(decision), occurred_at: ahead(3_602_000) },
+      { ...game.complete(decision), occurred_at: ahead(3_605_000) },
+    ];
+    const body = { sent_at: ahead(3_605_000), events };
+    await game.client.call('POST', '/v1/events', game.client.publishable, body);
+    expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
+  });
+
+  test('a page at 16 times its speed is denied, however long its ad lay loaded', async () => {
+    const decision = await game.decide('speeder');
+    game.pass(60_000);
+    const sent = (fast: number) => new Date(game.clock.nowMs() + fast).toISOString();
+    const post = (fast: number, event: object) =>
+      game.client.call('POST', '/v1/events', game.client.publishable, {
+        sent_at: sent(fast),
+        events: [{ ...event, occurred_at: sent(fast) }],
+      });
+    await post(0, game.event(decision, 'start'));
+    game.pass(125);
+    await post(1_875, game.seen(decision));
+    game.pass(188);
+    await post(4_687, game.complete(decision));
+    expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
+  });
+
+  test('quartiles faster than the ad plays give it away, though the completion waits', async () => {
+    const decision = await game.decide('skipper');
+    game.pass(60_000);
+    await game.report(game.event(decision, 'start'));
+    game.pass(50);
+    await game.report(
+      game.event(decision, 'first_quartile'),
+      game.event(decision, 'midpoint'),
+      game.event(decision, 'third_quartile'),
+    );
+    game.pass(5_000);
+    await game.report(game.seen(decision), game.complete(decision));
+    expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
+  });
+
+  test('an ad in a background tab is not watched: its player counts only visible time', async () => {
+    const decision = await game.decide('background');
+    await game.report(game.event(decision, 'start'));
+    game.pass(30_000);
+    await game.report(game.seen(decision), game.event(decision, 'complete', { watched_ms: 900 }));
+    expect(await game.status(decision.id)).toMatchObject(denied('watched_too_little'));
+  });
+
+  test('an ad that nobody saw is not rewarded', async () => {
+    const decision = await game.decide('hidden');
+    await game.report(game.event(decision, 'start'));
+    game.pass(5_000);
+    await game.report(
+      game.event(decision, 'impression', { visible: { ratio: 0.2, ms: 5_000 } }),
+      game.complete(decision),
+    );
+    expect(await game.status(decision.id)).toMatchObject({
+      state: 'pending',
+      reason: 'no_impression',
+    });
+  });
+
+  test('ads that were hoarded cannot be seen after they expired', async () => {
+    const decision = await game.decide('hoarder');
+    game.pass(700_000);
+    const { results } = await game.report(
+      game.event(decision, 'start'),
+      game.seen(decision),
+      game.event(decision, 'viewable', { visible: { ratio: 1, ms: 2_000 } }),
+      game.complete(decision),
+    );
+    expect(results.map(({ code }) => code)).toEqual(['expired', 'expired', undefined, undefined]);
+    expect(await game.status(decision.id)).toMatchObject({ state: 'pending' });
+  });
+
+  test('a completion after the late window comes too late', async () => {
+    const decision = await game.decide('latecomer');
+    await game.report(game.event(decision, 'start'));
+    game.pass(86_400_001);
+    await game.report(game.seen(decision), game.complete(decision));
+    expect(await game.status(decision.id)).toMatchObject({ state: 'expired', reason: 'late' });
+  });
+});
+
+describe('many at once', () => {
+  test('two devices of one user watch two ads at once and earn one reward', async () => {
+    const [phone, desk] = [await game.decide('two-devices'), await game.decide('two-devices')];
+    await Promise.all([phone, desk].map((each) => game.report(game.event(each, 'start'))));
+    game.pass(5_000);
+    await Promise.all(
+      [phone, desk].map((each) => game.report(game.seen(each), game.complete(each))),
+    );
+    const states = await Promise.all([phone, desk].map(({ id }) => game.status(id)));
+    expect(states.map(({ state }) => state).toSorted()).toEqual(['denied', 'earned']);
+    expect(states.find(({ state }) => state === 'denied')?.reason).toBe('overlapping_watch');
+  });
+
+  test('ten ads loaded at once are worth no more than the time that passes', async () => {
+    const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
+    const startedMs = game.clock.nowMs();
+    // Each says that it followed the one before as closely as is tolerated.
+    for (const [index, ad] of ads.entries()) {
+      game.clock.set(Math.max(game.clock.nowMs(), startedMs + 5_000 + index * 3_000));
+      const begin = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
+      await game.report(
+        { ...game.event(ad, 'start'), occurred_at: begin },
+        game.seen(ad),
+        game.complete(ad),
+      );
+    }
+    const passedMs = game.clock.nowMs() - startedMs;
+    const states = await Promise.all(ads.map(({ id }) => game.status(id)));
+    const earned = states.filter(({ state }) => state === 'earned').length;
+    expect(earned * 4_750).toBeLessThanOrEqual(passedMs + 1_250);
+  });
+
+  test('more unseen ads than a game loads ahead are invalid traffic', async () => {
+    const ads: Filled[] = [];
+    for (let count = 0; count < 61; count += 1) ads.push(await game.decide('hoards'));
+    const last = ads.at(-1);
+    if (!last) throw new Error('Expected ads.');
+    await game.watch(last);
+    expect(await game.status(last.id)).toMatchObject(denied('invalid_traffic'));
+    expect(await game.webhookEvents('decision.served', last.id)).toBe(0);
+    expect(await game.count('invalid_traffic', 'too_many_decisions')).toBeGreaterThan(0);
+  });
+
+  test('a cap holds for ads that were all asked for before it was reached', async () => {
+    await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
+    const ask = () => game.decide('collector', { placement: 'double-coins' });
+    const [first, second] = [await ask(), await ask()];
+    game.pass(20_000);
+    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    // The later one first: the earlier one then lies before it in time.
+    for (const [ad, beganMs] of [
+      [first, 7_000],
+      [second, 17_000],
+    ] as const) {
+      await game.report(
+        { ...game.event(ad, 'start'), occurred_at: ago(beganMs) },
+        { ...game.seen(ad), occurred_at: ago(beganMs - 2_000) },
+        { ...game.complete(ad), occurred_at: ago(beganMs - 5_000) },
+      );
+    }
+    expect(await game.status(first.id)).toMatchObject({ state: 'earned' });
+    expect(await game.status(second.id)).toMatchObject(denied('frequency_capped'));
+    await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
+  });
+});
+
+describe('traffic', () => {
+  test('a bot that says so is neither billed nor rewarded, and is counted', async () => {
+    const headers = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
+    const request = { placement: 'revive', user_ref: 'bot', formats: ['image'] };
+    const { body: decision } = await game.client.call<Decision & { token: string }>(
+      'POST',
+      '/v1/decisions',
+      game.client.publishable,
+      request,
+      headers,
+    );
+    await game.watch(decision);
+    expect(await game.status(decision.id)).toMatchObject(denied('invalid_traffic'));
+    expect(await game.webhookEvents('decision.served', decision.id)).toBe(0);
+    expect(await game.count('invalid_traffic', 'bot')).toBeGreaterThan(0);
+  });
+
+  test('an order in which no player makes events is invalid traffic', async () => {
+    const decision = await game.decide('script');
+    game.pass(20_000);
+    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    await game.report(
+      { ...game.event(decision, 'start'), occurred_at: ago(1_000) },
+      { ...game.seen(decision), occurred_at: ago(8_000) },
+      { ...game.complete(decision), occurred_at: ago(10_000) },
+    );
+    expect(await game.status(decision.id)).toMatchObject(denied('invalid_traffic'));
+    expect(await game.count('invalid_traffic', 'impossible_order')).toBe(1);
+    expect(await game.webhookEvents('decision.served', decision.id)).toBe(0);
+  });
+
+  test('a kill switch between decision and completion stops the reward', async () => {
+    const decision = await game.decide('killed', { placement: 'double-coins' });
+    await game.report(game.event(decision, 'start'));
+    game.pass(5_000);
+    await game.report(game.seen(decision));
+    const off = await switchKill(game, 'double-coins');
+    const { results } = await game.report(game.complete(decision));
+    expect(results).toMatchObject([{ status: 'rejected', code: 'killed' }]);
+    await off();
+    await game.report(game.complete(decision));
+    expect(await game.status(decision.id)).toMatchObject(denied('killed'));
+  });
+
+  test('a publishable key can read no reward without its token, and make nothing', async () => {
+    const decision = await game.decide('stolen-key');
+    const { call, publishable } = game.client;
+    const path = `/v1/decisions/${decision.id}`;
+    expect((await call('GET', path, publishable)).status).toBe(403);
+    const other = await game.decide('stolen-key');
+    const headers = { 'decision-token': other.token };
+    expect((await call('GET', path, publishable, undefined, headers)).status).toBe(403);
+    expect((await call('GET', '/v1/webhooks', publishable)).status).toBe(403);
+  });
+});

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type {
+  AdEvent,
+  Decision,
+  DecisionRequest,
+  EventBatchResult,
+  Problem,
+  RewardStatus,
+} from '@trueward/protocol/wire';
+import { createSteerableClock, startInProcess } from '../in-process-service.ts';
+import { createClient } from './client.ts';
+
+export type Filled = Decision & { token: string };
+
+/** A service whose clock the test moves, and what players and cheats say to it. */
+export async function startGame(databaseUrl?: string) {
+  const clock = createSteerableClock(Date.UTC(2026, 5, 1));
+  const running = await startInProcess({
+    clock,
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+  });
+  const client = createClient(running);
+  const iso = (ms: number) => new Date(ms).toISOString();
+
+  const event = (
+    decision: Filled,
+    type: AdEvent['type'],
+    more: Partial<AdEvent> = {},
+  ): AdEvent => ({
+    id: randomUUID(),
+    type,
+    decision_id: decision.id,
+    token: decision.token,
+    occurred_at: iso(clock.nowMs()),
+    ...more,
+  });
+  const report = async (...events: AdEvent[]): Promise<EventBatchResult> => {
+    const body = { sent_at: iso(clock.nowMs()), events };
+    return (await client.call<EventBatchResult>('POST', '/v1/events', client.publishable, body))
+      .body;
+  };
+  const ask = (request: Partial<DecisionRequest>, key = client.publishable) =>
+    client.call<Filled & Pick<Problem, 'code'>>('POST', '/v1/decisions', key, {
+      placement: 'revive',
+      formats: ['image'],
+      ...request,
+    });
+  const seen = (decision: Filled) =>
+    event(decision, 'impression', { visible: { ratio: 1, ms: 1_000 } });
+  const complete = (decision: Filled) => event(decision, 'complete', { watched_ms: 5_000 });
+
+  return {
+    ...running,
+    client,
+    clock,
+    event,
+    report,
+    ask,
+    seen,
+    complete,
+    pass: (ms: number) => clock.set(clock.nowMs() + ms),
+    async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<Filled> {
+      const { body } = await ask({ user_ref: userRef, ...more });
+      if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);
+      return body;
+    },
+    /** Watches an ad of five seconds as players do. */
+    async watch(decision: Filled): Promise<RewardStatus | undefined> {
+      await report(event(decision, 'start'));
+      clock.set(clock.nowMs() + 5_000);
+      return (await report(seen(decision), complete(decision))).decisions[0];
+    },
+    async status(id: string): Promise<RewardStatus> {
+      return (await client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.secret)).body;
+    },
+    /** How often a metric was counted with a reason. */
+    async count(metric: string, reason = ''): Promise<number> {
+      const [row] = await running.service.database.query<{ count: number | null }>(
+        'SELECT sum(count)::bigint AS count FROM rollups WHERE metric = $1 AND reason = $2',
+        [metric, reason],
+      );
+      return row?.count ?? 0;
+    },
+    async webhookEvents(type: string, decisionId: string): Promise<number> {
+      const rows = await running.service.database.query<{ type: string; body: string }>(
+        'SELECT type, body FROM webhook_events WHERE type = $1',
+        [type],
+      );
+      return rows.filter(({ body }) => body.includes(decisionId)).length;
+    },
+  };
+}
+
+export type Game = Awaited<ReturnType<typeof startGame>>;

@@ -1,0 +1,61 @@
+import type { Placement } from '@trueward/protocol/wire';
+import { raiseConfigVersion } from '../../src/resource/resource-store.ts';
+import type { Queries } from '../../src/store/database.ts';
+import type { Game } from './reward-game.ts';
+
+/** What an operator changes, written straight into the database, and in force when this resolves. */
+async function change(game: Game, work: (queries: Queries) => Promise<void>): Promise<void> {
+  const { database, configuration } = game.service;
+  const accountId = await accountOf(game);
+  await database.transaction(async (queries) => {
+    await work(queries);
+    await raiseConfigVersion(queries, accountId);
+  });
+  await configuration.refresh();
+}
+
+export async function accountOf(game: Game): Promise<string> {
+  const [row] = await game.service.database.query<{ account_id: string }>(
+    'SELECT account_id FROM accounts',
+  );
+  return row?.account_id ?? '';
+}
+
+/** Changes members of a sandbox placement; `undefined` removes one. */
+export const updatePlacement = (
+  game: Game,
+  name: string,
+  members: { [K in keyof Placement]?: Placement[K] | undefined },
+): Promise<void> =>
+  change(game, async (queries) => {
+    const [row] = await queries.query<{ id: string; document: object }>(
+      `SELECT id, document FROM resources
+        WHERE kind = 'placement' AND environment = 'sandbox' AND document->>'name' = $1`,
+      [name],
+    );
+    const document = JSON.stringify({ ...row?.document, ...members });
+    await queries.query(`UPDATE resources SET document = $2::text::jsonb WHERE id = $1`, [
+      row?.id,
+      document,
+    ]);
+  });
+
+/** Turns a kill switch on; hands back what turns it off. */
+export async function switchKill(game: Game, placement: string): Promise<() => Promise<void>> {
+  const scope = { accountId: await accountOf(game), environment: 'sandbox' } as const;
+  const { resources } = game.service;
+  let id = '';
+  await change(game, async (queries) => {
+    const made = await resources.create(queries, scope, 'killSwitch', {
+      scope: 'placement',
+      target_id: placement,
+      state: 'on',
+      actor: 'test',
+    });
+    id = made.id;
+  });
+  return () =>
+    change(game, async (queries) => {
+      await resources.archive(queries, scope, 'killSwitch', id);
+    });
+}

@@ -1,0 +1,98 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/** A PostgreSQL server of this run alone. */
+export interface PrivatePostgres {
+  url: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a private PostgreSQL server from the machine's programs; undefined when there are none.
+ * `initdb` refuses root, so that root lends it the account of `postgres` or `nobody`.
+ */
+export async function startPrivatePostgres(): Promise<PrivatePostgres | undefined> {
+  const bin = findPrograms();
+  if (bin === undefined) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-postgres-'));
+  const as = process.getuid?.() === 0 ? unprivileged() : undefined;
+  if (as) chownSync(folder, as.uid, as.gid);
+  const data = join(folder, 'data');
+  const options = { ...(as ?? {}), cwd: folder, stdio: 'ignore' } as const;
+  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
+  const port = await freePort();
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+  ];
+  const server = spawn(
+    join(bin, 'postgres'),
+    ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+    options,
+  );
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const url = `postgres://trueward@127.0.0.1:${port}/postgres`;
+  await untilReady(url);
+  return {
+    url,
+    async stop() {
+      server.kill('SIGINT');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function findPrograms(): string | undefined {
+  const debian = '/usr/lib/postgresql';
+  const versions = existsSync(debian)
+    ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a))
+    : [];
+  return [
+    ...versions.map((version) => join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(':'),
+  ].find((bin) => existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres')));
+}
+
+function unprivileged(): { uid: number; gid: number } {
+  const id = (option: string, name: string) =>
+    Number(
+      execFileSync('id', [option, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+    );
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      return { uid: id('-u', name), gid: id('-g', name) };
+    } catch {
+      // There is no such account; the next one may exist.
+    }
+  }
+  throw new Error('PostgreSQL refuses root, and there is neither an account postgres nor nobody.');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Asks until the server takes connections; it has no other way to say so. */
+async function untilReady(url: string): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    const client = new pg.Client(url);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (attempt === 100) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}

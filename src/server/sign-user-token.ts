@@ -1,0 +1,51 @@
+/** For how long a user token is good, and when it is made. */
+export interface SignUserTokenOptions {
+  /** In seconds, at most 86,400. Default 3,600. */
+  lifetimeS?: number;
+  /** The present, in milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+}
+
+const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+
+/**
+ * Signs a user token on your server: with it, a client can ask for ads in the name of this user and
+ * of no other. Hand it to the client as the SDK's `userToken`.
+ *
+ * @param userRef - your name for the user: 1 to 128 printable ASCII characters.
+ * @param secret - the `utk_…` secret of the environment, from `POST /v1/user_token_secrets`.
+ * @throws TypeError when the secret is of another kind.
+ * @throws RangeError when the user or the lifetime is out of bounds.
+ * @example
+ * const userToken = await signUserToken(session.userId, process.env.USER_TOKEN_SECRET);
+ */
+export async function signUserToken(
+  userRef: string,
+  secret: string,
+  { lifetimeS = 3_600, now = Date.now }: SignUserTokenOptions = {},
+): Promise<string> {
+  if (typeof secret !== 'string' || !/^utk_(sandbox|live)_\S+$/.test(secret)) {
+    throw new TypeError(
+      'Expected a secret for user tokens (utk_…); API keys and webhook secrets sign no user tokens.',
+    );
+  }
+  if (typeof userRef !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(userRef)) {
+    throw new RangeError('Expected a user of 1 to 128 printable ASCII characters.');
+  }
+  if (!(lifetimeS > 0 && lifetimeS <= 86_400)) {
+    throw new RangeError(`Expected a lifetime from 1 to 86400 seconds, got ${lifetimeS}.`);
+  }
+  const issuedAtS = Math.floor(now() / 1_000);
+  const claims = { sub: userRef, iat: issuedAtS, exp: issuedAtS + Math.floor(lifetimeS) };
+  const body = `${toBase64Url(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))}.${toBase64Url(JSON.stringify(claims))}`;
+  const bytes = new TextEncoder().encode(secret);
+  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
+  const mac = new Uint8Array(
+    await crypto.subtle.sign(algorithm, key, new TextEncoder().encode(body)),
+  );
+  return `${body}.${toBase64Url(String.fromCharCode(...mac))}`;
+}
+
+/** @param binary - one character per byte. */
+const toBase64Url = (binary: string): string =>
+  btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startPrivatePostgres, type PrivatePostgres } from '../../service/test/private-postgres.ts';
+import { checkAgreement } from './support/check-agreement.ts';
+import { batchPlan, playersPerBatch, type BatchPlan } from './support/plan.ts';
+import { schedule, type Action } from './support/schedule.ts';
+import { createWorld, type World } from './support/world.ts';
+
+/** Sequences per database; `npm run property:rewards` does 10,000. */
+const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? '300');
+/** Replays one batch; `TRUEWARD_SHRINK=1` also makes it smaller. */
+const replay = process.env['TRUEWARD_SEED'];
+const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(replay);
+const batches = replay === undefined ? Math.ceil(sequences / playersPerBatch) : 1;
+
+const given = process.env['DATABASE_URL'];
+const postgres: PrivatePostgres | undefined =
+  given === undefined ? await startPrivatePostgres() : { url: given, stop: async () => undefined };
+afterAll(() => postgres?.stop());
+
+describe.each<[string, string | undefined]>([
+  ['the embedded database', undefined],
+  ['two processes on PostgreSQL', postgres?.url ?? ''],
+])('rewards on %s', (_name, databaseUrl) => {
+  let world: World;
+  beforeAll(async () => {
+    if (databaseUrl !== '') world = await createWorld(databaseUrl);
+  });
+  afterAll(() => world?.stop());
+
+  test(
+    `are earned by what was really watched, once each, in ${batches * playersPerBatch} sequences`,
+    {
+      timeout: 60_000 + sequences * 1_000,
+    },
+    async ({ skip }) => {
+      if (databaseUrl === '')
+        return skip('There is no PostgreSQL on this machine, and no DATABASE_URL.');
+      let earned = 0;
+      for (let batch = 0; batch < batches; batch += 1) {
+        const seed = firstSeed + batch;
+        const result = await fc.check(
+          fc.asyncProperty(batchPlan, async (plan) => {
+            earned += await runBatch(world, plan);
+          }),
+          { seed, numRuns: 1, endOnFailure: process.env['TRUEWARD_SHRINK'] !== '1' },
+        );
+        if (result.failed) {
+          throw new Error(`Replay with TRUEWARD_SEED=${seed}`, { cause: result.errorInstance });
+        }
+      }
+      // A test in which nobody earns anything would pass for the wrong reason.
+      expect(earned).toBeGreaterThan(batches * 5);
+    },
+  );
+});
+
+/** Plays one batch and compares; hands back how many rewards were earned. */
+async function runBatch(world: World, plan: BatchPlan): Promise<number> {
+  const startMs = world.clock.nowMs() + 1_000;
+  const { actions, tracks } = schedule(world, plan, startMs);
+  for (const group of groupByTime(actions)) {
+    world.clock.set(Math.max(group[0].atMs, world.clock.nowMs()));
+    await Promise.all(group.map(({ run }) => run()));
+  }
+  world.clock.set(world.clock.nowMs() + 25 * 3_600_000);
+  await world.settle();
+  return checkAgreement(world, tracks);
+}
+
+function groupByTime(actions: Action[]): [Action, ...Action[]][] {
+  const groups: [Action, ...Action[]][] = [];
+  for (const action of actions) {
+    const last = groups.at(-1);
+    if (last?.[0].atMs === action.atMs) last.push(action);
+    else groups.push([action]);
+  }
+  return groups;
+}

@@ -1,0 +1,114 @@
+import type { RewardStatus, WebhookEvent } from '@trueward/protocol/wire';
+import { verifyReceipt } from '../../../src/server/index.ts';
+import { expect } from 'vitest';
+import { isCheat, type Track } from './schedule.ts';
+import type { World } from './world.ts';
+
+type Final = Track & { status: RewardStatus };
+const before = new WeakMap<World, Map<string, number>>();
+
+/**
+ * After everything has come to rest: rewards are earned by what was watched, once each, and the
+ * answers to devices, the statuses, the webhooks, the receipts and the reports tell the same.
+ */
+export async function checkAgreement(world: World, tracks: Track[]): Promise<number> {
+  const finals = await Promise.all(
+    tracks.flatMap(({ decision, ...track }) =>
+      decision
+        ? [world.status(decision.id).then((status): Final => ({ ...track, decision, status }))]
+        : [],
+    ),
+  );
+  const earned = finals.filter(({ status }) => status.state === 'earned');
+  for (const final of finals) checkVerdict(final);
+  // A cheat whose ad lay loaded long enough can claim that time: no service could tell.
+  checkOneAtATime(earned.filter(({ plan }) => !isCheat(plan)));
+  checkWebhooks(world, finals);
+  for (const final of earned) await checkReceipt(world, final);
+  await checkReports(world, finals);
+  return earned.length;
+}
+
+function checkVerdict({ expected, status, told, ...track }: Final): void {
+  const about = JSON.stringify({ ...track, expected, status, told });
+  if (expected === 'earned') expect(status.state, about).toBe('earned');
+  if (expected === 'not earned') expect(status.state, about).not.toBe('earned');
+  expect(status.state, about).not.toBe('pending');
+  // What a device was told once for all is what it stays.
+  for (const state of told) {
+    if (state !== 'none' && state !== 'pending') expect(state, about).toBe(status.state);
+  }
+  expect(status.receipt !== undefined, about).toBe(status.state === 'earned');
+  if (status.state === 'denied') expect(status.reason, about).toBeDefined();
+}
+
+function checkOneAtATime(earned: Final[]): void {
+  for (const one of earned) {
+    for (const other of earned) {
+      const together =
+        one !== other && one.userRef === other.userRef && one.fromMs === other.fromMs;
+      expect(together, `two at once: ${JSON.stringify([one, other])}`).toBe(false);
+    }
+  }
+}
+
+function checkWebhooks(world: World, finals: Final[]): void {
+  const byDecision = (type: WebhookEvent['type']) => {
+    const found = new Map<string, WebhookEvent[]>();
+    for (const event of world.events.values()) {
+      if (event.type !== type || !('decision_id' in event.data)) continue;
+      const { decision_id: id } = event.data;
+      found.set(id, [...(found.get(id) ?? []), event]);
+    }
+    return found;
+  };
+  const rewarded = byDecision('decision.rewarded');
+  const served = byDecision('decision.served');
+  for (const { status, userRef, plan } of finals) {
+    const events = rewarded.get(status.id) ?? [];
+    expect(events.length, status.id).toBe(status.state === 'earned' ? 1 : 0);
+    expect((served.get(status.id) ?? []).length, status.id).toBeLessThanOrEqual(1);
+    if (status.state !== 'earned') continue;
+    expect(served.has(status.id), 'a reward has its impression').toBe(true);
+    expect(events[0]?.data).toEqual({
+      decision_id: status.id,
+      placement: plan.placement,
+      user_ref: userRef,
+      reward: status.reward,
+    });
+  }
+}
+
+async function checkReceipt(world: World, { status, userRef, plan }: Final): Promise<void> {
+  const receipt = await verifyReceipt(status.receipt ?? '', world.keysUrl, {
+    accountId: world.accountId,
+    environment: 'sandbox',
+    issuer: 'http://service.test',
+    now: world.clock.nowMs,
+  });
+  expect(receipt).toMatchObject({
+    decisionId: status.id,
+    userRef,
+    placement: plan.placement,
+    reward: status.reward,
+  });
+}
+
+/** The sums of this batch: those of the world so far, less those of the batches before. */
+async function checkReports(world: World, finals: Final[]): Promise<void> {
+  const known = before.get(world) ?? new Map<string, number>();
+  before.set(world, known);
+  const added = async (metric: string): Promise<number> => {
+    const total = [...(await world.count(metric)).values()].reduce((sum, count) => sum + count, 0);
+    const more = total - (known.get(metric) ?? 0);
+    known.set(metric, total);
+    return more;
+  };
+  for (const state of ['earned', 'denied', 'expired'] as const) {
+    const statuses = finals.filter(({ status }) => status.state === state).length;
+    expect(await added(`rewards_${state}`), state).toBe(statuses);
+  }
+  const served = [...world.events.values()].filter(({ type }) => type === 'decision.served').length;
+  const impressions = [...(await world.count('impressions')).values()];
+  expect(impressions.reduce((sum, count) => sum + count, 0)).toBe(served);
+}

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+
+/** How an ad of five seconds is watched, or not. */
+export type Behaviour =
+  | 'honest'
+  | 'offline' // everything is delivered hours later
+  | 'too-late' // everything is delivered after the late window
+  | 'early' // completes before the ad can have ended
+  | 'sped-up' // a page at 16 times its speed
+  | 'backdated' // says that all happened long ago, when it has just begun
+  | 'unseen' // reports no impression
+  | 'hidden' // reports an impression of too few pixels
+  | 'edited-token' // names another user in the token
+  | 'foreign-token' // sends the events with the token of another decision
+  | 'bot'; // says so
+
+/** One ad of one player. Times are in milliseconds of the service. */
+export interface WatchPlan {
+  behaviour: Behaviour;
+  placement: 'revive' | 'double-coins';
+  /** Between the end of the ad before and this request. */
+  gapMs: number;
+  /** Between request and start: the ad was loaded ahead. */
+  preloadedMs: number;
+  /** Watched beside the one before it, in another tab. */
+  parallel: boolean;
+  /** When each event is sent, and again, after it happened; several send it in parallel. */
+  sends: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
+  /** How long a request is under way. */
+  latencyMs: number;
+}
+
+export interface PlayerPlan {
+  /** How wrong the device's clock is. */
+  skewMs: number;
+  /** By how much it is set while the first ad runs. */
+  jumpMs: number;
+  watches: WatchPlan[];
+}
+
+export interface BatchPlan {
+  players: PlayerPlan[];
+  /** When a kill switch stops the placement double-coins, and for how long. */
+  kill: { atMs: number; forMs: number };
+}
+
+const times = (maxMs: number, step = 500) =>
+  fc.integer({ min: 0, max: maxMs / step }).map((count) => count * step);
+const sends = fc.array(times(8_000), { minLength: 1, maxLength: 3 });
+
+const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
+  { weight: 10, arbitrary: fc.constant('honest' as const) },
+  {
+    weight: 11,
+    arbitrary: fc.constantFrom(
+      'offline',
+      'too-late',
+      'early',
+      'sped-up',
+      'backdated',
+      'unseen',
+      'hidden',
+      'edited-token',
+      'foreign-token',
+      'bot',
+    ),
+  },
+);
+
+const watchPlan: fc.Arbitrary<WatchPlan> = fc.record({
+  behaviour,
+  placement: fc.constantFrom('revive', 'double-coins'),
+  gapMs: times(10_000).map((ms) => ms + 500),
+  preloadedMs: times(30_000),
+  parallel: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(false) },
+    { weight: 1, arbitrary: fc.constant(true) },
+  ),
+  sends: fc.record({ start: sends, quartiles: sends, seen: sends, complete: sends }),
+  latencyMs: fc.integer({ min: 0, max: 1_000 }),
+});
+
+const playerPlan: fc.Arbitrary<PlayerPlan> = fc.record({
+  skewMs: fc.constantFrom(0, 0, 250, -90_000, 7_200_000, -31_536_000_000),
+  jumpMs: fc.constantFrom(0, 0, 0, 3_600_000, -3_600_000),
+  watches: fc.array(watchPlan, { minLength: 1, maxLength: 3 }),
+});
+
+/** So many players go through their sequences at the same time. */
+export const playersPerBatch = 50;
+
+/** Plans of many players at one service; each player is one sequence. */
+export const batchPlan: fc.Arbitrary<BatchPlan> = fc.record({
+  players: fc.array(playerPlan, { minLength: playersPerBatch, maxLength: playersPerBatch }),
+  kill: fc.record({ atMs: times(60_000), forMs: times(15_000) }),
+});

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import type { AdEvent } from '@trueward/protocol/wire';
+import type { BatchPlan, PlayerPlan, WatchPlan } from './plan.ts';
+import type { World } from './world.ts';
+
+/** Something that happens at one moment of the service's clock. */
+export interface Action {
+  atMs: number;
+  run(): Promise<void>;
+}
+
+/** What became of one planned ad, and what must become of it. */
+export interface Track {
+  userRef: string;
+  plan: WatchPlan;
+  /** Undefined when there was no ad, because the placement was killed. */
+  decision?: { id: string; token: string };
+  /** States that the service told on the way. */
+  told: string[];
+  expected: 'earned' | 'not earned' | 'either';
+  /** When it would be watched: for the check that nobody watches two at once. */
+  fromMs: number;
+  toMs: number;
+}
+
+const adMs = 5_000;
+const hourMs = 3_600_000;
+
+/** Turns a plan into actions at absolute times. */
+export function schedule(
+  world: World,
+  { players, kill }: BatchPlan,
+  startMs: number,
+): { actions: Action[]; tracks: Track[] } {
+  const window = { fromMs: startMs + kill.atMs, toMs: startMs + kill.atMs + kill.forMs };
+  const actions: Action[] = [];
+  const tracks: Track[] = [];
+  if (kill.forMs > 0) {
+    actions.push({ atMs: window.fromMs, run: () => world.kill(true) });
+    actions.push({ atMs: window.toMs, run: () => world.kill(false) });
+  }
+  for (const player of players) schedulePlayer(world, player, startMs, window, actions, tracks);
+  return { actions: actions.toSorted((a, b) => a.atMs - b.atMs), tracks };
+}
+
+interface Window {
+  fromMs: number;
+  toMs: number;
+}
+
+function schedulePlayer(
+  world: World,
+  player: PlayerPlan,
+  startMs: number,
+  kill: Window,
+  actions: Action[],
+  tracks: Track[],
+): void {
+  const userRef = `player-${randomUUID()}`;
+  const mine: Track[] = [];
+  let freeMs = startMs;
+  // A device whose clock is set has one ad: two would not be told apart by any service.
+  const watches = player.jumpMs === 0 ? player.watches : player.watches.slice(0, 1);
+  for (const plan of watches) {
+    const before = mine.at(-1);
+    const beside = plan.parallel && before !== undefined;
+    const fromMs = beside ? before.fromMs : freeMs + plan.gapMs + plan.preloadedMs;
+    const decideMs = Math.max(startMs, fromMs - plan.preloadedMs);
+    const track: Track = {
+      userRef,
+      plan,
+      told: [],
+      expected: 'either',
+      fromMs,
+      toMs: fromMs + adMs,
+    };
+    const jumpAtMs = player.jumpMs === 0 ? Infinity : fromMs + 2_500;
+    const device = (ms: number) => ms + player.skewMs + (ms >= jumpAtMs ? player.jumpMs : 0);
+    const happenings = happeningsOf(plan, decideMs, fromMs);
+    actions.push({ atMs: decideMs, run: () => decide(world, track) });
+    for (const { type, happenedMs, statedMs, sentMs, more } of happenings) {
+      // One id for all its copies: made when it happened.
+      const id = randomUUID();
+      for (const atMs of sentMs) {
+        actions.push({
+          atMs,
+          run: async () => {
+            const event = { id, type, occurred_at: device(statedMs ?? happenedMs), ...more };
+            await send(world, track, mine, event, device(atMs - plan.latencyMs));
+          },
+        });
+      }
+    }
+    track.expected = expectation(plan, happenings, decideMs, kill, beside);
+    // Corrected by an hour, which the device was never wrong by when it happened.
+    if (plan.behaviour === 'offline' && player.jumpMs !== 0) track.expected = 'either';
+    if (beside && before.expected === 'earned') before.expected = 'either';
+    freeMs = Math.max(freeMs, track.toMs);
+    mine.push(track);
+    tracks.push(track);
+  }
+  if (!mine.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
+  // What the cheat claims can be the time of an honest watch.
+  for (const track of mine) if (track.expected === 'earned') track.expected = 'either';
+}
+
+/** Whether the ad is not watched for its time, and said to be. */
+export const isCheat = ({ behaviour }: WatchPlan): boolean =>
+  ['early', 'sped-up', 'backdated'].includes(behaviour);
+
+interface Happening {
+  type: AdEvent['type'];
+  happenedMs: number;
+  /** What the device says instead. */
+  statedMs?: number;
+  sentMs: number[];
+  more: Pick<AdEvent, 'watched_ms' | 'visible'>;
+}
+
+/** What happens on the device, and when it is sent. */
+function happeningsOf(plan: WatchPlan, decideMs: number, fromMs: number): Happening[] {
+  const { behaviour, sends, latencyMs } = plan;
+  const speed =
+    behaviour === 'sped-up' ? 16 : behaviour === 'early' || behaviour === 'backdated' ? 50 : 1;
+  const laterMs = behaviour === 'offline' ? 5 * hourMs : behaviour === 'too-late' ? 25 * hourMs : 0;
+  const at = (
+    type: AdEvent['type'],
+    share: number,
+    delays: number[],
+    more: Happening['more'] = {},
+  ): Happening => {
+    const happenedMs = fromMs + Math.round((adMs * share) / speed);
+    const backdated = behaviour === 'backdated' ? { statedMs: happenedMs - 20 * hourMs } : {};
+    return {
+      type,
+      happenedMs,
+      ...backdated,
+      more,
+      sentMs: delays.map((delay) => sentAt(happenedMs, delay)),
+    };
+  };
+  const sentAt = (happenedMs: number, delay: number): number => {
+    // A cheat does not wait: the service would see five seconds pass.
+    const cheats = speed > 1;
+    const ms = happenedMs + (cheats ? 0 : delay) + laterMs + latencyMs;
+    return Math.max(decideMs + 1, Math.ceil(ms / 500) * 500);
+  };
+  const visible = { ratio: behaviour === 'hidden' ? 0.3 : 1, ms: 1_000 };
+  return [
+    at('start', 0, sends.start),
+    at('first_quartile', 0.25, sends.quartiles),
+    at('midpoint', 0.5, sends.quartiles),
+    ...(behaviour === 'unseen' ? [] : [at('impression', 0.4, sends.seen, { visible })]),
+    at('complete', 1, sends.complete, { watched_ms: adMs }),
+  ];
+}
+
+function expectation(
+  plan: WatchPlan,
+  happenings: Happening[],
+  decideMs: number,
+  kill: Window,
+  beside: boolean,
+): Track['expected'] {
+  const { behaviour, placement, preloadedMs } = plan;
+  if (isCheat(plan)) {
+    const first = (type: AdEvent['type']) =>
+      Math.min(...happenings.flatMap((each) => (each.type === type ? each.sentMs : [])));
+    const startTold = behaviour !== 'backdated' && first('start') < first('complete');
+    // The time for an ad has passed since the decision, and nothing says that it was not watched.
+    return preloadedMs >= 4_000 && !startTold ? 'either' : 'not earned';
+  }
+  if (behaviour !== 'honest' && behaviour !== 'offline') return 'not earned';
+  if (placement === 'double-coins' && kill.toMs > kill.fromMs) {
+    const inKill = (ms: number) => ms >= kill.fromMs && ms <= kill.toMs;
+    const sent = happenings.flatMap(({ sentMs }) => sentMs);
+    const firstComplete = Math.min(...(happenings.at(-1)?.sentMs ?? []));
+    if (firstComplete > kill.fromMs && firstComplete < kill.toMs) return 'not earned';
+    if (sent.some(inKill) || inKill(decideMs)) return 'either';
+  }
+  return beside ? 'either' : 'earned';
+}
+
+async function decide(world: World, track: Track): Promise<void> {
+  const { placement, behaviour } = track.plan;
+  const decision = await world.decide(placement, track.userRef, behaviour === 'bot');
+  if (decision) track.decision = decision;
+}
+
+async function send(
+  world: World,
+  track: Track,
+  mine: Track[],
+  event: { id: string; type: AdEvent['type']; occurred_at: number },
+  sentAt: number,
+): Promise<void> {
+  const { decision, plan } = track;
+  if (!decision) return;
+  const token = tokenOf(
+    plan,
+    decision.token,
+    mine.find((other) => other !== track)?.decision?.token,
+  );
+  const answer = await world.report(
+    {
+      ...event,
+      occurred_at: new Date(event.occurred_at).toISOString(),
+      decision_id: decision.id,
+      token,
+    },
+    new Date(sentAt).toISOString(),
+    plan.behaviour === 'bot',
+  );
+  track.told.push(...answer.filter(({ id }) => id === decision.id).map(({ state }) => state));
+}
+
+function tokenOf({ behaviour }: WatchPlan, token: string, other: string | undefined): string {
+  if (behaviour === 'foreign-token') return other ?? `${token}x`;
+  if (behaviour !== 'edited-token') return token;
+  const [body = '', mac] = token.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as object;
+  const edited = Buffer.from(JSON.stringify({ ...claims, userRef: 'thief' })).toString('base64url');
+  return `${edited}.${mac}`;
+}

@@ -1,0 +1,173 @@
+import type {
+  AdEvent,
+  Decision,
+  EventBatchResult,
+  RewardStatus,
+  WebhookEvent,
+} from '@trueward/protocol/wire';
+import { verifyWebhook } from '../../../src/server/index.ts';
+import { startReceiver } from '../../../service/test/http/receiver.ts';
+import {
+  createSteerableClock,
+  startInProcess,
+  type InProcessService,
+  type SteerableClock,
+} from '../../../service/test/in-process-service.ts';
+import { raiseConfigVersion } from '../../../service/src/resource/resource-store.ts';
+import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
+
+/** A service, or two on one database, whose clock the test moves, and a game server behind it. */
+export interface World {
+  clock: SteerableClock;
+  decide(
+    placement: string,
+    userRef: string,
+    bot: boolean,
+  ): Promise<{ id: string; token: string } | undefined>;
+  report(event: AdEvent, sentAt: string, bot: boolean): Promise<RewardStatus[]>;
+  status(id: string): Promise<RewardStatus>;
+  kill(on: boolean): Promise<void>;
+  /** Ends what waited too long, and waits until every webhook has arrived. */
+  settle(): Promise<void>;
+  /** The events that the game server received and verified, once each. */
+  events: ReadonlyMap<string, WebhookEvent>;
+  /** Sums of a metric, by reason. */
+  count(metric: string): Promise<Map<string, number>>;
+  accountId: string;
+  keysUrl: string;
+  stop(): Promise<void>;
+}
+
+const bots = 'Mozilla/5.0 (compatible; Examplebot/1.0)';
+
+export async function createWorld(databaseUrl?: string): Promise<World> {
+  const clock = createSteerableClock(Date.UTC(2026, 0, 1));
+  const first = await startInProcess({
+    clock,
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+  });
+  const processes: InProcessService[] = [first];
+  if (databaseUrl !== undefined) {
+    // A second process on the same database: requests go to either.
+    const { dataDirectory } = first.config;
+    processes.push(await startInProcess({ clock, databaseUrl, dataDirectory }));
+  }
+  const { publishable, secret } = first.keys.sandbox;
+  let turn = 0;
+  const call = async <T>(
+    method: string,
+    path: string,
+    key: string,
+    body?: object,
+    userAgent = 'Player/1.0',
+  ) => {
+    const { url } = processes[turn++ % processes.length] ?? first;
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'user-agent': userAgent,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const answer = (await response.json()) as T;
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+    return answer;
+  };
+
+  const receiver = await startReceiver();
+  const webhook = await call<{ secret: string }>('POST', '/v1/webhooks', secret, {
+    url: receiver.url,
+    events: ['decision.served', 'decision.rewarded'],
+  });
+  const { database, resources } = first.service;
+  await Promise.all(processes.map(({ service }) => service.configuration.refresh()));
+  const [account] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
+  const accountId = account?.account_id ?? '';
+  const scope = { accountId, environment: 'sandbox' } as const;
+  const events = new Map<string, WebhookEvent>();
+  let read = 0;
+
+  const readReceived = async (): Promise<void> => {
+    for (const { body, headers } of receiver.received.slice(read)) {
+      const signedAtMs = Number(headers['service-timestamp']) * 1_000;
+      const event = await verifyWebhook(body, headers, webhook.secret, { now: () => signedAtMs });
+      events.set(event.id, event);
+    }
+    read = receiver.received.length;
+  };
+  const undelivered = async (): Promise<number> => {
+    const [row] = await database.query<{ count: number }>(
+      "SELECT count(*) AS count FROM deliveries WHERE state <> 'delivered'",
+    );
+    return row?.count ?? 0;
+  };
+
+  let switched: string | undefined;
+  return {
+    clock,
+    events,
+    accountId,
+    keysUrl: `${first.url}/.well-known/jwks.json`,
+    async decide(placement, userRef, bot) {
+      const request = { placement, user_ref: userRef, formats: ['image'] };
+      const decision = await call<Decision>(
+        'POST',
+        '/v1/decisions',
+        publishable,
+        request,
+        bot ? bots : undefined,
+      );
+      if (decision.status !== 'filled' && decision.reason !== 'killed')
+        throw new Error(`Expected an ad, got ${JSON.stringify(decision)}`);
+      return decision.token === undefined ? undefined : { id: decision.id, token: decision.token };
+    },
+    async report(event, sentAt, bot) {
+      const body = { sent_at: sentAt, events: [event] };
+      return (
+        await call<EventBatchResult>(
+          'POST',
+          '/v1/events',
+          publishable,
+          body,
+          bot ? bots : undefined,
+        )
+      ).decisions;
+    },
+    status: (id) => call<RewardStatus>('GET', `/v1/decisions/${id}`, secret),
+    async kill(on) {
+      await database.transaction(async (queries) => {
+        if (on) {
+          const made = await resources.create(queries, scope, 'killSwitch', {
+            scope: 'placement',
+            target_id: 'double-coins',
+            state: 'on',
+            actor: 'test',
+          });
+          switched = made.id;
+        } else if (switched !== undefined) {
+          await resources.archive(queries, scope, 'killSwitch', switched);
+        }
+        await raiseConfigVersion(queries, accountId);
+      });
+      await Promise.all(processes.map(({ service }) => service.configuration.refresh()));
+    },
+    async settle() {
+      while ((await expireRewards(database, clock)).length > 0);
+      while ((await undelivered()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      await readReceived();
+    },
+    async count(metric) {
+      const rows = await database.query<{ reason: string; count: number }>(
+        'SELECT reason, sum(count)::bigint AS count FROM rollups WHERE metric = $1 GROUP BY reason',
+        [metric],
+      );
+      return new Map(rows.map(({ reason, count }) => [reason, count]));
+    },
+    async stop() {
+      for (const process of processes.toReversed()) await process.stop();
+      await receiver.close();
+    },
+  };
+}
