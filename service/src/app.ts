@@ -6,11 +6,16 @@ import type { DecisionTokens } from './decision/token.ts';
 import type { TakeIn } from './event/intake.ts';
 import { collectMethods } from './http/allowed-methods.ts';
 import { addAuthentication } from './http/authenticate.ts';
+import { addAddressCheck } from './http/check-address.ts';
 import { addPreflight } from './http/cors.ts';
 import { addJsonBody } from './http/json-body.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { problemDocument, ProblemError, toProblemError } from './http/problem.ts';
 import { addDecisionRoutes } from './http/routes/decisions.ts';
+import type { RateLimiter } from './http/rate-limits.ts';
+import { addDocs } from './http/routes/docs.ts';
+import { addMetrics } from './http/routes/metrics.ts';
+import { addReportRoutes } from './http/routes/reports.ts';
 import { addEventRoutes } from './http/routes/events.ts';
 import { addHealthRoutes } from './http/routes/health.ts';
 import { addMediaRoutes } from './http/routes/media.ts';
@@ -58,6 +63,8 @@ export interface AppParts {
   onUse(principal: Principal): void;
   /** Told of a secret key that came from a web page. */
   onLeak(principal: Principal, origin: string, requestId: string): Promise<void>;
+  limiter: RateLimiter;
+  metricsToken: string | undefined;
   mediaDirectory: string;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
@@ -69,7 +76,7 @@ const bodyLimit = 64 * 1024;
 
 /** Builds the HTTP application; it listens to nothing yet. */
 export async function createApp(parts: AppParts): Promise<FastifyInstance> {
-  const { configuration, clock, onUse, onLeak } = parts;
+  const { configuration, clock, limiter, onUse, onLeak } = parts;
   const log: FastifyBaseLogger = parts.log;
   const app = Fastify({
     loggerInstance: log,
@@ -86,10 +93,19 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     if (parts.stopping.aborted) void reply.header('connection', 'close');
   });
   addErrors(app);
+  addMetrics(app, parts);
   addJsonBody(app);
+  addAddressCheck(app);
   addValidation(app);
-  addAuthentication(app, { clock, findKey: configuration.findKey, onUse, onLeak });
+  addAuthentication(app, {
+    clock,
+    findKey: configuration.findKey,
+    limiter,
+    onUse,
+    onLeak,
+  });
   await addOpenApi(app);
+  addDocs(app);
   addPreflight(app);
   addHealthRoutes(app, parts);
   addMediaRoutes(app, parts);
@@ -113,6 +129,7 @@ function addOperatorRoutes(app: FastifyInstance, parts: AppParts): void {
   addKeyRoutes(app, parts);
   addUserTokenRoutes(app, parts);
   addAuditRoutes(app, parts);
+  addReportRoutes(app, parts);
 }
 
 /** Answers every refusal and failure with a problem document. */

@@ -12,6 +12,7 @@ import { createPseudonyms } from './decision/viewer.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLane } from './event/record-events.ts';
 import { createRunOperation } from './http/operations.ts';
+import { createRateLimiter } from './http/rate-limits.ts';
 import { startKeyUse } from './key/key-use.ts';
 import { createManageKeys } from './key/manage-keys.ts';
 import { readMasterKey } from './key/master-key.ts';
@@ -184,6 +185,8 @@ async function wire(
       clock,
       wake: dispatcher.wake,
     }),
+    limiter: createRateLimiter(config.rateLimits, clock.nowMs),
+    metricsToken: config.metricsToken,
     onUse: keyUse.touch,
     onLeak: createRecordLeak(database, audit, clock),
     mediaDirectory: config.mediaDirectory,

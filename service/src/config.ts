@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { defaultRateLimits, type RateLimits } from './http/rate-limits.ts';
 
 /** What the service is started with; everything comes from environment variables. */
 export interface Config {
@@ -17,6 +18,10 @@ export interface Config {
   development: boolean;
   /** 32 bytes in base64 that encrypt secrets at rest; absent: a file in the data folder. */
   masterKey?: string;
+  /** Absent: requests are not limited. */
+  rateLimits?: RateLimits;
+  /** What `/metrics` asks for; absent: it answers this machine only. */
+  metricsToken?: string;
   logLevel: string;
 }
 
@@ -73,6 +78,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     (text) => logLevels.includes(text),
     `one of ${logLevels.join(', ')}`,
   );
+  const rateLimits = read('RATE_LIMITS', (text) => text === 'off' || text === 'on', 'on or off');
+  const metricsToken = read('METRICS_TOKEN', (text) => text.length >= 16, '16 characters or more');
   const config: Config = {
     dataDirectory: resolve(read('TRUEWARD_DATA_DIR', anything, 'a folder') ?? '.trueward'),
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
@@ -84,6 +91,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ),
     development: development === '1',
     ...(masterKey === undefined ? {} : { masterKey }),
+    ...(rateLimits === 'off' ? {} : { rateLimits: defaultRateLimits }),
+    ...(metricsToken === undefined ? {} : { metricsToken }),
     logLevel: logLevel ?? 'info',
   };
   if (problems.length > 0) throw new ConfigError(problems);
@@ -91,7 +100,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 /** Their values stay out of messages. */
-const secretNames = new Set(['DATABASE_URL', 'TRUEWARD_MASTER_KEY']);
+const secretNames = new Set(['DATABASE_URL', 'TRUEWARD_MASTER_KEY', 'METRICS_TOKEN']);
 
 const isUrlOf =
   (...protocols: string[]) =>

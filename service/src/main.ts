@@ -17,6 +17,8 @@ Environment
   TRUEWARD_MEDIA_DIR     folder of the files under /media/ (default demo/creatives/dist)
   TRUEWARD_MASTER_KEY    32 bytes in base64 that encrypt secrets at rest (default: master.key in the data folder)
   TRUEWARD_DEVELOPMENT   1: seed a demo account, print its keys, let sandbox webhooks go to this machine
+  RATE_LIMITS            on or off (default on)
+  METRICS_TOKEN          what /metrics asks for as a bearer token (default: only this machine may ask)
   LOG_LEVEL              fatal, error, warn, info, debug, trace or silent (default info)
 `;
 

@@ -1,4 +1,4 @@
-import { addToRollups, type Count } from '../report/rollup.ts';
+import { addRows, type Count, sumCounts } from '../report/rollup.ts';
 import { groupByScope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import { createLane, type Lane } from '../store/group-commit.ts';
@@ -23,25 +23,39 @@ export function createDecisionLane(
 ): Lane<MadeDecision, void> {
   return createLane({
     async commit(items) {
-      for (const group of groupByScope(items)) {
-        const { accountId, environment } = group[0].scope;
-        await database.transaction(async (queries) => {
-          await queries.query(
-            `INSERT INTO decisions (account_id, environment, reward_state, ${names})
-              SELECT $1, $2, 'none', ${names} FROM jsonb_to_recordset($3::text::jsonb) AS row(${columns})`,
-            [accountId, environment, JSON.stringify(group.map(({ record }) => record))],
-          );
-          await addToRollups(queries, accountId, group.flatMap(countsOf));
-          await writeEvents(
-            queries,
-            group[0].scope,
-            group.flatMap(({ event }) => event ?? []),
-          );
-        });
-      }
+      for (const group of groupByScope(items)) await record(database, writeEvents, group);
       if (items.some(({ event }) => event)) onEvents();
       return items.map(() => undefined);
     },
+  });
+}
+
+/** A decision and its sums in one statement: on the embedded store each statement is a turn of its thread. */
+const insert = `WITH made AS (
+    INSERT INTO decisions (account_id, environment, reward_state, ${names})
+      SELECT $1, $2, 'none', ${names} FROM jsonb_to_recordset($3::text::jsonb) AS row(${columns}))
+  ${addRows('$4')}`;
+
+async function record(
+  database: Database,
+  writeEvents: WriteEvents,
+  group: [MadeDecision, ...MadeDecision[]],
+): Promise<void> {
+  const { scope } = group[0];
+  const values = [
+    scope.accountId,
+    scope.environment,
+    JSON.stringify(group.map(({ record: row }) => row)),
+    JSON.stringify(sumCounts(group.flatMap(countsOf))),
+  ];
+  const events = group.flatMap(({ event }) => event ?? []);
+  if (events.length === 0) {
+    await database.query(insert, values);
+    return;
+  }
+  await database.transaction(async (queries) => {
+    await queries.query(insert, values);
+    await writeEvents(queries, scope, events);
   });
 }
 

@@ -4,6 +4,7 @@ import type { Principal } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { allowOrigin } from './cors.ts';
 import { ProblemError } from './problem.ts';
+import type { RateLimiter } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,6 +19,7 @@ declare module 'fastify' {
 interface Parts {
   clock: Clock;
   findKey(hash: string): Principal | undefined;
+  limiter: RateLimiter;
   /** Told of every request whose key is good. */
   onUse(principal: Principal): void;
   /** Told of a secret key that came from a web page; resolves when it is recorded. */
@@ -32,7 +34,13 @@ export function addAuthentication(app: FastifyInstance, parts: Parts): void {
     if (!keys) return;
     const { origin } = request.headers;
     if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
-    const principal = await authenticate(parts, request.headers.authorization, request);
+    const principal = await authenticate(parts, request.headers.authorization, request).catch(
+      (error: unknown) => {
+        parts.limiter.onStranger(request, reply);
+        throw error;
+      },
+    );
+    parts.limiter.onKey(principal, request, reply);
     if (!keys.includes(principal.kind)) {
       throw new ProblemError(
         'key_not_permitted',

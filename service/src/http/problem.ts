@@ -3,6 +3,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError } from 'fastify';
 import { RefusedError } from '../platform/refused-error.ts';
 import { OverloadedError } from '../store/group-commit.ts';
+import { isUnavailable } from '../store/is-unavailable.ts';
 
 export type ProblemCode = Problem['code'];
 
@@ -34,6 +35,9 @@ export function toProblemError(error: unknown): ProblemError {
   }
   if (error instanceof OverloadedError) {
     return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
+  }
+  if (isUnavailable(error)) {
+    return new ProblemError('unavailable', 'The database does not answer.', { retryAfterS: 5 });
   }
   return (
     fromFastify(error) ??

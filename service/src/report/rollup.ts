@@ -27,7 +27,23 @@ export async function addToRollups(
   accountId: string,
   counts: readonly Count[],
 ): Promise<void> {
-  const sums = new Map<string, Record<string, string | number>>();
+  if (counts.length === 0) return;
+  await queries.query(addRows('$2'), [accountId, JSON.stringify(sumCounts(counts))]);
+}
+
+/** The statement that adds the rows of {@link sumCounts}; `$1` is the account. */
+export const addRows = (rows: string): string =>
+  `INSERT INTO rollups (account_id, environment, hour, placement, creative_id, source_id,
+      advertiser_id, house_ad_id, metric, reason, count)
+    SELECT $1, environment, hour, placement, creative_id, source_id, advertiser_id, house_ad_id, metric, reason, count
+    FROM jsonb_to_recordset(${rows}::text::jsonb) AS row(environment text, hour timestamptz, placement text,
+      creative_id text, source_id text, advertiser_id text, house_ad_id text, metric text, reason text, count bigint)
+    ON CONFLICT (account_id, environment, hour, placement, creative_id, source_id, advertiser_id, house_ad_id, metric, reason)
+    DO UPDATE SET count = rollups.count + excluded.count`;
+
+/** One row per hour and group, in one order everywhere, so that two processes never wait for each other. */
+export function sumCounts(counts: readonly Count[]): object[] {
+  const sums = new Map<string, { count: number }>();
   for (const { dimensions, atMs, metric, reason } of counts) {
     const row = {
       environment: dimensions.environment,
@@ -41,20 +57,9 @@ export async function addToRollups(
       reason: reason ?? '',
     };
     const key = JSON.stringify(row);
-    const count = Number(sums.get(key)?.['count'] ?? 0);
-    sums.set(key, { ...row, count: count + 1 });
+    const sum = sums.get(key);
+    if (sum) sum.count += 1;
+    else sums.set(key, { ...row, count: 1 });
   }
-  if (sums.size === 0) return;
-  // Rows are taken in one order everywhere, so that two processes never wait for each other.
-  const rows = [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-  await queries.query(
-    `INSERT INTO rollups (account_id, environment, hour, placement, creative_id, source_id,
-        advertiser_id, house_ad_id, metric, reason, count)
-      SELECT $1, environment, hour, placement, creative_id, source_id, advertiser_id, house_ad_id, metric, reason, count
-      FROM jsonb_to_recordset($2::text::jsonb) AS row(environment text, hour timestamptz, placement text,
-        creative_id text, source_id text, advertiser_id text, house_ad_id text, metric text, reason text, count bigint)
-      ON CONFLICT (account_id, environment, hour, placement, creative_id, source_id, advertiser_id, house_ad_id, metric, reason)
-      DO UPDATE SET count = rollups.count + excluded.count`,
-    [accountId, JSON.stringify(rows)],
-  );
+  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }

@@ -9,11 +9,13 @@ import { principalOf } from '../authenticate.ts';
 import { deviceOf } from '../device.ts';
 import { identify } from '../identify.ts';
 import { ProblemError } from '../problem.ts';
+import type { RateLimiter } from '../rate-limits.ts';
 
 interface Parts {
   configuration: Configuration;
   makeDecision: MakeDecision;
   userTokens: UserTokens;
+  limiter: RateLimiter;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
 }
@@ -24,7 +26,7 @@ const slowMs = 8_000;
 /** `POST /v1/decisions`: asks for an ad. */
 export function addDecisionRoutes(
   app: FastifyInstance,
-  { configuration, makeDecision, userTokens, stopping }: Parts,
+  { configuration, makeDecision, userTokens, limiter, stopping }: Parts,
 ): void {
   app.post<{ Body: DecisionRequest }>(
     '/v1/decisions',
@@ -37,7 +39,7 @@ export function addDecisionRoutes(
         response: { 200: { description: 'The decision.', $ref: 'Decision#' } },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const principal = principalOf(request);
       const { body } = request;
       if (body.simulate !== undefined && principal.environment === 'live') {
@@ -51,6 +53,9 @@ export function addDecisionRoutes(
         );
       }
       const identified = await identify(userTokens, principal, entry.placement, body);
+      if (identified.user_ref !== undefined && principal.kind === 'pk') {
+        limiter.onUser(principal, identified.user_ref, reply);
+      }
       if (body.simulate === 'slow') await hold(stopping);
       if (body.simulate === 'error')
         throw new ProblemError('simulated_error', 'The request asked for this error.');

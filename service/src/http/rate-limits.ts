@@ -1,0 +1,75 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../key/principal.ts';
+import { ProblemError } from './problem.ts';
+import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
+
+/** The limits by what they count; absent: none. */
+export interface RateLimits {
+  /** Requests of one key. */
+  key: Rate;
+  /** Requests of one address with a publishable key or with none that is good. */
+  ip: Rate;
+  /** Decisions for one user. */
+  user: Rate;
+}
+
+/** Generous: an arena's worth of players may share one address. */
+export const defaultRateLimits: RateLimits = {
+  key: { perS: 2_000, burst: 4_000 },
+  ip: { perS: 100, burst: 500 },
+  user: { perS: 2, burst: 60 },
+};
+
+/** Refuses floods with 429; every answer says how much is left of the tightest limit. */
+export interface RateLimiter {
+  /** A request whose key is good. */
+  onKey(principal: Principal, request: FastifyRequest, reply: FastifyReply): void;
+  /** A request whose key is not good. */
+  onStranger(request: FastifyRequest, reply: FastifyReply): void;
+  /** A decision for a user. */
+  onUser(principal: Principal, userRef: string, reply: FastifyReply): void;
+}
+
+/** Limits hold per process: behind a balancer, a flood of one key gets as many times more. */
+export function createRateLimiter(
+  limits: RateLimits | undefined,
+  nowMs: () => number,
+): RateLimiter {
+  if (!limits) {
+    const nothing = () => undefined;
+    return { onKey: nothing, onStranger: nothing, onUser: nothing };
+  }
+  const buckets = {
+    key: createTokenBuckets(limits.key, nowMs),
+    ip: createTokenBuckets(limits.ip, nowMs),
+    user: createTokenBuckets(limits.user, nowMs),
+  };
+  const take = (reply: FastifyReply, bucket: TokenBuckets, name: string, what: string): void => {
+    const taken = bucket.take(name);
+    tell(reply, taken);
+    if (taken.allowed) return;
+    throw new ProblemError('rate_limited', `Too many requests ${what}.`, {
+      retryAfterS: Math.max(1, taken.resetS),
+    });
+  };
+  return {
+    onKey(principal, request, reply) {
+      take(reply, buckets.key, principal.keyId, 'with this key');
+      if (principal.kind === 'pk') take(reply, buckets.ip, request.ip, 'from this address');
+    },
+    onStranger: (request, reply) => take(reply, buckets.ip, request.ip, 'from this address'),
+    onUser({ accountId, environment }, userRef, reply) {
+      take(reply, buckets.user, `${accountId} ${environment} ${userRef}`, 'for this user');
+    },
+  };
+}
+
+function tell(reply: FastifyReply, { limit, remaining, resetS }: Taken): void {
+  const told = reply.getHeader('ratelimit-remaining');
+  if (typeof told === 'number' && told <= remaining) return;
+  void reply.headers({
+    'ratelimit-limit': limit,
+    'ratelimit-remaining': remaining,
+    'ratelimit-reset': resetS,
+  });
+}
