@@ -30,6 +30,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'property',
+          include: ['test/property/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'package',
           include: ['test/package/**/*.test.ts'],
           testTimeout: 60_000,

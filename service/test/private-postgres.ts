@@ -22,7 +22,7 @@ export async function startPrivatePostgres(): Promise<PrivatePostgres | undefine
   const as = process.getuid?.() === 0 ? unprivileged() : undefined;
   if (as) chownSync(folder, as.uid, as.gid);
   const data = join(folder, 'data');
-  const options = { ...(as ?? {}), cwd: folder, stdio: 'ignore' } as const;
+  const options = { ...as, cwd: folder, stdio: 'ignore' } as const;
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
   const port = await freePort();
   const settings = [

@@ -1,4 +1,4 @@
-import type { RewardStatus, WebhookEvent } from '@trueward/protocol/wire';
+import type { RewardStatus, WebhookEvent } from '../../../protocol/wire.ts';
 import { verifyReceipt } from '../../../src/server/index.ts';
 import { expect } from 'vitest';
 import { isCheat, type Track } from './schedule.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AdEvent } from '@trueward/protocol/wire';
+import type { AdEvent } from '../../../protocol/wire.ts';
 import type { BatchPlan, PlayerPlan, WatchPlan } from './plan.ts';
 import type { World } from './world.ts';
 

@@ -4,7 +4,7 @@ import type {
   EventBatchResult,
   RewardStatus,
   WebhookEvent,
-} from '@trueward/protocol/wire';
+} from '../../../protocol/wire.ts';
 import { verifyWebhook } from '../../../src/server/index.ts';
 import { startReceiver } from '../../../service/test/http/receiver.ts';
 import {

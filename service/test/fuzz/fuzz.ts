@@ -1,0 +1,161 @@
+import { problemStatus } from '@trueward/protocol';
+import type { Problem } from '@trueward/protocol/wire';
+import { Ajv, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { InProcessService } from '../in-process.ts';
+import { makeObjects } from './objects.ts';
+import { type OpenApi, type Operation, operationsOf, readOpenApi } from './operations.ts';
+import { createSampler, type Sampler } from './sample.ts';
+import { spoil } from './spoil.ts';
+
+interface FuzzOptions {
+  requests: number;
+  seed: number;
+  onProgress?(done: number): void;
+}
+
+/** What the service should not have answered. */
+export interface Finding {
+  request: string;
+  status: number;
+  body: string;
+  why: string;
+}
+
+/** Words that an answer must never hold: statements, stack traces, paths, names of our parts. */
+const insides =
+  /\bSELECT \w|INSERT INTO|node_modules|\.ts:\d|\bat \w+ \(|pglite|syntax error|violates/i;
+
+/** Sends requests that are built on the schemas and spoilt at random; hands back what is wrong with the answers. */
+export async function fuzz(
+  running: InProcessService,
+  options: FuzzOptions,
+): Promise<{ findings: Finding[]; statuses: Map<number, number> }> {
+  const document = await readOpenApi(running.url);
+  const operations = operationsOf(document);
+  const sampler = createSampler(document.components.schemas);
+  const judge = createJudge(document);
+  const ids = await makeObjects(running);
+  const random = mulberry32(options.seed);
+  const findings: Finding[] = [];
+  const statuses = new Map<number, number>();
+  let sent = 0;
+  const worker = async (): Promise<void> => {
+    while (sent < options.requests) {
+      sent += 1;
+      if (sent % 1_000 === 0) options.onProgress?.(sent);
+      const operation = operations[Math.floor(random() * operations.length)];
+      if (!operation) throw new Error('The OpenAPI document is empty.');
+      const request = build(operation, sampler, ids, running, random);
+      const response = await fetch(request.url, request.init);
+      const body = await response.text();
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      const why = judge(operation, response.status, body, request.simulatesError);
+      if (why !== undefined) {
+        findings.push({
+          request: `${operation.method} ${request.url} ${String(request.init.body ?? '')}`,
+          status: response.status,
+          body,
+          why,
+        });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, worker));
+  return { findings, statuses };
+}
+
+function build(
+  operation: Operation,
+  sampler: Sampler,
+  ids: Record<string, string>,
+  { url, keys }: InProcessService,
+  random: () => number,
+) {
+  const group = operation.path.split('/')[2] ?? '';
+  const id = random() < 0.7 ? (ids[group] ?? 'none') : 'xyz_%27%22%00';
+  // Deleting the key or the objects in use would leave nothing to fuzz.
+  const target = operation.method === 'DELETE' && random() < 0.9 ? 'plc_none' : id;
+  const query = new URLSearchParams(
+    operation.parameters
+      .filter((each) => each.in === 'query' && each.name !== 'wait_s' && random() < 0.7)
+      .map(({ name, schema }) => [
+        name,
+        String(random() < 0.3 ? spoil('value', random) : sampler.sample(schema, random)),
+      ]),
+  );
+  const kind = operation.keys.includes('secret') ? 'secret' : 'publishable';
+  const key = random() < 0.02 ? 'sk_live_wrong' : keys.sandbox[kind];
+  const sampled = operation.body && sampler.sample(operation.body, random);
+  const value = random() < 0.6 ? spoil(sampled, random) : sampled;
+  let body = operation.body ? JSON.stringify(value) : undefined;
+  if (body !== undefined && random() < 0.03) body = body.slice(0, -1);
+  // It would only wait.
+  body = body?.replaceAll('"simulate":"slow"', '"simulate":"no_fill"');
+  return {
+    url: `${url}${operation.path.replace('{id}', target)}?${query.toString()}`,
+    simulatesError: body?.includes('"simulate":"error"') ?? false,
+    init: {
+      method: operation.method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(random() < 0.1 ? { 'idempotency-key': `k${Math.floor(random() * 50)}` } : {}),
+        ...(random() < 0.1 ? { 'if-match': '"1"' } : {}),
+      },
+      ...(body === undefined ? {} : { body }),
+    },
+  };
+}
+
+/** Says what is wrong with an answer, or nothing. */
+function createJudge({ components }: OpenApi) {
+  const ajv = new Ajv({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'openapi', components });
+  const compile = (schema: object): ValidateFunction =>
+    ajv.compile(
+      JSON.parse(
+        JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/'),
+      ) as object,
+    );
+  const compiled = new Map<object, ValidateFunction>();
+  const isProblem = compile({ $ref: '#/components/schemas/Problem' });
+  return (operation: Operation, status: number, body: string, simulatesError: boolean) => {
+    if (insides.test(body)) return 'it tells of the insides';
+    if (status >= 300) {
+      const problem = parse(body);
+      if (!isProblem(problem)) return 'it is no problem document';
+      const { code } = problem as Problem;
+      if (problemStatus[code] !== status) return 'the code does not go with the status';
+      return status >= 500 && !simulatesError ? 'the service failed' : undefined;
+    }
+    if (!(String(status) in operation.answers)) return 'the status is not documented';
+    const schema = operation.answers[String(status)];
+    if (schema === undefined) return undefined;
+    const validate = compiled.get(schema) ?? compile(schema);
+    compiled.set(schema, validate);
+    return validate(parse(body))
+      ? undefined
+      : `not as documented: ${ajv.errorsText(validate.errors)}`;
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // which no schema allows
+  }
+}
+
+/** A small seeded generator, so that a finding can be repeated. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

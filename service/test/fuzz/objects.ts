@@ -1,0 +1,36 @@
+import { createClient } from '../http/client.ts';
+import type { InProcessService } from '../in-process.ts';
+
+/** An object of every kind in the sandbox of the demo account: its id by the first part of its address. */
+export async function makeObjects(running: InProcessService): Promise<Record<string, string>> {
+  const client = createClient(running);
+  const post = async (path: string, body: object): Promise<string> => {
+    const answer = await client.call<{ id: string }>('POST', path, client.secret, body);
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+    return answer.body.id;
+  };
+  const first = async (path: string): Promise<string> => {
+    const { body } = await client.call<{ data: { id: string }[] }>('GET', path, client.secret);
+    return body.data[0]?.id ?? '';
+  };
+  const policy = { name: 'P', kind: 'policy', block: { domains: ['nowhere.example'] } };
+  const webhook = { url: 'https://receiver.example/', events: ['decision.served'] };
+  const webhookId = await post('/v1/webhooks', webhook);
+  return {
+    placements: await first('/v1/placements'),
+    sources: await first('/v1/sources'),
+    advertisers: await first('/v1/advertisers'),
+    creatives: await first('/v1/creatives'),
+    'house-ads': await first('/v1/house-ads'),
+    policies: await post('/v1/policies', policy),
+    'kill-switches': await post('/v1/kill-switches', {
+      scope: 'placement',
+      target_id: 'lobby',
+      state: 'off',
+    }),
+    webhooks: webhookId,
+    deliveries: await post(`/v1/webhooks/${webhookId}/test`, {}),
+    keys: await post('/v1/keys', { kind: 'secret' }),
+    decisions: (await client.decideImage('somebody')).id,
+  };
+}

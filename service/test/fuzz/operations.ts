@@ -1,0 +1,60 @@
+import type { Schema } from './sample.ts';
+
+/** One operation of the OpenAPI document. */
+export interface Operation {
+  method: string;
+  /** `/v1/placements/{id}` */
+  path: string;
+  id: string;
+  /** The kinds of key that may use it. */
+  keys: ('publishable' | 'secret')[];
+  body?: Schema;
+  parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
+  /** By status, the schema of the answer; absent: no body, or none that is JSON. */
+  answers: Record<string, Schema | undefined>;
+}
+
+export interface OpenApi {
+  paths: Record<string, Record<string, RawOperation>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+interface Content {
+  'application/json'?: { schema: Schema };
+}
+interface RawOperation {
+  operationId: string;
+  security?: Record<string, unknown>[];
+  parameters?: Operation['parameters'];
+  requestBody?: { content: Content };
+  responses: Record<string, { content?: Content }>;
+}
+
+/** Reads what the service says that it offers. */
+export async function readOpenApi(url: string): Promise<OpenApi> {
+  return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
+}
+
+export function operationsOf({ paths }: OpenApi): Operation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, raw]): Operation => {
+      const body = raw.requestBody?.content['application/json']?.schema;
+      return {
+        method: method.toUpperCase(),
+        path,
+        id: raw.operationId,
+        keys: (raw.security ?? []).flatMap((each) =>
+          'publishableKey' in each ? 'publishable' : 'secretKey' in each ? 'secret' : [],
+        ),
+        ...(body ? { body } : {}),
+        parameters: raw.parameters ?? [],
+        answers: Object.fromEntries(
+          Object.entries(raw.responses).map(([status, { content }]) => [
+            status,
+            content?.['application/json']?.schema,
+          ]),
+        ),
+      };
+    }),
+  );
+}

@@ -1,0 +1,92 @@
+/** A JSON Schema as the OpenAPI document holds it. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  minProperties?: number;
+  additionalProperties?: boolean | Schema;
+  items?: Schema;
+  minItems?: number;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  pattern?: string;
+  format?: string;
+  default?: unknown;
+}
+
+/** Makes values that a schema allows. */
+export interface Sampler {
+  /** `random` chooses optional members and values; without it the smallest value comes. */
+  sample(schema: Schema, random?: () => number): unknown;
+  resolve(schema: Schema): Schema;
+}
+
+/** One of these is what a pattern of the contract allows; else the test says so, so that none is forgotten. */
+const examples = ['lobby', 'event-00000001', 'image/png', 'player-1', 'https://game.example'];
+const formats: Record<string, string> = {
+  uri: 'https://example.com/a',
+  'uri-reference': 'https://example.com/a',
+  hostname: 'example.com',
+  'date-time': '2026-01-01T00:00:00.000Z',
+};
+
+export function createSampler(components: Record<string, Schema>): Sampler {
+  const resolve = (schema: Schema): Schema => {
+    const name = schema.$ref?.split('/').at(-1);
+    const found = name === undefined ? schema : components[name];
+    if (!found) throw new Error(`There is no schema ${schema.$ref}.`);
+    return found;
+  };
+  const sampleText = ({ pattern, format }: Schema): string => {
+    if (format !== undefined) return formats[format] ?? 'text';
+    if (pattern === undefined) return 'text';
+    const prefix = /^\^([a-z]{3})_\[0-7\]/.exec(pattern)?.[1];
+    if (prefix !== undefined) return `${prefix}_01h455vb4pex5vsknk084sn02q`;
+    const form = new RegExp(pattern);
+    const example = examples.find((text) => form.test(text));
+    if (example === undefined) throw new Error(`No example has the pattern ${pattern}.`);
+    return example;
+  };
+  const sample = (given: Schema, random?: () => number): unknown => {
+    const schema = resolve(given);
+    const pick = <T>(list: T[]): T => list[Math.floor((random?.() ?? 0) * list.length)] as T;
+    if (schema.const !== undefined) return schema.const;
+    if (schema.enum) return pick(schema.enum);
+    if (schema.anyOf) return sample(pick(schema.anyOf), random);
+    switch (schema.type) {
+      case 'object':
+        return sampleObject(schema, random);
+      case 'array': {
+        const length = Math.max(schema.minItems ?? 0, Math.floor((random?.() ?? 0) * 3));
+        return Array.from({ length }, () => sample(schema.items ?? {}, random));
+      }
+      case 'integer':
+      case 'number': {
+        const low = schema.minimum ?? (schema.exclusiveMinimum ?? 0) + 1;
+        const high = Math.min(schema.maximum ?? low + 1_000, low + 100_000);
+        return low + Math.floor((random?.() ?? 0) * (high - low + 1));
+      }
+      case 'boolean':
+        return (random?.() ?? 0) < 0.5;
+      case 'null':
+        return null;
+      default:
+        return sampleText(schema);
+    }
+  };
+  const sampleObject = (schema: Schema, random?: () => number): object => {
+    const { properties = {}, required = [], minProperties = 0 } = schema;
+    const optional = Object.keys(properties).filter((name) => !required.includes(name));
+    const chosen = random ? optional.filter(() => random() < 0.4) : [];
+    const names = [...required, ...chosen];
+    const spare = optional.at(-1);
+    if (names.length < minProperties && spare !== undefined) names.push(spare);
+    return Object.fromEntries(names.map((name) => [name, sample(properties[name] ?? {}, random)]));
+  };
+  return { sample, resolve };
+}

@@ -1,0 +1,44 @@
+/** Values that break careless code. */
+const nasty: unknown[] = [
+  null,
+  true,
+  -1,
+  0,
+  1e308,
+  -0.5,
+  9_007_199_254_740_994,
+  '',
+  ' ',
+  "' OR 1=1 --",
+  '\u0000',
+  '\ud800',
+  '../../etc/passwd',
+  'javascript:alert(1)',
+  '%s%n',
+  'x'.repeat(5_000),
+  '2026-02-30T25:61:61Z',
+  '9999-12-31T23:59:59.999Z',
+  '0000-01-01T00:00:00Z',
+  [],
+  {},
+  [[[]]],
+  { __proto__: 1, constructor: 1 },
+];
+
+/** Changes one place of a value, picked at random, into something that does not belong there. */
+export function spoil(value: unknown, random: () => number): unknown {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  if (typeof value !== 'object' || value === null || random() < 0.1) return pick(nasty);
+  if (Array.isArray(value)) {
+    if (value.length === 0) return [pick(nasty)];
+    const index = Math.floor(random() * value.length);
+    return (value as unknown[]).map((item, at) => (at === index ? spoil(item, random) : item));
+  }
+  const names = Object.keys(value);
+  const action = random();
+  if (action < 0.15) return { ...value, [pick(['__proto__', 'extra', 'id', ''])]: pick(nasty) };
+  const name = pick(names);
+  if (name === undefined) return pick(nasty);
+  const { [name]: member, ...rest } = value as Record<string, unknown>;
+  return action < 0.3 ? rest : { ...rest, [name]: spoil(member, random) };
+}

@@ -1,0 +1,142 @@
+import type { Problem } from '@trueward/protocol/wire';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKey } from '../../src/key/key-store.ts';
+import { makeKeyText } from '../../src/key/key-text.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { raiseConfigVersion } from '../../src/resource/resource-store.ts';
+import { makeObjects } from '../fuzz/objects.ts';
+import { type OpenApi, type Operation, operationsOf, readOpenApi } from '../fuzz/operations.ts';
+import { createSampler, type Sampler } from '../fuzz/sample.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+let running: InProcessService;
+let client: Client;
+let document: OpenApi;
+let operations: Operation[];
+let sampler: Sampler;
+let ids: Record<string, string>;
+let stranger: { publishable: string; secret: string };
+beforeAll(async () => {
+  running = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(running);
+  document = await readOpenApi(running.url);
+  operations = operationsOf(document);
+  sampler = createSampler(document.components.schemas);
+  ids = await makeObjects(running);
+  stranger = await makeAccount();
+});
+afterAll(() => running.stop());
+
+/** The keys of another account. */
+async function makeAccount() {
+  const { database, makeId, configuration } = running.service;
+  const accountId = makeId('account');
+  const scope = { accountId, environment: 'sandbox' as const, allowedOrigins: ['*'] };
+  const make = (kind: 'pk' | 'sk') => createKey(database, systemClock, makeId, { ...scope, kind });
+  const keys = { publishable: (await make('pk')).text, secret: (await make('sk')).text };
+  await raiseConfigVersion(database, accountId);
+  await configuration.refresh();
+  return keys;
+}
+
+/** A request that is valid but for its key. */
+function send({ method, path, body, parameters }: Operation, key: string | undefined) {
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.required)
+    .map(({ name, schema }) => `${name}=${String(sampler.sample(schema))}`);
+  const id = ids[path.split('/')[2] ?? ''];
+  if (path.includes('{id}') && id === undefined)
+    throw new Error(
+      `objects.ts makes no object for ${path}: add one, so that its access is tested.`,
+    );
+  const address = `${path.replace('{id}', id ?? '')}?${query.join('&')}`;
+  return client.call<Problem>(method, address, key, body && sampler.sample(body));
+}
+
+async function expectOfAll(
+  key: (operation: Operation) => string | undefined,
+  status: number,
+  code: string,
+  which: (operation: Operation) => boolean = () => true,
+): Promise<void> {
+  const chosen = operations.filter((operation) => operation.keys.length > 0 && which(operation));
+  expect(chosen.length).toBeGreaterThan(0);
+  const answers: unknown[] = [];
+  for (const operation of chosen) {
+    const answer = await send(operation, key(operation));
+    answers.push([operation.id, answer.status, answer.body?.code]);
+  }
+  expect(answers).toEqual(chosen.map(({ id }) => [id, status, code]));
+}
+
+/** The kind of key that an operation takes. */
+const kindOf = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'publishable');
+const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
+
+test('the OpenAPI document is valid, and every operation of /v1 asks for a key', async () => {
+  const result = await new Validator().validate(JSON.stringify(document));
+  expect(result).toMatchObject({ valid: true });
+  expect(operations.filter(({ keys }) => keys.length === 0).map(({ path }) => path)).toEqual([]);
+  expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
+});
+
+test('no operation works without a key', () =>
+  expectOfAll(() => undefined, 401, 'authentication_required'));
+
+test('no operation works with something that is no key', () =>
+  expectOfAll(() => 'hello', 401, 'key_malformed'));
+
+test('no operation works with a mistyped key', () =>
+  expectOfAll((operation) => mistype(client[kindOf(operation)]), 401, 'key_malformed'));
+
+test('no operation works with a key that is not known', () =>
+  expectOfAll(
+    (operation) => makeKeyText(kindOf(operation) === 'secret' ? 'sk' : 'pk', 'sandbox'),
+    401,
+    'key_unknown',
+  ));
+
+test('no operation works with a revoked key', async () => {
+  const make = async (kind: 'secret' | 'publishable') => {
+    const { body } = await client.call<{ id: string; key: string }>(
+      'POST',
+      '/v1/keys',
+      client.secret,
+      { kind },
+    );
+    await client.call('DELETE', `/v1/keys/${body.id}`, client.secret);
+    return body.key;
+  };
+  const revoked = { secret: await make('secret'), publishable: await make('publishable') };
+  await expectOfAll((operation) => revoked[kindOf(operation)], 401, 'key_revoked');
+});
+
+test('an operation for one kind of key refuses the other', async () => {
+  const only = (kind: 'secret' | 'publishable') => (operation: Operation) =>
+    operation.keys.length === 1 && operation.keys[0] === kind;
+  await expectOfAll(() => client.publishable, 403, 'key_not_permitted', only('secret'));
+  await expectOfAll(() => client.secret, 403, 'key_not_permitted', only('publishable'));
+});
+
+test('no operation finds an object of the other environment, or of another account', async () => {
+  const withId = ({ path, keys }: Operation) => path.includes('{id}') && keys.includes('secret');
+  await expectOfAll(() => running.keys.live.secret, 404, 'not_found', withId);
+  await expectOfAll(() => stranger.secret, 404, 'not_found', withId);
+});
+
+test('no list shows an object of the other environment, or of another account', async () => {
+  const lists = operations.filter(
+    ({ method, path, id }) => method === 'GET' && !path.includes('{id}') && id.startsWith('list'),
+  );
+  expect(lists.length).toBeGreaterThan(5);
+  for (const list of lists) {
+    const own = JSON.stringify((await send(list, client.secret)).body);
+    expect(own).toContain('"data":[{');
+    for (const key of [running.keys.live.secret, stranger.secret]) {
+      const shown = JSON.stringify((await send(list, key)).body);
+      expect(Object.values(ids).filter((id) => shown.includes(id))).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { reportMetrics } from '@trueward/protocol';
+import type { AdEvent, Problem, Report } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+const hourMs = 3_600_000;
+const hour = (offset: number) =>
+  new Date((Math.floor(Date.now() / hourMs) + offset) * hourMs).toISOString();
+const address = (rest = '') => `/v1/reports?from=${hour(-24)}&to=${hour(2)}${rest}`;
+const read = async (rest?: string) =>
+  (await client.call<Report>('GET', address(rest), client.secret)).body;
+
+/** What the reports should say, counted from the rows of decisions and events themselves. */
+async function recount(): Promise<Record<string, number>> {
+  const rows = await running.service.database.query<{ metric: string; count: number }>(
+    `WITH own AS (SELECT * FROM decisions WHERE environment = 'sandbox')
+      SELECT 'requests' AS metric, count(*)::bigint AS count FROM own
+      UNION ALL SELECT status, count(*)::bigint FROM own GROUP BY status
+      UNION ALL SELECT 'impressions', count(*)::bigint FROM own WHERE served_at IS NOT NULL
+      UNION ALL SELECT 'rewards_' || reward_state, count(*)::bigint FROM own
+        WHERE reward_state IN ('earned', 'denied', 'expired') GROUP BY reward_state
+      UNION ALL SELECT CASE type WHEN 'viewable' THEN type WHEN 'third_quartile' THEN 'third_quartiles'
+          WHEN 'first_quartile' THEN 'first_quartiles' ELSE type || 's' END, count(*)::bigint
+        FROM ad_events e JOIN own ON own.account_id = e.account_id AND own.id = e.decision_id
+        WHERE type NOT IN ('impression', 'skip', 'close', 'error') GROUP BY type`,
+  );
+  const counts = Object.fromEntries(rows.map(({ metric, count }) => [metric, count]));
+  return Object.fromEntries(reportMetrics.map((name) => [name, counts[name] ?? 0]));
+}
+
+const sum = ({ data }: Report): Record<string, number> =>
+  Object.fromEntries(
+    reportMetrics.map((name) => [name, data.reduce((total, row) => total + row[name], 0)]),
+  );
+
+const step = fc.record({
+  placement: fc.constantFrom('revive', 'level-end', 'lobby'),
+  simulate: fc.option(fc.constantFrom('no_fill', 'blocked', 'killed'), { nil: undefined }),
+  events: fc.array(
+    fc.constantFrom<AdEvent['type'][]>(
+      'start',
+      'viewable',
+      'first_quartile',
+      'complete',
+      'click',
+      'error',
+    ),
+    { maxLength: 6 },
+  ),
+});
+
+test('whatever happens, the sums equal a recount of the rows, however they are grouped', async () => {
+  let user = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+      await Promise.all(
+        steps.map(async ({ placement, simulate, events }) => {
+          const { body } = await client.decide({
+            placement,
+            user_ref: `user-${(user += 1)}`,
+            ...(simulate === undefined ? {} : { simulate }),
+          });
+          if (body.status !== 'filled' || events.length === 0) return;
+          await client.report(...events.map((type) => client.event(body, type, { watched_ms: 1 })));
+        }),
+      );
+      const expected = await recount();
+      expect(sum(await read())).toEqual(expected);
+      expect(
+        sum(await read('&interval=hour&group_by=placement,creative,source,advertiser,reason')),
+      ).toEqual(expected);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('what was not filled is counted by its reason', async () => {
+  await client.decide({ placement: 'lobby', simulate: 'killed' });
+  const [row] = (await read()).data;
+  expect(row?.reasons.no_fill['killed']).toBeGreaterThan(0);
+  const byReason = (await read('&group_by=reason')).data.find(({ reason }) => reason === 'killed');
+  expect(byReason?.no_fill).toBe(row?.reasons.no_fill['killed']);
+});
+
+test('days are those of the time zone', async () => {
+  await running.service.database.query(
+    `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-01-01T23:00:00Z', 'night', '', '', '', '', 'requests', '', 7
+      FROM accounts LIMIT 1`,
+  );
+  const periods = async (tz: string) =>
+    (
+      await client.call<Report>(
+        'GET',
+        `/v1/reports?from=2026-01-01T00:00:00Z&to=2026-01-03T00:00:00Z&tz=${tz}`,
+        client.secret,
+      )
+    ).body.data.map(({ period, requests }) => [period, requests]);
+  expect(await periods('UTC')).toEqual([['2026-01-01T00:00:00.000Z', 7]]);
+  expect(await periods('Europe/Berlin')).toEqual([['2026-01-01T23:00:00.000Z', 7]]);
+});
+
+test('a report is a table too', async () => {
+  const response = await fetch(running.url + address('&group_by=placement&format=csv'), {
+    headers: { authorization: `Bearer ${client.secret}` },
+  });
+  expect(response.headers.get('content-type')).toContain('text/csv');
+  const [head, ...lines] = (await response.text()).trimEnd().split('\r\n');
+  expect(head).toMatch(/^period,placement,requests,filled,no_fill,/);
+  expect(lines.length).toBe((await read('&group_by=placement')).data.length);
+});
+
+test.each([
+  ['from=2026-01-01T00:30:00Z&to=2026-01-02T00:00:00Z', '/from'],
+  ['from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', '/to'],
+  ['from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z', '/to'],
+  ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&tz=Mars/Base', '/tz'],
+  ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&tz=%2B05:30', '/tz'],
+  ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&group_by=name', '/group_by'],
+])('the report %s is refused', async (query, pointer) => {
+  const { status, body } = await client.call<Problem>('GET', `/v1/reports?${query}`, client.secret);
+  expect([status, body.errors?.[0]?.pointer]).toEqual([422, pointer]);
+});

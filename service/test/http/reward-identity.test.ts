@@ -1,0 +1,97 @@
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { signUserToken } from '../../../src/server/index.ts';
+import { startGame, type Game } from './reward-game.ts';
+import { updatePlacement } from './reward-operator.ts';
+
+let game: Game;
+let secret: string;
+beforeAll(async () => {
+  game = await startGame();
+  secret = await newSecret(86_400);
+});
+afterAll(() => game.stop());
+
+async function newSecret(overlap: number): Promise<string> {
+  const { client } = game;
+  const { status, body } = await client.call<{ secret: string }>(
+    'POST',
+    '/v1/user_token_secrets',
+    client.secret,
+    { overlap_s: overlap },
+  );
+  expect(status).toBe(201);
+  return body.secret;
+}
+const now = () => game.clock.nowMs();
+const ask = async (userToken: string, more = {}) => {
+  const { status, body } = await game.ask({ user_token: userToken, ...more });
+  return status === 200 ? body.status : body.code;
+};
+
+test('a decision that the server asked for is rewarded to the user that it named', async () => {
+  const request = { user_ref: 'named-by-server' };
+  const { body: decision } = await game.ask(request, game.client.secret);
+  expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
+  expect(await game.webhookEvents('decision.rewarded', '"user_ref":"named-by-server"')).toBe(1);
+});
+
+test('a user token names the user, and an ad is rewarded to nobody else', async () => {
+  const token = await signUserToken('proven', secret, { now });
+  const { body: decision } = await game.ask({ user_token: token });
+  expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
+  expect(await game.webhookEvents('decision.rewarded', '"user_ref":"proven"')).toBe(1);
+  expect(await ask(token, { user_ref: 'proven' })).toBe('filled');
+  expect(await ask(token, { user_ref: 'somebody-else' })).toBe('token_invalid');
+});
+
+test('a user token that is forged, expired, unsigned, eternal or of live is refused', async () => {
+  const sign = (claims: object, key = secret, alg = 'HS256') =>
+    new SignJWT({ ...claims }).setProtectedHeader({ alg }).sign(new TextEncoder().encode(key));
+  const exp = Math.floor(now() / 1_000) + 600;
+  expect(await ask(await sign({ sub: 'me', exp }))).toBe('filled');
+  const { body: live } = await game.client.call<{ secret: string }>(
+    'POST',
+    '/v1/user_token_secrets',
+    game.keys.live.secret,
+    { overlap_s: 0 },
+  );
+  const none = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ sub: 'me', exp })).toString('base64url')}.`;
+  const refused = [
+    await sign({ sub: 'me', exp }, `${secret}x`),
+    await sign({ sub: 'me', exp: exp - 700 }),
+    await sign({ sub: 'me' }),
+    await sign({ exp }),
+    await sign({ sub: 'me', exp: exp + 90_000 }),
+    await sign({ sub: 'me', exp }, live.secret),
+    await sign({ sub: 'me', exp }, secret, 'HS512'),
+    none,
+    'x',
+  ];
+  for (const token of refused) expect(await ask(token)).toBe('token_invalid');
+});
+
+test('an old secret is good until its overlap is over', async () => {
+  const old = await signUserToken('patient', secret, { now });
+  const before = secret;
+  secret = await newSecret(60);
+  expect(await ask(old)).toBe('filled');
+  game.pass(61_000);
+  expect(await ask(await signUserToken('patient', before, { now }))).toBe('token_invalid');
+  expect(await ask(await signUserToken('patient', secret, { now }))).toBe('filled');
+});
+
+test('a placement can require a user token, or the server', async () => {
+  const code = async (request: object, key?: string) => {
+    const { status, body } = await game.ask({ placement: 'double-coins', ...request }, key);
+    return status === 200 ? body.status : body.code;
+  };
+  const userToken = await signUserToken('strict', secret, { now });
+  await updatePlacement(game, 'double-coins', { identity: 'user_token' });
+  expect(await code({ user_ref: 'anybody' })).toBe('identity_required');
+  expect(await code({ user_token: userToken })).toBe('filled');
+  expect(await code({ user_ref: 'anybody' }, game.client.secret)).toBe('filled');
+  await updatePlacement(game, 'double-coins', { identity: 'server' });
+  expect(await code({ user_token: userToken })).toBe('identity_required');
+  expect(await code({ user_ref: 'anybody' }, game.client.secret)).toBe('filled');
+});

@@ -1,0 +1,110 @@
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createUsedReceipts, verifyReceipt } from '../../../src/server/index.ts';
+import { createSecretBox } from '../../src/key/secret-box.ts';
+import { readMasterKey } from '../../src/key/master-key.ts';
+import { rotateReceiptKey } from '../../src/reward/receipt-keys.ts';
+import { startGame, type Game } from './reward-game.ts';
+import { accountOf } from './reward-operator.ts';
+
+let game: Game;
+let jwksUrl: string;
+beforeAll(async () => {
+  game = await startGame();
+  jwksUrl = `${game.url}/.well-known/jwks.json`;
+});
+afterAll(() => game.stop());
+
+const earn = async (userRef: string): Promise<string> => {
+  const status = await game.watch(await game.decide(userRef));
+  return status?.receipt ?? '';
+};
+const options = async () =>
+  ({
+    accountId: await accountOf(game),
+    environment: 'sandbox',
+    issuer: 'http://service.test',
+    now: game.clock.nowMs,
+  }) as const;
+
+test('the recipe of the docs: jose verifies a receipt with the published keys', async () => {
+  const receipt = await earn('jose');
+  const keys = createRemoteJWKSet(new URL(jwksUrl));
+  const { payload } = await jwtVerify(receipt, keys, {
+    issuer: 'http://service.test',
+    audience: await accountOf(game),
+    algorithms: ['EdDSA'],
+    typ: 'reward-receipt+jwt',
+    requiredClaims: ['sub', 'jti', 'iat', 'exp'],
+    currentDate: new Date(game.clock.nowMs()),
+  });
+  expect(payload).toMatchObject({
+    sub: 'jose',
+    env: 'sandbox',
+    placement: 'revive',
+    reward: { type: 'coins', amount: 25 },
+  });
+});
+
+test('verifyReceipt gives the claims, and each receipt is redeemed once', async () => {
+  const receipt = await verifyReceipt(await earn('once'), jwksUrl, await options());
+  expect(receipt).toMatchObject({ userRef: 'once', reward: { type: 'coins', amount: 25 } });
+  const used = createUsedReceipts({ now: game.clock.nowMs });
+  expect([used.claim(receipt), used.claim(receipt)]).toEqual([true, false]);
+});
+
+test('after a rotation new receipts have a new key, and old ones verify until they expire', async () => {
+  const old = await earn('before');
+  const { config, service } = game;
+  await rotateReceiptKey(service.database, createSecretBox(readMasterKey(config)), game.clock);
+  const kids = async (): Promise<(string | undefined)[]> => {
+    const { body } = await game.client.call<{ keys: { kid?: string }[] }>(
+      'GET',
+      '/.well-known/jwks.json',
+    );
+    return body.keys.map(({ kid }) => kid);
+  };
+  // Whoever asks makes the service look for new keys, once a second.
+  await expect.poll(async () => (await kids()).length, { timeout: 5_000 }).toBe(2);
+  const fresh = await earn('after');
+  expect(decodeProtectedHeader(fresh).kid).not.toBe(decodeProtectedHeader(old).kid);
+  const later = { ...(await options()), now: () => game.clock.nowMs() };
+  // The address is another one to the cache, as for a game server that has just started.
+  const keys = `${jwksUrl}?after`;
+  expect(await verifyReceipt(old, keys, later)).toMatchObject({ userRef: 'before' });
+  expect(await verifyReceipt(fresh, keys, later)).toMatchObject({ userRef: 'after' });
+
+  game.pass(31 * 86_400_000 + 3_600_000);
+  await expect.poll(kids, { timeout: 5_000 }).toEqual([decodeProtectedHeader(fresh).kid]);
+});
+
+test('what names a child is not stored, and still reaches the game server', async () => {
+  const child = `child-${'x'.repeat(20)}`;
+  const decision = await game.decide(child, { child_directed: true });
+  const status = await game.watch(decision);
+  expect(status?.state).toBe('earned');
+  const receipt = await verifyReceipt(status?.receipt ?? '', `${jwksUrl}?child`, await options());
+  expect(receipt.userRef).toBe(child);
+  // The same receipt for whoever holds the token, and none without it.
+  const again = await game.client.call<{ receipt?: string }>(
+    'GET',
+    `/v1/decisions/${decision.id}`,
+    game.client.publishable,
+    undefined,
+    { 'decision-token': decision.token },
+  );
+  expect(again.body.receipt).toBe(status?.receipt);
+  expect((await game.status(decision.id)).receipt).toBeUndefined();
+
+  const { database } = game.service;
+  const tables = await database.query<{ name: string }>(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+  );
+  expect(tables.length).toBeGreaterThan(10);
+  for (const { name } of tables) {
+    const rows = await database.query<{ row: string }>(`SELECT t::text AS row FROM ${name} AS t`);
+    const texts = rows.map(({ row }) => row).join('\n');
+    expect(texts.includes(child), name).toBe(false);
+    expect(texts.includes(status?.receipt ?? '-'), name).toBe(false);
+  }
+});

@@ -1,0 +1,74 @@
+import type { DecisionRequest } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifyWebhook } from '../../../src/server/index.ts';
+import { expireRewards } from '../../src/reward/expire-rewards.ts';
+import { startReceiver } from './receiver.ts';
+import { startGame, type Game } from './reward-game.ts';
+
+let game: Game;
+beforeAll(async () => {
+  game = await startGame();
+});
+afterAll(() => game.stop());
+
+type Simulate = NonNullable<DecisionRequest['simulate']>;
+const force = (simulate: Simulate) => game.ask({ user_ref: 'tester', simulate });
+
+test.each<[Simulate, string, string]>([
+  ['no_fill', 'no_fill', 'no_candidates'],
+  ['blocked', 'blocked', 'policy'],
+  ['killed', 'no_fill', 'killed'],
+])('%s is forced', async (simulate, status, reason) => {
+  expect((await force(simulate)).body).toMatchObject({ status, reason });
+});
+
+test('an error and a slow answer are forced', async () => {
+  expect((await force('error')).body).toMatchObject({ code: 'simulated_error' });
+  expect((await force('slow')).body).toMatchObject({ status: 'filled' });
+});
+
+test('a denial is forced for an ad that was really watched', async () => {
+  const decision = await game.decide('tester', { simulate: 'reward_denied' });
+  expect(await game.watch(decision)).toMatchObject({ state: 'denied', reason: 'simulated' });
+  expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(0);
+});
+
+test('a long wait is forced, until the late window is over', async () => {
+  const decision = await game.decide('tester', { simulate: 'reward_pending' });
+  expect(await game.watch(decision)).toMatchObject({ state: 'pending', reason: 'simulated' });
+  game.pass(80_000_000);
+  await expireRewards(game.service.database, game.clock);
+  expect(await game.status(decision.id)).toMatchObject({ state: 'pending' });
+  game.pass(86_400_000);
+  await expireRewards(game.service.database, game.clock);
+  expect(await game.status(decision.id)).toMatchObject({ state: 'expired', reason: 'simulated' });
+  expect(await game.count('rewards_expired', 'simulated')).toBe(1);
+});
+
+test('the sandbox sends signed webhooks as live does', async () => {
+  const receiver = await startReceiver();
+  const { body: webhook } = await game.client.call<{ secret: string }>(
+    'POST',
+    '/v1/webhooks',
+    game.client.secret,
+    { url: receiver.url, events: ['decision.rewarded', 'decision.served'] },
+  );
+  const forced = await game.decide('denied', { simulate: 'reward_denied' });
+  await game.watch(forced);
+  const decision = await game.decide('signed');
+  await game.watch(decision);
+  await receiver.count(3);
+  const events = await Promise.all(
+    receiver.received.map(({ body, headers }) =>
+      verifyWebhook(body, headers, webhook.secret, { now: game.clock.nowMs }),
+    ),
+  );
+  const of = (id: string) =>
+    events
+      .filter(({ data }) => 'decision_id' in data && data.decision_id === id)
+      .map(({ type, environment }) => `${environment} ${type}`)
+      .toSorted();
+  expect(of(decision.id)).toEqual(['sandbox decision.rewarded', 'sandbox decision.served']);
+  expect(of(forced.id)).toEqual(['sandbox decision.served']);
+  await receiver.close();
+});

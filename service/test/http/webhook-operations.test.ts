@@ -1,0 +1,139 @@
+import { verifyWebhook } from 'trueward/server';
+import type { AuditEntry, Delivery, Problem, Webhook } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+import { startReceiver } from './receiver.ts';
+
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess();
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+const call = <T>(method: string, path: string, body?: unknown) =>
+  client.call<T>(method, path, client.secret, body);
+const register = async (url: string) =>
+  (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
+const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
+
+/** Reads a delivery until it is as wanted: the attempt is recorded just after the receiver has answered. */
+async function settled(id: string, state: Delivery['state']): Promise<Delivery> {
+  for (;;) {
+    const { body } = await call<Delivery>('GET', `/v1/deliveries/${id}`);
+    if (body.state === state) return body;
+  }
+}
+
+test('a test event arrives signed, and its attempt is listed', async () => {
+  const receiver = await startReceiver();
+  const webhook = await register(receiver.url);
+  const { status, body: delivery } = await testEvent(webhook.id);
+  expect([status, delivery.state]).toEqual([202, 'pending']);
+  const [received] = await receiver.count(1);
+  const event = await verifyWebhook(
+    received?.body ?? '',
+    received?.headers ?? {},
+    webhook.secret ?? '',
+  );
+  expect(event).toMatchObject({ id: delivery.event_id, type: 'kill_switch.changed' });
+  const done = await settled(delivery.id, 'delivered');
+  expect(done.attempts).toMatchObject([{ attempt: 1, status: 200, response: 'received' }]);
+  const list = await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${webhook.id}/deliveries`);
+  expect(list.body.data).toEqual([done]);
+  await receiver.close();
+});
+
+test('while secrets are rotated, twice, every one of them verifies; then only the last', async () => {
+  const receiver = await startReceiver();
+  const webhook = await register(receiver.url);
+  const rotate = async (overlap_s: number) =>
+    (await call<Webhook>('POST', `/v1/webhooks/${webhook.id}/rotate_secret`, { overlap_s })).body
+      .secret ?? '';
+  const secrets = [webhook.secret ?? '', await rotate(600), await rotate(600)];
+  await testEvent(webhook.id);
+  const [first] = await receiver.count(1);
+  expect(first?.headers['service-signature']?.split(',').length).toBe(3);
+  for (const secret of secrets)
+    await verifyWebhook(first?.body ?? '', first?.headers ?? {}, secret);
+
+  const last = await rotate(0);
+  await testEvent(webhook.id);
+  const second = (await receiver.count(2))[1];
+  expect(second?.headers['service-signature']?.split(',').length).toBe(1);
+  await verifyWebhook(second?.body ?? '', second?.headers ?? {}, last);
+  await expect(
+    verifyWebhook(second?.body ?? '', second?.headers ?? {}, secrets[2] ?? ''),
+  ).rejects.toMatchObject({ code: 'mismatch' });
+  await receiver.close();
+});
+
+test('410 disables a webhook; enabled again, it recovers what it missed, once', async () => {
+  const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
+  const webhook = await register(receiver.url);
+  const path = `/v1/webhooks/${webhook.id}`;
+  const since = new Date(Date.now() - 1_000).toISOString();
+  const { body: refused } = await testEvent(webhook.id);
+  await settled(refused.id, 'failed');
+  let disabled: Webhook;
+  do disabled = (await call<Webhook>('GET', path)).body;
+  while (disabled.status === 'enabled');
+  expect(disabled.disabled_reason).toBe('gone');
+  const audit = await call<{ data: AuditEntry[] }>(
+    'GET',
+    `/v1/audit-entries?target_id=${webhook.id}`,
+  );
+  expect(audit.body.data[0]).toMatchObject({ actor: 'service', action: 'webhook.disabled' });
+  expect((await testEvent(webhook.id)).status).toBe(409);
+
+  // An event that happens meanwhile makes no delivery.
+  await call('POST', '/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
+  const enabled = await call<Webhook>('PATCH', path, { status: 'enabled' });
+  expect(enabled.body).not.toHaveProperty('disabled_reason');
+  const recover = () =>
+    call<{ queued: number }>('POST', `${path}/recover?since=${encodeURIComponent(since)}`);
+  const { body } = await recover();
+  expect(body.queued).toBeGreaterThanOrEqual(2);
+  const received = await receiver.count(1 + body.queued);
+  expect(received.slice(1).map((each) => each.body)).toContain(received[0]?.body);
+  expect((await recover()).body.queued).toBe(0);
+  await receiver.close();
+});
+
+test('one delivery is sent again, as a new one', async () => {
+  const receiver = await startReceiver();
+  const webhook = await register(receiver.url);
+  const { body: first } = await testEvent(webhook.id);
+  await settled(first.id, 'delivered');
+  const again = await call<Delivery>('POST', `/v1/deliveries/${first.id}/redeliver`);
+  expect(again.body).toMatchObject({ event_id: first.event_id, state: 'pending' });
+  const [one, two] = await receiver.count(2);
+  expect(two?.body).toBe(one?.body);
+  await receiver.close();
+});
+
+test('five days of failure disable a webhook', async () => {
+  const receiver = await startReceiver(() => 500);
+  const webhook = await register(receiver.url);
+  await running.service.database.query(
+    `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 3 FROM resources WHERE id = $1`,
+    [webhook.id],
+  );
+  await testEvent(webhook.id);
+  let read: Webhook;
+  do read = (await call<Webhook>('GET', `/v1/webhooks/${webhook.id}`)).body;
+  while (read.status === 'enabled');
+  expect(read.disabled_reason).toBe('failing');
+  await receiver.close();
+});
+
+test('an update is checked like a registration', async () => {
+  const webhook = await register('https://receiver.example/');
+  const path = `/v1/webhooks/${webhook.id}`;
+  const refused = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });
+  expect([refused.status, refused.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
+  const changed = await call<Webhook>('PATCH', path, { events: ['decision.served'] });
+  expect(changed.body.events).toEqual(['decision.served']);
+});
