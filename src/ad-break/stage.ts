@@ -45,6 +45,7 @@ export function openStage(
   const video = media.format === 'video';
   let muted = false;
   let ended = false;
+  let paused = false;
   let cancelWait: (() => void) | undefined;
 
   const overlay: Overlay = openOverlay(
@@ -81,20 +82,26 @@ export function openStage(
     cancelWait = clock.after(ms, () => dispatch(event));
   }
 
+  function moved(): void {
+    // A pause does not stop what is on its way.
+    if (paused) return;
+    watchdog.reset();
+    viewability.setPlaying(true);
+  }
+
   let watchedMs = -1;
   function hear(event: RendererEvent): void {
     switch (event.type) {
       case 'progress':
         if (event.watchedMs > watchedMs) {
           watchedMs = event.watchedMs;
-          watchdog.reset();
-          viewability.setPlaying(true);
+          moved();
         }
         overlay.progress(event.watchedMs, neededMs);
         dispatch(event);
         break;
       case 'painted':
-        viewability.setPlaying(true);
+        moved();
         dispatch(event);
         break;
       case 'clicked':
@@ -119,6 +126,7 @@ export function openStage(
   }
 
   function resume(): void {
+    paused = false;
     if (ended) return waitAtMost(endCardMs, { type: 'endCardOver' });
     watchdog.reset();
     creative.resume();
@@ -132,6 +140,7 @@ export function openStage(
       creative.start(hear);
     },
     pause() {
+      paused = true;
       cancelWait?.();
       watchdog.stop();
       viewability.setPlaying(false);

@@ -15,6 +15,8 @@ declare global {
 
 /** A creative has no use for more messages than this; whoever sends more is cut off. */
 const maxMessages = 200;
+/** Least time between two clicks that are believed, in milliseconds. */
+const clickMs = 1_000;
 
 let policy: { createHTML(markup: string): string } | undefined;
 
@@ -53,12 +55,21 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let listener: ((event: RendererEvent) => void) | undefined;
   let failure: string | undefined;
   let messages = 0;
+  let clickedAt = -Infinity;
   let ready: () => void;
   let refuse: (reason: unknown) => void;
   const loaded = new Promise<void>((resolve, reject) => {
     ready = resolve;
     refuse = reject;
   });
+
+  /** Opens no page unless the player did something just now. */
+  function click(): void {
+    const now = clock.monotonic();
+    if (navigator.userActivation?.isActive === false || now - clickedAt < clickMs) return;
+    clickedAt = now;
+    listener?.({ type: 'clicked' });
+  }
 
   function receive(message: unknown): void {
     messages += 1;
@@ -72,7 +83,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     const type =
       typeof message === 'object' && message !== null && 'type' in message && message.type;
     if (type === 'ready') ready();
-    else if (type === 'click') listener?.({ type: 'clicked' });
+    else if (type === 'click') click();
     else if (type === 'close') listener?.({ type: 'closeRequested' });
   }
 

@@ -108,9 +108,10 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
     try {
       await video.play();
     } catch (error) {
+      const name = error instanceof DOMException ? error.name : '';
       // A pause or an unload in between rejects too, and is no failure.
-      if (!wanted || destroyed.signal.aborted) return;
-      if (!(error instanceof DOMException) || error.name !== 'NotAllowedError') {
+      if (!wanted || destroyed.signal.aborted || name === 'AbortError') return;
+      if (name !== 'NotAllowedError') {
         tell({ type: 'failed', reason: 'play_refused' });
       } else if (video.muted) {
         tell({ type: 'tapNeeded' });
@@ -142,7 +143,7 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
     });
     // A media key or the system paused it: only the player can go on.
     on('pause', () => {
-      if (wanted && !video.ended) tell({ type: 'tapNeeded' });
+      if (wanted && video.paused && !video.ended) tell({ type: 'tapNeeded' });
     });
     // The first frame was decoded before; `requestVideoFrameCallback` would tell of the second one.
     video.addEventListener('playing', () => afterPaint(() => tell({ type: 'painted' })), {

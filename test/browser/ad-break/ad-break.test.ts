@@ -129,7 +129,7 @@ for (const [name, media] of [
 
 it('gives up an HTML creative that never says that it is ready', async () => {
   const stage = setStage();
-  const result = await stage.run(decide(html('')), {}, 400);
+  const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 400 });
   expect(result.outcome).toBe('timeout');
   await vi.waitFor(() => expect(stage.isGivenBack()).toEqual(givenBack), options);
   expect(stage.log).toEqual([]);

@@ -1,12 +1,16 @@
 import type { DecisionCreative } from '../../../protocol/wire.ts';
-import { runAdBreak, type BreakRequest } from '../../../src/ad-break/run-ad-break.ts';
+import {
+  runAdBreak,
+  type BreakParts,
+  type BreakRequest,
+} from '../../../src/ad-break/run-ad-break.ts';
 import { createShowAd } from '../../../src/ad-break/show-ad.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { FilledDecision } from '../../../src/decision/decisions.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
+import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 
 const file = (name: string, mime: string) => ({
   url: new URL(`../../media/${name}`, import.meta.url).href,
@@ -77,9 +81,9 @@ export function setStage() {
   let loadShowAd = () => createShowAd('en');
   let confirmed: RewardReport['state'] = 'earned';
 
-  async function take(decision: FilledDecision, signal: AbortSignal) {
+  async function take(decision: FilledDecision, signal: AbortSignal, clock: Clock) {
     try {
-      return { decision, creative: await loadCreative(decision, { clock: systemClock, signal }) };
+      return { decision, creative: await loadCreative(decision, { clock, signal }) };
     } catch (error) {
       return { outcome: 'error', reason: error instanceof Error ? error.message : '' } as const;
     }
@@ -88,12 +92,13 @@ export function setStage() {
   function run(
     decision: FilledDecision,
     request: Partial<BreakRequest> = {},
-    loadTimeoutMs = 8000,
+    more: Partial<BreakParts> = {},
   ) {
     const engine = noEngine(canvas);
+    const clock = more.clock ?? systemClock;
     return runAdBreak(
       {
-        take: (_placement, signal) => take(decision, signal),
+        take: (_placement, signal) => take(decision, signal, clock),
         async enqueue(event) {
           log.push(event.type);
           events.push(event);
@@ -121,10 +126,11 @@ export function setStage() {
             };
           },
         },
-        clock: systemClock,
+        clock,
         loadShowAd,
         confirmWithinMs: 1000,
-        loadTimeoutMs,
+        loadTimeoutMs: 8000,
+        ...more,
       },
       {
         placement: 'revive',

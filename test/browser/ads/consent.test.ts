@@ -14,8 +14,11 @@ function start(options: Partial<AdsOptions>): Ads {
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: (input, init) => {
-      sent.push(String(input));
-      if (String(input).endsWith('/v1/decisions')) requests.push(JSON.parse(String(init?.body)));
+      const { url } = new Request(input);
+      const body = init?.body;
+      sent.push(url);
+      if (url.endsWith('/v1/decisions') && typeof body === 'string')
+        requests.push(JSON.parse(body) as DecisionRequest);
       return service.fetch(input, init);
     },
     ...options,

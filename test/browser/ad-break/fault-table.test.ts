@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { page, userEvent } from 'vitest/browser';
+import type { DecisionCreative } from '../../../protocol/wire.ts';
+import type { RewardReport } from '../../../src/outcome.ts';
+import { deferred } from '../../support/deferred.ts';
+import { decide, givenBack, html, image, overlay, setStage, video } from './stage-set.ts';
+import { fastClock, watchTraces } from './traces.ts';
+
+// Every fault in every phase of a break, with a player who does nothing: the break ends by itself, with
+// the outcome that the table says, and nothing is left.
+
+const kinds: Record<string, DecisionCreative['media']> = {
+  video,
+  image,
+  html: html(`port.postMessage({ type: 'ready' });
+    addEventListener('message', ({ data }) => { if (data === 'flood') for (let i = 0; i < 300; i++) port.postMessage({ type: 'x' }) });`),
+};
+
+const phases = [
+  'requesting',
+  'opening',
+  'playing',
+  'asking',
+  'watched',
+  'endCard',
+  'confirming',
+] as const;
+type Phase = (typeof phases)[number];
+
+/** Before the reward was due, and after. */
+const early: readonly Phase[] = ['requesting', 'opening', 'playing', 'asking'];
+const withAd: readonly Phase[] = ['playing', 'asking', 'watched'];
+
+interface Fault {
+  strikes(scene: Scene): unknown;
+  outcome(phase: Phase): string;
+  in?: readonly Phase[];
+  of?: string[];
+}
+
+type Scene = ReturnType<typeof play>;
+
+const setHidden = (hidden: boolean): void => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(hidden);
+  document.dispatchEvent(new Event('visibilitychange'));
+};
+
+const faults: Record<string, Fault> = {
+  'is aborted by the game': {
+    strikes: (scene) => scene.abort.abort(),
+    outcome: (phase) => (early.includes(phase) ? 'aborted' : 'pending'),
+  },
+  'is hidden, and seen again': {
+    strikes() {
+      setHidden(true);
+      setHidden(false);
+    },
+    outcome: () => 'rewarded',
+  },
+  'goes to full screen, and back': {
+    strikes() {
+      document.dispatchEvent(new Event('fullscreenchange'));
+      document.dispatchEvent(new Event('fullscreenchange'));
+    },
+    outcome: () => 'rewarded',
+  },
+  'is turned to portrait': {
+    strikes: () => page.viewport(320, 640),
+    outcome: () => 'rewarded',
+    of: ['image', 'html'],
+  },
+  'has its media fail': {
+    strikes: () => document.querySelector('video')?.dispatchEvent(new Event('error')),
+    outcome: (phase) => (early.includes(phase) ? 'error' : 'rewarded'),
+    in: withAd,
+    of: ['video'],
+  },
+  'is paused by the system, and not played again': {
+    strikes: () => document.querySelector('video')?.pause(),
+    outcome: (phase) => (phase === 'playing' ? 'stalled' : 'rewarded'),
+    in: withAd,
+    of: ['video'],
+  },
+  'floods the page with messages': {
+    strikes: () => document.querySelector('iframe')?.contentWindow?.postMessage('flood', '*'),
+    outcome: (phase) => (early.includes(phase) ? 'error' : 'rewarded'),
+    in: withAd,
+    of: ['html'],
+  },
+  'is ended by Escape keys': {
+    strikes: () => userEvent.keyboard('{Escape}{Escape}{Escape}'),
+    outcome: () => 'rewarded',
+    in: ['opening'],
+  },
+};
+
+/** Runs a break until `phase`. */
+function play(kind: string, phase: Phase) {
+  const stage = setStage();
+  const traces = watchTraces();
+  const time = fastClock(kind === 'video' ? 8 : 16);
+  const abort = new AbortController();
+  const confirmed = deferred<RewardReport>();
+  const reached = deferred<void>();
+  const reach = (now: Phase) => now === phase && reached.resolve();
+  const settled: string[] = [];
+
+  const decision = decide(
+    kinds[kind] ?? image,
+    { min_watch_ms: phase === 'watched' || kind !== 'video' ? 1600 : 2400, close_after_ms: 0 },
+    // An end card takes its time too, so a video, which can't be hastened, has one where it matters.
+    kind === 'video' && phase !== 'endCard' ? undefined : 'https://advertiser.test/',
+  );
+  const running = stage.run(
+    decision,
+    {
+      signal: abort.signal,
+      onOpen() {
+        reach('opening');
+      },
+      onStart() {
+        if (phase === 'playing') reach('playing');
+        if (phase === 'asking') overlay().shown('button.close')?.click();
+        reach('asking');
+      },
+    },
+    {
+      clock: time.clock,
+      loadTimeoutMs: 100_000,
+      // The service's word comes after the fault, or never in time.
+      rewards: {
+        async track() {},
+        async watched() {
+          stage.log.push('watched');
+          reach('watched');
+        },
+        async confirmation(decisionId) {
+          stage.log.push('confirmation');
+          reach('confirming');
+          if (phase !== 'confirming') return earned(decisionId);
+          return confirmed.promise;
+        },
+      },
+    },
+  );
+  void running.then(({ outcome }) => settled.push(outcome));
+  const earned = (decisionId: string): RewardReport => ({ decisionId, state: 'earned' });
+  if (phase === 'requesting') reached.resolve();
+  return {
+    stage,
+    traces,
+    time,
+    abort,
+    settled,
+    async until(): Promise<void> {
+      if (phase === 'endCard') {
+        await vi.waitFor(() => expect(overlay().shown('.end')).toBeDefined(), {
+          timeout: 8000,
+          interval: 10,
+        });
+      } else await reached.promise;
+    },
+    end: () => {
+      confirmed.resolve(earned(decision.id));
+      return running;
+    },
+  };
+}
+
+describe.each(Object.keys(kinds))('A break with %s', (kind) => {
+  let scene: Scene | undefined;
+
+  beforeEach(() => page.viewport(640, 360));
+  afterEach(() => scene?.traces.stop());
+
+  const cells = Object.entries(faults).flatMap(([name, fault]) =>
+    (fault.in ?? phases)
+      .filter(() => fault.of === undefined || fault.of.includes(kind))
+      .map((phase) => ({ name, phase, fault, outcome: fault.outcome(phase) })),
+  );
+
+  it.each(cells)('that $name while $phase ends as $outcome', async ({ fault, outcome, phase }) => {
+    scene = play(kind, phase);
+    const { settled, stage, time, traces } = scene;
+    await scene.until();
+    await fault.strikes(scene);
+    const result = await scene.end();
+    expect(result.outcome).toBe(outcome);
+    await vi.waitFor(() => expect(stage.isGivenBack()).toEqual(givenBack));
+    expect(settled).toEqual([outcome]);
+    expect(stage.count('hold')).toBe(stage.count('release'));
+    expect(stage.count('complete')).toBe(stage.count('watched'));
+    expect(traces.left()).toEqual([]);
+    expect(time.timers()).toBe(0);
+    const heard = vi.fn();
+    window.addEventListener('keydown', heard, { once: true });
+    await userEvent.keyboard('x');
+    expect(heard).toHaveBeenCalledTimes(1);
+  });
+});

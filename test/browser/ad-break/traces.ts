@@ -1,0 +1,76 @@
+import type { Clock } from '../../../src/platform/clock.ts';
+
+/** A clock whose time passes `speed` times as fast, and that counts the timers that are still set. */
+export function fastClock(speed: number): { clock: Clock; timers(): number } {
+  const set = new Set<ReturnType<typeof setTimeout>>();
+  const monotonic = () => performance.now() * speed;
+  return {
+    clock: {
+      now: () => Date.now(),
+      monotonic,
+      after(ms, callback) {
+        const timer = setTimeout(() => {
+          set.delete(timer);
+          callback();
+        }, ms / speed);
+        set.add(timer);
+        return () => {
+          set.delete(timer);
+          clearTimeout(timer);
+        };
+      },
+    },
+    timers: () => set.size,
+  };
+}
+
+/** Counts the listeners on what outlives an ad, and the frames that are asked for, from now on. */
+export function watchTraces(): { left(): string[]; stop(): void } {
+  const left = new Set<string>();
+  const names = new Map<unknown, number>();
+  const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype;
+  const request = window.requestAnimationFrame;
+  const cancel = window.cancelAnimationFrame;
+  const lasting = (target: unknown): boolean =>
+    target === window || target === document || target instanceof AbortSignal;
+  const nameOf = (type: string, listener: unknown): string => {
+    if (!names.has(listener)) names.set(listener, names.size);
+    return `listener of ${type}, number ${names.get(listener)}`;
+  };
+
+  EventTarget.prototype.addEventListener = function (type, listener, options) {
+    const { once = false, signal } = typeof options === 'object' ? options : {};
+    add.call(this, type, listener, options);
+    // A signal that only the SDK knows goes with it.
+    if (listener === null || !lasting(this ?? window) || once) return;
+    const name = nameOf(type, listener);
+    left.add(name);
+    if (signal) add.call(signal, 'abort', () => left.delete(name));
+  };
+  EventTarget.prototype.removeEventListener = function (type, listener, options) {
+    remove.call(this, type, listener, options);
+    left.delete(nameOf(type, listener));
+  };
+  window.requestAnimationFrame = (callback) => {
+    const frame = request.call(window, (time) => {
+      left.delete(`frame ${frame}`);
+      callback(time);
+    });
+    left.add(`frame ${frame}`);
+    return frame;
+  };
+  window.cancelAnimationFrame = (frame) => {
+    left.delete(`frame ${frame}`);
+    cancel.call(window, frame);
+  };
+
+  return {
+    left: () => [...left],
+    stop() {
+      EventTarget.prototype.addEventListener = add;
+      EventTarget.prototype.removeEventListener = remove;
+      window.requestAnimationFrame = request;
+      window.cancelAnimationFrame = cancel;
+    },
+  };
+}
