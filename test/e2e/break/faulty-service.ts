@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { Decision, DecisionRequest, EventBatch, Media } from '../../../protocol/wire.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const creatives = join(root, 'demo/creatives/dist');
+
+const mimes: Record<string, string> = {
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.html': 'text/html; charset=utf-8',
+  '.vtt': 'text/vtt; charset=utf-8',
+};
+
+const videoOf = (at: string, name: string): Media => ({
+  format: 'video',
+  files: [{ url: `${at}/media/${name}`, mime: 'video/webm', width: 640, height: 360 }],
+  duration_ms: 12_000,
+});
+const htmlOf = (at: string, name: string): Media => ({
+  format: 'html',
+  url: `${at}/creative/${name}.html`,
+  width: 640,
+  height: 360,
+});
+
+/** The ads, by the name of the placement that asks for them. */
+const media: Record<string, (at: string) => Media> = {
+  video: (at) => ({
+    ...(videoOf(at, 'meadow.webm') as Extract<Media, { format: 'video' }>),
+    poster: `${at}/media/meadow-poster.jpg`,
+    captions: [{ url: `${at}/captions.vtt`, language: 'en', label: 'English' }],
+  }),
+  image: (at) => ({
+    format: 'image',
+    files: [{ url: `${at}/media/harbour.png`, mime: 'image/png', width: 1200, height: 675 }],
+  }),
+  html: (at) => ({
+    format: 'html',
+    url: `${at}/media/lantern.html`,
+    width: 640,
+    height: 360,
+  }),
+  missing: (at) => videoOf(at, 'missing.webm'),
+  'wrong-type': (at) => videoOf(at, 'lantern.html'),
+  broken: (at) => videoOf(at, 'broken.webm'),
+  stalling: (at) => videoOf(at, 'stalling.webm'),
+  ...Object.fromEntries(
+    ['mute', 'throwing', 'flooding', 'navigating', 'popping', 'reading'].map((name) => [
+      name,
+      (at: string) => htmlOf(at, name),
+    ]),
+  ),
+};
+
+/** What an HTML creative does besides, or instead of, saying that it is ready. */
+const scripts: Record<string, string> = {
+  mute: '',
+  throwing: `port.postMessage({ type: 'ready' }); throw new Error('a mistake of the creative')`,
+  flooding: `port.postMessage({ type: 'ready' }); setInterval(() => { for (let i = 0; i < 1e3; i++) port.postMessage({ type: "click" }) })`,
+  navigating: `try { top.location = 'about:blank' } catch {} port.postMessage({ type: 'ready' }); setInterval(() => { try { top.location = 'about:blank' } catch {} }, 50)`,
+  popping: `open('about:blank'); setInterval(() => open('about:blank'), 50); port.postMessage({ type: 'ready' })`,
+  reading: `try { parent.document.title = 'read' } catch { port.postMessage({ type: 'ready' }) }`,
+};
+
+/** Answers as the ad service does; the placement decides what is wrong. */
+export async function answerAsService(
+  request: IncomingMessage,
+  response: ServerResponse,
+  at: string,
+): Promise<void> {
+  const { pathname } = new URL(request.url ?? '/', at);
+  response.setHeader('access-control-allow-origin', '*');
+  response.setHeader('access-control-allow-headers', 'Authorization, Content-Type, Decision-Token');
+  if (request.method === 'OPTIONS') return void response.end();
+  if (pathname.startsWith('/media/')) return sendMedia(request, response, pathname.slice(7));
+  if (pathname === '/captions.vtt') {
+    response.setHeader('content-type', 'text/vtt');
+    return void response.end('WEBVTT\n\n00:00.000 --> 00:12.000\nWind over the meadow.\n');
+  }
+  const script = /^\/creative\/(.+)\.html$/.exec(pathname)?.[1];
+  if (script !== undefined) {
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    return void response.end(
+      `<!doctype html><body><script>onmessage = ({ ports: [port] }) => { ${scripts[script]} }</script>`,
+    );
+  }
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(await answerTo(pathname, request, at)));
+}
+
+let count = 0;
+
+async function answerTo(pathname: string, request: IncomingMessage, at: string): Promise<object> {
+  if (pathname === '/v1/decisions')
+    return decide(JSON.parse(await text(request)) as DecisionRequest, at);
+  if (pathname === '/v1/events') {
+    const { events } = JSON.parse(await text(request)) as EventBatch;
+    const watched = new Set(
+      events.filter(({ type }) => type === 'complete').map((event) => event.decision_id),
+    );
+    return {
+      results: events.map(({ id }) => ({ id, status: 'accepted' })),
+      decisions: [...watched].map((id) => ({ id, state: 'earned' })),
+    };
+  }
+  return { id: pathname.split('/').at(-1), state: 'pending' };
+}
+
+function decide({ placement }: DecisionRequest, at: string): Decision {
+  count += 1;
+  return {
+    id: `dec_${String(count).padStart(26, '0')}`,
+    status: 'filled',
+    placement,
+    format: 'rewarded',
+    creative: {
+      id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
+      media: (media[placement] ?? media['image'])?.(at) as Media,
+      alt: 'Meadow, a quiet game about sheep and the wind',
+      click_url: 'https://advertiser.example/',
+    },
+    reward: { type: 'coins', amount: 50 },
+    min_watch_ms: 2_000,
+    close_after_ms: 500,
+    token: 'token',
+    issued_at: new Date().toISOString(),
+    expires_at: new Date(Date.now() + 60_000).toISOString(),
+  };
+}
+
+/** `stalling` sends a half and then nothing; `broken` sends noise after a half. */
+async function sendMedia(
+  request: IncomingMessage,
+  response: ServerResponse,
+  name: string,
+): Promise<void> {
+  const faulty = name === 'stalling.webm' || name === 'broken.webm';
+  const whole = await readFile(join(creatives, faulty ? 'meadow.webm' : name)).catch(
+    () => undefined,
+  );
+  if (whole === undefined) return void response.writeHead(404).end();
+  const half = Math.floor(whole.length / 2);
+  if (name === 'broken.webm') whole.fill(0xa5, half);
+  response.setHeader('content-type', mimes[extname(name)] ?? 'text/plain');
+  if (name === 'stalling.webm') {
+    response.setHeader('content-length', whole.length);
+    response.write(whole.subarray(0, half));
+    return;
+  }
+  response.setHeader('accept-ranges', 'bytes');
+  const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
+  if (request.headers.range !== undefined)
+    response.writeHead(206, {
+      'content-range': `bytes ${from}-${whole.length - 1}/${whole.length}`,
+    });
+  response.end(whole.subarray(from));
+}

@@ -1,0 +1,33 @@
+import { type Ads, createAds, noEngine, type ShowResult } from '../../../../src/index.ts';
+
+declare global {
+  interface Window {
+    breakPage: { ads: Ads; shown?: Promise<ShowResult>; violations: string[] };
+  }
+}
+
+const canvas = document.querySelector('canvas');
+const query = new URLSearchParams(location.search);
+const violations: string[] = [];
+document.addEventListener('securitypolicyviolation', ({ blockedURI, violatedDirective }) =>
+  violations.push(`${violatedDirective} ${blockedURI}`),
+);
+const locale = query.get('locale');
+const ads = createAds({
+  publishableKey: query.get('key') ?? '',
+  serviceUrl: query.get('service') ?? '',
+  userRef: 'player-1',
+  engine: noEngine(canvas),
+  ...(locale === null ? {} : { locale }),
+});
+window.breakPage = { ads, violations };
+
+function show(): void {
+  window.breakPage.shown = ads.showRewarded(query.get('placement') ?? 'video');
+}
+document.querySelector('#play')?.addEventListener('click', show);
+// For tests that may not look into the page, because looking counts as a gesture of the player.
+ads.on('start', () => console.info('started'));
+// Without any gesture of the player, as some games do it.
+if (query.has('at-once')) show();
+canvas?.focus();

@@ -1,0 +1,54 @@
+import { type Browser, chromium, type Locator, type Page } from 'playwright';
+import type { ShowResult } from '../../../src/index.ts';
+import type {} from './page/game.ts';
+
+/** A browser without a profile. */
+export function launch(...args: string[]): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      ...args,
+    ],
+  });
+}
+
+export const button = (page: Page, name: string): Locator =>
+  page.getByRole('button', { name, exact: true }).filter({ visible: true });
+
+/** Starts an ad by a real click. */
+export const watch = (page: Page): Promise<void> => page.locator('#play').click();
+
+/** Resolves when the ad has shown its first frame. */
+export async function hasStarted(page: Page): Promise<void> {
+  await page.locator('dialog[open]').waitFor();
+  await page.waitForFunction(() => window.breakPage.ads.diagnostics().showing !== null);
+}
+
+/** How the last ad of the page ended. */
+export function resultOf(page: Page): Promise<ShowResult | undefined> {
+  return page.evaluate(() => window.breakPage.shown);
+}
+
+/** What a player finds after an ad; {@link asBefore} when nothing is wrong. */
+export function stateOf(page: Page) {
+  return page.evaluate(() => ({
+    nodes: document.body.children.length,
+    top: document.elementFromPoint(innerWidth / 2, innerHeight / 2)?.id,
+    focus: document.activeElement?.id,
+    violations: window.breakPage.violations,
+  }));
+}
+
+/** `play` has the focus where the ad was started by its click. */
+export const asBefore = (focus: 'play' | 'game') => ({
+  nodes: 1,
+  top: 'game',
+  focus,
+  violations: [],
+});

@@ -1,0 +1,84 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { build } from 'vite';
+import { keyChecksum } from '../../../src/platform/key-format.ts';
+import { answerAsService } from './faulty-service.ts';
+
+/** A game's page, bundled as a game does it, and an ad service that can be faulty, on another origin. */
+export interface Site {
+  serviceUrl: string;
+  /** Address of the page that shows the ad of `placement`; see `faulty-service.ts` for these. */
+  pageFor(placement: string, more?: Record<string, string>): string;
+  stop(): Promise<void>;
+}
+
+const here = import.meta.dirname;
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+};
+const unchecked = `pk_sandbox_${'0aB'.repeat(10)}`;
+const key = unchecked + keyChecksum(unchecked);
+
+/** `strict`: under the policy that the guide asks for, with Trusted Types and without any exception. */
+export async function startSite({ strict = false } = {}): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), 'trueward-break-'));
+  await build({
+    root: here,
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      target: 'es2022',
+      outDir: folder,
+      lib: { entry: join(here, 'page/game.ts'), formats: ['es'], fileName: 'game' },
+    },
+  });
+  const service = createServer(
+    (request, response) => void answerAsService(request, response, serviceUrl),
+  );
+  const serviceUrl = await listen(service);
+  const policy = [
+    `default-src 'none'; script-src 'self'; style-src 'self'; connect-src ${serviceUrl};`,
+    `frame-src ${serviceUrl}; media-src ${serviceUrl}; img-src ${serviceUrl};`,
+    `require-trusted-types-for 'script'; trusted-types 'none'`,
+  ].join(' ');
+
+  async function answer({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(url, 'http://page');
+    const name = pathname === '/' ? 'index.html' : pathname.slice(1);
+    const file = join(extname(name) === '.js' ? folder : join(here, 'page'), name);
+    const body = await readFile(file).catch(() => undefined);
+    if (body === undefined) return void response.writeHead(404).end();
+    response.setHeader('content-type', types[extname(name)] ?? 'text/plain');
+    if (strict) response.setHeader('content-security-policy', policy);
+    response.end(body);
+  }
+  const pages = createServer((request, response) => void answer(request, response));
+  const pageUrl = await listen(pages);
+
+  return {
+    serviceUrl,
+    pageFor: (placement, more = {}) =>
+      `${pageUrl}/?${new URLSearchParams({ key, service: serviceUrl, placement, ...more })}`,
+    async stop() {
+      await Promise.all([close(service), close(pages)]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
