@@ -1,0 +1,70 @@
+/** What the SDK costs a game's frames, in real Chromium with real Phaser. See the report that it writes. */
+import { type Browser, chromium } from 'playwright';
+import { measureIdle, openPage, traceTasks } from './measure.ts';
+import type { Contestant } from './page/contestants.ts';
+import { writeReport, type Results } from './report.ts';
+import { phasers, startSite } from './site.ts';
+
+const contestants: Contestant[] = [
+  'nothing',
+  'trueward',
+  'truewardDelivering',
+  'alwaysAttached',
+  'sceneWatcher',
+];
+const versions = Object.keys(phasers);
+const events = 10_000;
+const rewards = 1000;
+const breaks = 20;
+
+const executablePath = process.env['CHROMIUM_PATH'];
+if (executablePath === undefined)
+  throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:frames`.');
+const site = await startSite();
+const browser = await chromium.launch({
+  executablePath,
+  args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'],
+});
+try {
+  const idle: Results['idle'] = [];
+  const deltas: Results['deltas'] = [];
+  for (const version of versions) {
+    for (const contestant of contestants) {
+      console.log(`Phaser ${version}: ${contestant}`);
+      const page = await openPage(browser, site.url, version);
+      idle.push({ version, contestant, figures: await measureIdle(page, contestant) });
+      await page.close();
+    }
+    const page = await openPage(browser, site.url, version);
+    const found = await page.evaluate((count) => window.bench.firstDeltas(count), breaks);
+    deltas.push({ version, ...found });
+    await page.close();
+  }
+  const drained = await drain(browser);
+  await writeReport({ chromium: browser.version(), idle, deltas, ...drained });
+  console.log('Written: docs/benchmarks/frames');
+} finally {
+  await browser.close();
+  await site.close();
+}
+
+async function drain(within: Browser): Promise<Pick<Results, 'drain' | 'alone'>> {
+  console.log(`${events} events and ${rewards} rewards`);
+  const page = await openPage(within, site.url, versions[0] ?? '');
+  await page.evaluate(([all, due]) => window.bench.fill(all, due), [events, rewards] as const);
+  await page.reload();
+  // The game boots before the trace begins: that is no part of the budget.
+  await page.evaluate(() => window.bench.boot());
+  const { result, tasks } = await traceTasks(within, page, () =>
+    page.evaluate(() => window.bench.drain()),
+  );
+  if (result.rewards !== rewards)
+    throw new Error(`${result.rewards} rewards were delivered, ${rewards} were due.`);
+  await page.reload();
+  await page.evaluate(() => window.bench.boot());
+  const { tasks: alone } = await traceTasks(within, page, () =>
+    page.evaluate((ms) => window.bench.playAlone(ms), Math.min(result.ms, 30_000)),
+  );
+  await page.close();
+  return { drain: { events, ...result, tasks }, alone };
+}

@@ -1,0 +1,142 @@
+import type { Browser, CDPSession, Page } from 'playwright';
+import type { Contestant } from './page/contestants.ts';
+import type {} from './page/bench.ts';
+
+/** What one frame costs while there is nothing to do. */
+export interface Idle {
+  calls: number;
+  bytes: number;
+  timers: number;
+  /** Microseconds a step, the fastest block without and with it. */
+  without: number;
+  with: number;
+}
+
+/** A span of work on the page's main thread. */
+export interface Tasks {
+  count: number;
+  /** Each task over 8 ms of processor time: all of it, and what of it V8 collected garbage. */
+  over8: { ms: number; collectingMs: number }[];
+  longestMs: number;
+  longestWallMs: number;
+}
+
+const steps = 1000;
+/** Functions of the contestants that are not ours; ours are told by their file. */
+const named = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
+
+type Frame = { url: string; functionName: string };
+const isMeasured = ({ functionName, url }: Frame): boolean =>
+  url.endsWith('/sdk.js') || (url.endsWith('/bench.js') && named.has(functionName));
+
+/** Opens a page with one version of Phaser. */
+export async function openPage(browser: Browser, url: string, version: string): Promise<Page> {
+  const page = await browser.newPage();
+  await page.goto(`${url}/${version}.html`);
+  return page;
+}
+
+/** Exact counts over a thousand frames that are stepped by hand. */
+export async function measureIdle(page: Page, contestant: Contestant): Promise<Idle> {
+  await page.evaluate((name) => window.bench.prepare(name), contestant);
+  const session = await page.context().newCDPSession(page);
+  const calls = await countCalls(session, page);
+  const timers = Object.values(await page.evaluate(() => window.bench.timers()));
+  const bytes = await countBytes(session, page);
+  await page.reload();
+  const blocks = await page.evaluate((name) => window.bench.compare(name, 40, 200), contestant);
+  return {
+    calls: calls / steps,
+    bytes: bytes / steps,
+    timers: timers.reduce((sum, count) => sum + count, 0) / steps,
+    without: Math.min(...blocks.without),
+    with: Math.min(...blocks.with),
+  };
+}
+
+async function countCalls(session: CDPSession, page: Page): Promise<number> {
+  await session.send('Profiler.enable');
+  await session.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  // The first read empties what was counted while the page loaded.
+  await session.send('Profiler.takePreciseCoverage');
+  await page.evaluate((count) => window.bench.step(count), steps);
+  const { result } = await session.send('Profiler.takePreciseCoverage');
+  await session.send('Profiler.stopPreciseCoverage');
+  return result
+    .flatMap(({ functions, url }) =>
+      functions.map(({ functionName, ranges }) => ({ functionName, url, ranges })),
+    )
+    .filter(({ functionName, url }) => functionName !== '' && isMeasured({ functionName, url }))
+    .reduce((sum, { ranges }) => sum + (ranges[0]?.count ?? 0), 0);
+}
+
+async function countBytes(session: CDPSession, page: Page): Promise<number> {
+  await session.send('HeapProfiler.enable');
+  await session.send('HeapProfiler.startSampling', {
+    samplingInterval: 64,
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: true,
+  });
+  await page.evaluate((count) => window.bench.step(count), steps);
+  const { profile } = await session.send('HeapProfiler.stopSampling');
+  type Node = typeof profile.head;
+  // What a call of theirs makes others allocate is theirs too.
+  const sum = (node: Node, isTheirs: boolean): number => {
+    const theirs = isTheirs || isMeasured(node.callFrame);
+    return node.children.reduce(
+      (all, child) => all + sum(child, theirs),
+      theirs ? node.selfSize : 0,
+    );
+  };
+  return sum(profile.head, false);
+}
+
+/** Records the tasks of the page's main thread while `work` runs. */
+export async function traceTasks<T>(
+  browser: Browser,
+  page: Page,
+  work: () => Promise<T>,
+): Promise<{ tasks: Tasks; result: T }> {
+  await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'] });
+  const result = await work();
+  const trace = JSON.parse((await browser.stopTracing()).toString()) as {
+    traceEvents: TraceEvent[];
+  };
+  return { tasks: summarize(trace.traceEvents), result };
+}
+
+interface TraceEvent {
+  name: string;
+  ph: string;
+  pid: number;
+  tid: number;
+  ts: number;
+  dur?: number;
+  tdur?: number;
+  args?: { name?: string };
+}
+
+function summarize(events: TraceEvent[]): Tasks {
+  const isMain = ({ args, name }: TraceEvent): boolean =>
+    name === 'thread_name' && args?.name === 'CrRendererMain';
+  const threads = new Set(events.filter(isMain).map(({ pid, tid }) => `${pid} ${tid}`));
+  const own = events.filter(({ ph, pid, tid }) => ph === 'X' && threads.has(`${pid} ${tid}`));
+  const tasks = own.filter(({ name }) => name.endsWith('RunTask'));
+  const collections = own.filter(({ name }) => name === 'MajorGC' || name === 'MinorGC');
+  return {
+    count: tasks.length,
+    over8: tasks
+      .filter((task) => cpuMs(task) > 8)
+      .map((task) => ({
+        ms: cpuMs(task),
+        collectingMs: collections
+          .filter(({ pid, tid, ts }) => pid === task.pid && tid === task.tid && within(ts, task))
+          .reduce((sum, collection) => sum + cpuMs(collection), 0),
+      })),
+    longestMs: Math.max(0, ...tasks.map(cpuMs)),
+    longestWallMs: Math.max(0, ...tasks.map(({ dur = 0 }) => dur / 1000)),
+  };
+}
+
+const cpuMs = ({ dur = 0, tdur = dur }: TraceEvent): number => tdur / 1000;
+const within = (at: number, { dur = 0, ts }: TraceEvent): boolean => at >= ts && at < ts + dur;

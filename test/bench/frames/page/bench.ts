@@ -1,0 +1,159 @@
+import type * as Phaser from 'phaser';
+import { adsOptions, contestants, type Contestant } from './contestants.ts';
+import { resetTimers, timers } from './count-timers.ts';
+import { deliveries, fillStorage, untilEmpty } from './drain.ts';
+import type * as SdkScript from './sdk.ts';
+
+declare global {
+  var Sdk: typeof SdkScript;
+  interface Window {
+    Phaser: typeof Phaser;
+    bench: typeof bench;
+  }
+}
+
+class Play extends window.Phaser.Scene {
+  create(): void {
+    for (let index = 0; index < 30; index += 1) {
+      const box = this.add.rectangle(index * 6, 10, 5, 5, 0xffffff);
+      this.tweens.add({ targets: box, y: 110, duration: 900 + index, yoyo: true, repeat: -1 });
+    }
+  }
+}
+
+/** A small game after its first step. */
+function startGame(): Promise<Phaser.Game> {
+  return new Promise((resolve) => {
+    const game = new window.Phaser.Game({
+      type: window.Phaser.CANVAS,
+      width: 200,
+      height: 120,
+      banner: false,
+      audio: { noAudio: true },
+      scene: Play,
+    });
+    game.events.once('poststep', () => resolve(game));
+  });
+}
+
+let now = performance.now();
+
+/** Steps by hand: as many frames as wanted, with no wait between them. */
+function step(game: Phaser.Game, count: number): void {
+  for (let index = 0; index < count; index += 1) game.step((now += 1000 / 60), 1000 / 60);
+}
+
+let current: Phaser.Game | undefined;
+
+/** Starts a game whose loop runs, for `drain` and `playAlone`. */
+async function boot(): Promise<void> {
+  current = await startGame();
+}
+
+function booted(): Phaser.Game {
+  if (!current) throw new Error('Call boot() first.');
+  return current;
+}
+
+/** A game whose loop sleeps, with the contestant in it, warmed up. */
+async function prepare(contestant: Contestant): Promise<void> {
+  current = await startGame();
+  current.loop.sleep();
+  contestants[contestant](current);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  step(current, 500);
+  resetTimers();
+}
+
+/** Blocks of steps in turns without and with the contestant; microseconds a step, of each block. */
+async function compare(
+  contestant: Contestant,
+  pairs: number,
+  steps: number,
+): Promise<{ without: number[]; with: number[] }> {
+  const game = await startGame();
+  game.loop.sleep();
+  const turn = contestants[contestant](game);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const block = (on: boolean): number => {
+    turn(on);
+    const from = performance.now();
+    step(game, steps);
+    return ((performance.now() - from) * 1000) / steps;
+  };
+  step(game, 2000);
+  const found = { without: [] as number[], with: [] as number[] };
+  for (let pair = 0; pair < pairs; pair += 1) {
+    for (const on of pair % 2 === 0 ? [false, true] : [true, false])
+      found[on ? 'with' : 'without'].push(block(on));
+  }
+  return found;
+}
+
+/**
+ * The first deltas after the game was held for a while and released, in milliseconds, and as many
+ * ordinary ones.
+ */
+async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: number[] }> {
+  const game = await startGame();
+  const driver = Sdk.phaserDriver(game);
+  const first: number[] = [];
+  const ordinary: number[] = [];
+  const nextDelta = () =>
+    new Promise<number>((resolve) => {
+      game.events.once('step', (_time: number, delta: number) => resolve(delta));
+    });
+  for (let index = 0; index < count; index += 1) {
+    const release = driver.hold();
+    await new Promise((resolve) => setTimeout(resolve, 200 + (index % 5) * 150));
+    const delta = nextDelta();
+    release();
+    first.push(await delta);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    ordinary.push(await nextDelta());
+  }
+  return { first, ordinary };
+}
+
+/** Runs the game, empties the storage and hands over its rewards. */
+async function drain(): Promise<{
+  ms: number;
+  frames: number[];
+  control: number[];
+  rewards: number;
+}> {
+  const game = booted();
+  const measured = deliveries(game);
+  const from = performance.now();
+  let rewards = 0;
+  const ads = Sdk.TruewardPlugin.install(game, adsOptions());
+  ads.on('reward', () => {
+    rewards += 1;
+  });
+  await untilEmpty(ads);
+  return {
+    ms: performance.now() - from,
+    frames: measured.costs,
+    control: measured.control,
+    rewards,
+  };
+}
+
+/** The same game without us, for as long: what the machine and the game cost by themselves. */
+async function playAlone(ms: number): Promise<void> {
+  booted();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+const bench = {
+  boot,
+  prepare,
+  step: (count: number) => current && step(current, count),
+  timers: () => ({ ...timers }),
+  compare,
+  firstDeltas,
+  fill: (events: number, rewards: number) => fillStorage(adsOptions(), events, rewards),
+  drain,
+  playAlone,
+};
+window.bench = bench;

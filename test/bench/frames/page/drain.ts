@@ -1,0 +1,109 @@
+import type * as Phaser from 'phaser';
+import type { Decision } from '../../../../protocol/wire.ts';
+import type { TruewardPlugin } from '../../../../src/phaser/index.ts';
+import type { ServiceClient } from '../../../../src/transport/service-client.ts';
+
+/** A service that never answers, so that nothing leaves the storage while it is filled. */
+const silent: ServiceClient = {
+  requestDecision: () => new Promise(() => {}),
+  sendEvents: () => new Promise(() => {}),
+  readReward: () => new Promise(() => {}),
+};
+
+/** Fills what an earlier visit left: events that wait, and rewards that were watched for. */
+export async function fillStorage(
+  { publishableKey, serviceUrl }: { publishableKey: string; serviceUrl: string },
+  events: number,
+  rewards: number,
+): Promise<void> {
+  const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
+  const ports = {
+    name,
+    client: silent,
+    clock: Sdk.systemClock,
+    random: Math.random,
+    newId: Sdk.newRandomId,
+    locks: Sdk.browserLocks(),
+    connectivity: Sdk.browserConnectivity,
+    lifecycle: Sdk.browserPageLifecycle,
+    openTabSignal: Sdk.browserTabSignal,
+    deliver: () => {},
+  };
+  const store = Sdk.createIndexedDbStore({ name: `${name}:outbox`, clock: Sdk.systemClock });
+  const outbox = Sdk.createOutbox({ ...ports, store });
+  const ledger = Sdk.createLedger({ name: `${name}:rewards`, clock: Sdk.systemClock });
+  const device = Sdk.createRewards({ ...ports, ledger });
+  const each = events / rewards;
+  for (let index = 0; index < rewards; index += 1) {
+    const decision = decide(index);
+    await device.track(decision);
+    await device.watched(decision.id);
+    await Promise.all(
+      Array.from({ length: each }, (_, place) =>
+        outbox.enqueue({
+          type: place === each - 1 ? 'complete' : 'impression',
+          decision_id: decision.id,
+          token: 'token',
+        }),
+      ),
+    );
+  }
+}
+
+function decide(index: number): Decision {
+  return {
+    id: `dec_${String(index).padStart(26, '0')}`,
+    status: 'filled',
+    placement: 'revive',
+    format: 'rewarded',
+    reward: { type: 'coins', amount: 1 },
+    token: 'token',
+    issued_at: new Date().toISOString(),
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  };
+}
+
+/** Work of some 45 microseconds, as long as a delivery takes: what it measures is the machine. */
+function spin(): number {
+  let sum = 0;
+  for (let index = 0; index < 12_000; index += 1) sum += Math.sqrt(index ^ sum);
+  return sum;
+}
+
+/**
+ * What listening to `step` costs in each frame in which something is delivered, in milliseconds: the
+ * listener is wrapped as it is added. Beside it, work of a fixed length in the same frames.
+ */
+export function deliveries(game: Phaser.Game): { costs: number[]; control: number[] } {
+  const costs: number[] = [];
+  const control: number[] = [];
+  const { events } = game;
+  const wrapped = new Map<unknown, () => void>();
+  const [on, off] = [events.on.bind(events), events.off.bind(events)];
+  events.on = (name, callback, context) => {
+    if (name !== 'step' || context !== undefined) return on(name, callback, context);
+    const measured = () => {
+      const from = performance.now();
+      callback();
+      const between = performance.now();
+      spin();
+      costs.push(between - from);
+      control.push(performance.now() - between);
+    };
+    wrapped.set(callback, measured);
+    return on(name, measured);
+  };
+  events.off = (name, callback, ...rest) => off(name, wrapped.get(callback) ?? callback, ...rest);
+  return { costs, control };
+}
+
+/** Resolves when no event and no reward waits any more. */
+export async function untilEmpty(ads: TruewardPlugin): Promise<void> {
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    const state = ads.diagnostics();
+    if (!state) throw new Error('The plugin did not start.');
+    const { outbox, rewards } = state;
+    if (outbox.stored === 0 && rewards.pending === 0 && rewards.undelivered === 0) return;
+  }
+}

@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { build } from 'vite';
+import type { EventBatch } from '../../../protocol/wire.ts';
+
+const here = import.meta.dirname;
+const modules = join(here, '../../../node_modules');
+
+/** The versions of Phaser, by the package's name here. */
+export const phasers = { '4.2': 'phaser', '3.90': 'phaser3', '3.60': 'phaser360' };
+
+const page = (version: string): string => `<!doctype html><title>Frames</title>
+<script src="/timers.js"></script><script src="/phaser-${version}.js"></script>
+<script src="/sdk.js"></script><script src="/bench.js"></script>`;
+
+/** Bundles one file into one classic script, not minified, so that a profile names its functions. */
+async function bundle(file: string, name: string): Promise<string> {
+  const results = await build({
+    configFile: false,
+    root: here,
+    logLevel: 'error',
+    resolve: { tsconfigPaths: true },
+    build: {
+      target: 'es2022',
+      minify: false,
+      write: false,
+      lib: { entry: join(here, 'page', file), formats: ['iife'], name },
+      rolldownOptions: { output: { codeSplitting: false } },
+    },
+  });
+  const [result] = [results].flat();
+  if (result === undefined || !('output' in result)) throw new Error(`${file} was not built.`);
+  return result.output[0].code;
+}
+
+/** Serves the pages, and stands in for the service: it takes every event and rewards what was watched. */
+export async function startSite(): Promise<{ url: string; close(): Promise<void> }> {
+  const files = new Map<string, string>([
+    ['/sdk.js', await bundle('sdk.ts', 'Sdk')],
+    ['/bench.js', await bundle('bench.ts', 'Bench')],
+    ['/timers.js', await bundle('count-timers.ts', 'Timers')],
+  ]);
+  for (const [version, name] of Object.entries(phasers)) {
+    files.set(
+      `/phaser-${version}.js`,
+      await readFile(join(modules, name, 'dist/phaser.js'), 'utf8'),
+    );
+    files.set(`/${version}.html`, page(version));
+  }
+  const watched = new Set<string>();
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    const file = files.get(path);
+    // Isolated pages have a clock of 5 microseconds instead of 100.
+    response.setHeader('cross-origin-opener-policy', 'same-origin');
+    response.setHeader('cross-origin-embedder-policy', 'require-corp');
+    if (file === undefined) void answer(path, request, response, watched);
+    else response.setHeader('content-type', typeOf(path)).end(file);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const typeOf = (path: string): string => (path.endsWith('.js') ? 'text/javascript' : 'text/html');
+
+async function answer(
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  watched: Set<string>,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  response.setHeader('content-type', 'application/json');
+  const status = (id: string) =>
+    watched.has(id)
+      ? { id, state: 'earned', reward: { type: 'coins', amount: 1 } }
+      : { id, state: 'pending' };
+  if (path !== '/v1/events') {
+    response.end(JSON.stringify(status(path.split('/').at(-1) ?? '')));
+    return;
+  }
+  const { events } = JSON.parse(Buffer.concat(chunks).toString()) as EventBatch;
+  for (const event of events) if (event.type === 'complete') watched.add(event.decision_id);
+  const ids = new Set(events.map((event) => event.decision_id));
+  const results = events.map(({ id }) => ({ id, status: 'accepted' }));
+  response.end(JSON.stringify({ results, decisions: [...ids].map(status) }));
+}

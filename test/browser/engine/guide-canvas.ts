@@ -1,0 +1,58 @@
+import { createAds, type Ads, type AdsOptions, type EngineDriver } from 'trueward';
+
+/** The loop of a game without an engine. */
+export class Loop {
+  running = true;
+  drawing = false;
+  readonly updates = new Set<() => void>();
+
+  constructor(canvas: HTMLCanvasElement, draw: (context: CanvasRenderingContext2D) => void) {
+    const context = canvas.getContext('2d');
+    const frame = () => {
+      requestAnimationFrame(frame);
+      if (!this.running || !context) return;
+      for (const update of this.updates) update();
+      this.drawing = true;
+      draw(context);
+      this.drawing = false;
+    };
+    requestAnimationFrame(frame);
+  }
+}
+
+export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
+  return {
+    hold() {
+      const wasRunning = loop.running;
+      loop.running = false;
+      let held = true;
+      return () => {
+        if (!held) return;
+        held = false;
+        loop.running = wasRunning;
+        if (document.activeElement === document.body) canvas.focus({ preventScroll: true });
+      };
+    },
+    onFrame(callback) {
+      loop.updates.add(callback);
+      return () => loop.updates.delete(callback);
+    },
+    focusTarget: () => canvas,
+    isRendering: () => loop.drawing,
+  };
+}
+
+export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
+  let coins = 0;
+  const loop = new Loop(canvas, (context) => {
+    context.fillStyle = '#141233';
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.fillStyle = '#ffffff';
+    context.fillText(`Coins: ${coins}`, 16, 24);
+  });
+  const ads = createAds({ ...options, engine: driverFor(loop, canvas) });
+  ads.on('reward', ({ reward }) => {
+    coins += reward.amount;
+  });
+  return ads;
+}
