@@ -59,7 +59,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        optimizeDeps: { include: ['eventemitter3', 'idb-keyval', 'phaser'] },
+        optimizeDeps: { include: ['idb-keyval', 'phaser'] },
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],

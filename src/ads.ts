@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'eventemitter3';
 import type { DecisionRequest } from '../protocol/wire.ts';
 import type { BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
 import type { Banner } from './creative/banner.ts';
@@ -7,6 +6,7 @@ import type { Decisions } from './decision/decisions.ts';
 import type { ConsentOptions } from './options.ts';
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
+import type { Emitter } from './platform/emitter.ts';
 import { linkSignals } from './platform/link-signals.ts';
 import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards.ts';
 
@@ -98,7 +98,7 @@ export interface AdsParts {
   decisions: Decisions;
   rewards: Rewards;
   outbox: Outbox;
-  events: EventEmitter<AdsEvents>;
+  events: Emitter<AdsEvents>;
   record: Recorder;
   runBreak(request: BreakRequest): Promise<ShowResult>;
   /** Fetches the code that a show needs. */
@@ -190,10 +190,8 @@ export function assembleAds(parts: AdsParts): Ads {
     mountBanner: parts.mountBanner,
     on(event, handler) {
       if (event === 'reward') return rewards.onReward(handler as RewardHandler);
-      // `change` stands for whichever event it is: the emitter cannot tell its listener by the name.
-      const [name, listener] = [event as 'change', handler as () => void];
-      events.on(name, listener);
-      return () => events.off(name, listener);
+      // `change` stands for whichever event it is: the type of a listener does not follow from its name.
+      return events.on(event as 'change', handler as () => void);
     },
     rewardStatus: (decisionId) => rewards.status(decisionId),
     rewards: () => rewards.list(),
@@ -211,7 +209,7 @@ export function assembleAds(parts: AdsParts): Ads {
       if (destroyed.signal.aborted) return;
       destroyed.abort();
       if (closePanel) debug();
-      events.removeAllListeners();
+      events.end();
       parts.destroy();
     },
   };

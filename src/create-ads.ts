@@ -1,4 +1,3 @@
-import { EventEmitter } from 'eventemitter3';
 import { runAdBreak } from './ad-break/run-ad-break.ts';
 import { showBanner } from './ad-break/show-banner.ts';
 import { type Ads, type AdsEvents, assembleAds } from './ads.ts';
@@ -14,6 +13,7 @@ import type { NewAdEvent } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import { systemClock } from './platform/clock.ts';
 import { browserConnectivity } from './platform/connectivity.ts';
+import { createEmitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserLocks } from './platform/locks.ts';
 import { browserPageLifecycle } from './platform/page-lifecycle.ts';
@@ -64,7 +64,7 @@ export function createAds(options: AdsOptions): Ads {
       timeoutMs: requestTimeoutMs,
     }),
   );
-  const events = new EventEmitter<AdsEvents>();
+  const events = createEmitter<AdsEvents>();
   const outbox = createOutbox({
     ...ports,
     client,
