@@ -13,9 +13,27 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** What the contract lets a secret key make, read, list, change and remove. */
-const resources = [
-  ...['placements', 'sources', 'advertisers', 'creatives', 'house-ads'],
-  ...['policies', 'kill-switches', 'webhooks'],
+const resources =
+  'placements sources advertisers creatives house-ads policies kill-switches webhooks'.split(' ');
+
+/** Every address of the contract. */
+const addresses = [
+  '/v1/decisions',
+  '/v1/decisions/{id}',
+  '/v1/events',
+  '/v1/reports',
+  '/v1/audit-entries',
+  '/v1/creatives/{id}/review',
+  '/v1/keys',
+  '/v1/keys/{id}',
+  '/v1/keys/{id}/roll',
+  '/v1/webhooks/{id}/rotate_secret',
+  '/v1/webhooks/{id}/test',
+  '/v1/webhooks/{id}/deliveries',
+  '/v1/webhooks/{id}/recover',
+  '/v1/deliveries/{id}',
+  '/v1/deliveries/{id}/redeliver',
+  ...resources.flatMap((name) => [`/v1/${name}`, `/v1/${name}/{id}`]),
 ];
 
 const revive = { placement: 'revive', user_ref: 'u' };
@@ -210,17 +228,7 @@ test('the OpenAPI document describes the routes of the contract with named schem
   }>('GET', '/openapi.json');
   expect(body.openapi).toBe('3.1.0');
   const paths = Object.keys(body.paths);
-  expect(paths).toEqual(
-    expect.arrayContaining([
-      ...['/v1/decisions', '/v1/decisions/{id}', '/v1/events', '/v1/reports', '/v1/audit-entries'],
-      ...['/v1/keys', '/v1/keys/{id}', '/v1/keys/{id}/roll', '/v1/creatives/{id}/review'],
-      ...['rotate_secret', 'test', 'deliveries', 'recover'].map(
-        (name) => `/v1/webhooks/{id}/${name}`,
-      ),
-      ...['/v1/deliveries/{id}', '/v1/deliveries/{id}/redeliver'],
-      ...resources.flatMap((name) => [`/v1/${name}`, `/v1/${name}/{id}`]),
-    ]),
-  );
+  expect(paths).toEqual(expect.arrayContaining(addresses));
   expect(paths.filter((path) => !path.startsWith('/v1/'))).toEqual([]);
   expect(body.components.schemas).toHaveProperty('DecisionRequest');
   const references = [
