@@ -11,6 +11,7 @@ const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? '300');
 /** Replays one batch; `TRUEWARD_SHRINK=1` also makes it smaller. */
 const replay = process.env['TRUEWARD_SEED'];
 const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(replay);
+console.log(`First seed: ${firstSeed}.`);
 const batches = replay === undefined ? Math.ceil(sequences / playersPerBatch) : 1;
 
 const given = process.env['DATABASE_URL'];
@@ -46,7 +47,9 @@ describe.each<[string, string | undefined]>([
           { seed, numRuns: 1, endOnFailure: process.env['TRUEWARD_SHRINK'] !== '1' },
         );
         if (result.failed) {
-          throw new Error(`Replay with TRUEWARD_SEED=${seed}`, { cause: result.errorInstance });
+          throw new Error(`Replay with: npm run property:rewards -- --seed ${seed}`, {
+            cause: result.errorInstance,
+          });
         }
       }
       // A test in which nobody earns anything would pass for the wrong reason.

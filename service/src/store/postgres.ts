@@ -12,6 +12,9 @@ export function openPostgres(connectionString: string, onError: (error: Error) =
   };
   const pool = new pg.Pool({ connectionString, max: 8, types: types as pg.CustomTypesConfig });
   pool.on('error', onError);
+  // The pool listens to idle connections only: one that breaks inside a transaction, between two
+  // statements, would end the process.
+  pool.on('connect', (client) => client.on('error', onError));
 
   const over = (client: pg.Pool | pg.PoolClient): Queries => ({
     query: async <T = Row>(text: string, params: readonly unknown[] = []) =>

@@ -24,13 +24,15 @@ export async function checkAgreement(world: World, tracks: Track[]): Promise<num
   // A cheat whose ad lay loaded long enough can claim that time: no service could tell.
   checkOneAtATime(earned.filter(({ plan }) => !isCheat(plan)));
   checkWebhooks(world, finals);
+  await checkDevices(finals);
   for (const final of earned) await checkReceipt(world, final);
   await checkReports(world, finals);
   return earned.length;
 }
 
 function checkVerdict({ expected, status, told, ...track }: Final): void {
-  const about = JSON.stringify({ ...track, expected, status, told });
+  const { userRef, plan, fromMs, toMs } = track;
+  const about = JSON.stringify({ userRef, plan, fromMs, toMs, expected, status, told });
   if (expected === 'earned') expect(status.state, about).toBe('earned');
   if (expected === 'not earned') expect(status.state, about).not.toBe('earned');
   expect(status.state, about).not.toBe('pending');
@@ -42,12 +44,37 @@ function checkVerdict({ expected, status, told, ...track }: Final): void {
   if (status.state === 'denied') expect(status.reason, about).toBeDefined();
 }
 
+/** What the device remembers is what the service says, and the game was handed each reward. */
+async function checkDevices(finals: Final[]): Promise<void> {
+  await Promise.all([...new Set(finals.map(({ device }) => device))].map((one) => one.comeBack()));
+  for (const { decision, device, plan, status } of finals) {
+    if (!decision) continue;
+    const about = JSON.stringify({ plan, status, kills: device.kills() });
+    const entry = device.entry(decision.id);
+    const times = device.handed.get(decision.id) ?? 0;
+    if (status.state === 'none') {
+      expect(['none', 'pending', undefined], about).toContain(entry?.state);
+    } else if (entry) {
+      expect(entry.state, about).toBe(status.state);
+      expect(entry.receipt, about).toBe(status.receipt);
+    }
+    // Killed before it remembered the decision, a device shows no ad; this one sends events all the same.
+    if (!entry) expect(device.kills(), about).toBeGreaterThan(0);
+    if (status.state === 'earned' && entry) {
+      expect(entry.delivered, about).toBe(true);
+      expect(times, about).toBeGreaterThanOrEqual(1);
+      // Again only where a kill fell between the game's saving and its saying so.
+      expect(times, about).toBeLessThanOrEqual(1 + device.kills());
+    } else expect(times, about).toBe(0);
+  }
+}
+
 function checkOneAtATime(earned: Final[]): void {
   for (const one of earned) {
     for (const other of earned) {
       const together =
         one !== other && one.userRef === other.userRef && one.fromMs === other.fromMs;
-      expect(together, `two at once: ${JSON.stringify([one, other])}`).toBe(false);
+      expect(together, `two at once: ${JSON.stringify([one.plan, other.plan])}`).toBe(false);
     }
   }
 }

@@ -36,12 +36,18 @@ export interface PlayerPlan {
   /** By how much it is set while the first ad runs. */
   jumpMs: number;
   watches: WatchPlan[];
+  /** In how many tabs the game is open. */
+  tabs: number;
+  /** When its browser is killed and opened again. */
+  kills: number[];
 }
 
 export interface BatchPlan {
   players: PlayerPlan[];
   /** When a kill switch stops the placement double-coins, and for how long. */
   kill: { atMs: number; forMs: number };
+  /** When all connections break: those of players, and those of the service to a database server. */
+  cuts: number[];
 }
 
 const times = (maxMs: number, step = 500) =>
@@ -84,6 +90,8 @@ const playerPlan: fc.Arbitrary<PlayerPlan> = fc.record({
   skewMs: fc.constantFrom(0, 0, 250, -90_000, 7_200_000, -31_536_000_000),
   jumpMs: fc.constantFrom(0, 0, 0, 3_600_000, -3_600_000),
   watches: fc.array(watchPlan, { minLength: 1, maxLength: 3 }),
+  tabs: fc.constantFrom(1, 1, 2),
+  kills: fc.array(times(60_000), { maxLength: 2 }),
 });
 
 /** So many players go through their sequences at the same time. */
@@ -93,4 +101,5 @@ export const playersPerBatch = 50;
 export const batchPlan: fc.Arbitrary<BatchPlan> = fc.record({
   players: fc.array(playerPlan, { minLength: playersPerBatch, maxLength: playersPerBatch }),
   kill: fc.record({ atMs: times(60_000), forMs: times(15_000) }),
+  cuts: fc.array(times(60_000), { maxLength: 3 }),
 });

@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { AdEvent } from '../../../protocol/wire.ts';
+import type { AdEvent, Decision } from '../../../protocol/wire.ts';
+import { createDevice, type Device } from './device.ts';
 import type { BatchPlan, PlayerPlan, WatchPlan } from './plan.ts';
 import type { World } from './world.ts';
 
 /** Something that happens at one moment of the service's clock. */
 export interface Action {
   atMs: number;
-  run(): Promise<void>;
+  run(): Promise<unknown>;
 }
 
 /** What became of one planned ad, and what must become of it. */
 export interface Track {
   userRef: string;
   plan: WatchPlan;
+  device: Device;
   /** Undefined when there was no ad, because the placement was killed. */
-  decision?: { id: string; token: string };
+  decision?: Decision & { token: string };
   /** States that the service told on the way. */
   told: string[];
   expected: 'earned' | 'not earned' | 'either';
@@ -29,7 +31,7 @@ const hourMs = 3_600_000;
 /** Turns a plan into actions at absolute times. */
 export function schedule(
   world: World,
-  { players, kill }: BatchPlan,
+  { players, kill, cuts }: BatchPlan,
   startMs: number,
 ): { actions: Action[]; tracks: Track[] } {
   const window = { fromMs: startMs + kill.atMs, toMs: startMs + kill.atMs + kill.forMs };
@@ -38,6 +40,11 @@ export function schedule(
   if (kill.forMs > 0) {
     actions.push({ atMs: window.fromMs, run: () => world.kill(true) });
     actions.push({ atMs: window.toMs, run: () => world.kill(false) });
+  }
+  for (const cutMs of cuts) {
+    const atMs = startMs + cutMs;
+    // The test itself turns the switch, and does not try twice.
+    if (atMs !== window.fromMs && atMs !== window.toMs) actions.push({ atMs, run: world.cut });
   }
   for (const player of players) schedulePlayer(world, player, startMs, window, actions, tracks);
   return { actions: actions.toSorted((a, b) => a.atMs - b.atMs), tracks };
@@ -57,10 +64,14 @@ function schedulePlayer(
   tracks: Track[],
 ): void {
   const userRef = `player-${randomUUID()}`;
-  const mine: Track[] = [];
-  let freeMs = startMs;
   // A device whose clock is set has one ad: two would not be told apart by any service.
   const watches = player.jumpMs === 0 ? player.watches : player.watches.slice(0, 1);
+  const clockOf = deviceClock(player, startMs);
+  const device = createDevice(world, clockOf, player.tabs);
+  for (const killMs of player.kills)
+    actions.push({ atMs: startMs + killMs, run: async () => device.kill() });
+  const mine: Track[] = [];
+  let freeMs = startMs;
   for (const plan of watches) {
     const before = mine.at(-1);
     const beside = plan.parallel && before !== undefined;
@@ -69,24 +80,28 @@ function schedulePlayer(
     const track: Track = {
       userRef,
       plan,
+      device,
       told: [],
       expected: 'either',
       fromMs,
       toMs: fromMs + adMs,
     };
-    const jumpAtMs = player.jumpMs === 0 ? Infinity : fromMs + 2_500;
-    const device = (ms: number) => ms + player.skewMs + (ms >= jumpAtMs ? player.jumpMs : 0);
     const happenings = happeningsOf(plan, decideMs, fromMs);
     actions.push({ atMs: decideMs, run: () => decide(world, track) });
     for (const { type, happenedMs, statedMs, sentMs, more } of happenings) {
       // One id for all its copies: made when it happened.
       const id = randomUUID();
+      if (type === 'complete')
+        actions.push({
+          atMs: Math.max(decideMs + 1, happenedMs),
+          run: async () => track.decision && device.page().watched(track.decision.id),
+        });
       for (const atMs of sentMs) {
         actions.push({
           atMs,
           run: async () => {
-            const event = { id, type, occurred_at: device(statedMs ?? happenedMs), ...more };
-            await send(world, track, mine, event, device(atMs - plan.latencyMs));
+            const event = { id, type, occurred_at: clockOf(statedMs ?? happenedMs), ...more };
+            await send(world, track, mine, event, clockOf(atMs - plan.latencyMs));
           },
         });
       }
@@ -102,6 +117,13 @@ function schedulePlayer(
   if (!mine.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
   // What the cheat claims can be the time of an honest watch.
   for (const track of mine) if (track.expected === 'earned') track.expected = 'either';
+}
+
+/** What the device's clock shows: it is wrong, and may be set in the middle of its first ad. */
+function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startMs: number) {
+  const [first] = watches;
+  const jumpAtMs = startMs + (first ? first.gapMs + first.preloadedMs : 0) + adMs / 2;
+  return (ms: number): number => ms + skewMs + (ms >= jumpAtMs ? jumpMs : 0);
 }
 
 /** Whether the ad is not watched for its time, and said to be. */
@@ -184,7 +206,9 @@ function expectation(
 async function decide(world: World, track: Track): Promise<void> {
   const { placement, behaviour } = track.plan;
   const decision = await world.decide(placement, track.userRef, behaviour === 'bot');
-  if (decision) track.decision = decision;
+  if (!decision) return;
+  track.decision = decision;
+  await track.device.page().track(decision);
 }
 
 async function send(
@@ -201,6 +225,8 @@ async function send(
     decision.token,
     mine.find((other) => other !== track)?.decision?.token,
   );
+  // A page that is killed meanwhile never hears the answer.
+  const page = track.device.page();
   const answer = await world.report(
     {
       ...event,
@@ -211,6 +237,7 @@ async function send(
     new Date(sentAt).toISOString(),
     plan.behaviour === 'bot',
   );
+  await page.settle(answer);
   track.told.push(...answer.filter(({ id }) => id === decision.id).map(({ state }) => state));
 }
 

@@ -23,9 +23,14 @@ export interface World {
     placement: string,
     userRef: string,
     bot: boolean,
-  ): Promise<{ id: string; token: string } | undefined>;
+  ): Promise<(Decision & { token: string }) | undefined>;
   report(event: AdEvent, sentAt: string, bot: boolean): Promise<RewardStatus[]>;
+  /** As the customer's server reads it. */
   status(id: string): Promise<RewardStatus>;
+  /** As the device that was given the decision reads it. */
+  statusFor(id: string, token: string): Promise<RewardStatus>;
+  /** Breaks every connection in the middle of whatever runs. */
+  cut(): Promise<void>;
   kill(on: boolean): Promise<void>;
   /** Ends what waited too long, and waits until every webhook has arrived. */
   settle(): Promise<void>;
@@ -38,7 +43,18 @@ export interface World {
   stop(): Promise<void>;
 }
 
-const bots = 'Mozilla/5.0 (compatible; Examplebot/1.0)';
+const bots = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
+
+/** Asks until there is an answer, as a device does whose connection broke. */
+async function insistOn(ask: () => Promise<Response>): Promise<Response> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await ask().catch((error: unknown) => {
+      if (attempt === 50) throw error;
+    });
+    if (answer && (answer.status !== 503 || attempt === 50)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
 
 export async function createWorld(databaseUrl?: string): Promise<World> {
   const clock = createSteerableClock(Date.UTC(2026, 0, 1));
@@ -59,18 +75,21 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     path: string,
     key: string,
     body?: object,
-    userAgent = 'Player/1.0',
-  ) => {
+    headers: Record<string, string> = {},
+  ): Promise<T> => {
     const { url } = processes[turn++ % processes.length] ?? first;
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        'user-agent': userAgent,
-        ...(body ? { 'content-type': 'application/json' } : {}),
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
+    const response = await insistOn(() =>
+      fetch(url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          'user-agent': 'Player/1.0',
+          ...(body ? { 'content-type': 'application/json' } : {}),
+          ...headers,
+        },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      }),
+    );
     const answer = (await response.json()) as T;
     if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
     return answer;
@@ -117,25 +136,32 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
         '/v1/decisions',
         publishable,
         request,
-        bot ? bots : undefined,
+        bot ? bots : {},
       );
       if (decision.status !== 'filled' && decision.reason !== 'killed')
         throw new Error(`Expected an ad, got ${JSON.stringify(decision)}`);
-      return decision.token === undefined ? undefined : { id: decision.id, token: decision.token };
+      const { token } = decision;
+      return token === undefined ? undefined : { ...decision, token };
     },
     async report(event, sentAt, bot) {
       const body = { sent_at: sentAt, events: [event] };
       return (
-        await call<EventBatchResult>(
-          'POST',
-          '/v1/events',
-          publishable,
-          body,
-          bot ? bots : undefined,
-        )
+        await call<EventBatchResult>('POST', '/v1/events', publishable, body, bot ? bots : {})
       ).decisions;
     },
     status: (id) => call<RewardStatus>('GET', `/v1/decisions/${id}`, secret),
+    statusFor: (id, token) =>
+      call<RewardStatus>('GET', `/v1/decisions/${id}`, publishable, undefined, {
+        'decision-token': token,
+      }),
+    async cut() {
+      for (const { service } of processes) service.app.server.closeAllConnections();
+      if (databaseUrl === undefined) return;
+      await database.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+      );
+    },
     async kill(on) {
       await database.transaction(async (queries) => {
         if (on) {

@@ -1,0 +1,40 @@
+/**
+ * `npm run property:rewards`: many random players, cheats, faults and clock jumps against the real
+ * service, on both databases. See `--help`.
+ */
+import { parseArgs } from 'node:util';
+import { ensureInstall } from './lib/ensure-install.mjs';
+
+const help = `npm run property:rewards -- [--sequences 10000] [--seed N [--shrink]]
+
+  --sequences N   players per database, 50 at a time; 10,000 take about half an hour
+  --seed N        replays the batch that failed with this seed, and only that one
+  --shrink        makes the failing batch smaller (slow)
+
+Environment: DATABASE_URL is the PostgreSQL server to use; by default a private one is started
+where the machine has PostgreSQL.`;
+
+const { values } = parseArgs({
+  options: {
+    sequences: { type: 'string', default: '10000' },
+    seed: { type: 'string' },
+    shrink: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) {
+  console.log(help);
+} else {
+  await ensureInstall();
+  const { run, tool } = await import('./lib/run.mjs');
+  const { code } = await run([...tool('vitest'), 'run', '--project', 'property'], {
+    env: {
+      TRUEWARD_SEQUENCES: values.sequences,
+      ...(values.seed === undefined ? {} : { TRUEWARD_SEED: values.seed }),
+      ...(values.shrink ? { TRUEWARD_SHRINK: '1' } : {}),
+    },
+    show: true,
+  });
+  process.exitCode = code;
+}
