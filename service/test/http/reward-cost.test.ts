@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { Queries } from '../../src/store/database.ts';
+import { startGame, type Game } from './reward-game.ts';
+
+let game: Game;
+beforeAll(async () => {
+  game = await startGame();
+});
+afterAll(() => game.stop());
+
+/** The statements on decisions and events that run meanwhile, transaction by transaction. */
+async function statementsOf(work: () => Promise<unknown>): Promise<{
+  alone: string[];
+  together: string[][];
+}> {
+  const { database } = game.service;
+  const about = (text: string) => /\b(decisions|ad_events|viewers|rollups)\b/.test(text);
+  const alone: string[] = [];
+  const transactions: string[][] = [];
+  const { query, transaction } = database;
+  vi.spyOn(database, 'query').mockImplementation((text, params) => {
+    if (about(text)) alone.push(text);
+    return query(text, params);
+  });
+  vi.spyOn(database, 'transaction').mockImplementation((inside) =>
+    transaction((queries) => {
+      const texts: string[] = [];
+      transactions.push(texts);
+      const watched: Queries['query'] = (text, params) => {
+        if (about(text)) texts.push(text);
+        return queries.query(text, params);
+      };
+      return inside({ query: watched });
+    }),
+  );
+  await work();
+  vi.restoreAllMocks();
+  return { alone, together: transactions.filter((texts) => texts.length > 0) };
+}
+
+test('the answer to a completion carries the reward: one request from completion to earned', async () => {
+  const decision = await game.decide('one-request');
+  await game.report(game.event(decision, 'start'));
+  game.pass(2_000);
+  await game.report(game.seen(decision));
+  game.pass(3_000);
+  const { results, decisions } = await game.report(game.complete(decision));
+  expect(results).toMatchObject([{ status: 'accepted' }]);
+  expect(decisions).toMatchObject([
+    { id: decision.id, state: 'earned', reward: { type: 'coins', amount: 25 } },
+  ]);
+  expect(decisions[0]?.receipt).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+});
+
+test('a completion is verified in the transaction that claims it, and nothing is read before', async () => {
+  const decision = await game.decide('one-transaction');
+  await game.report(game.event(decision, 'start'));
+  game.pass(2_000);
+  await game.report(game.seen(decision));
+  game.pass(3_000);
+  const { alone, together } = await statementsOf(() => game.report(game.complete(decision)));
+  expect(alone).toEqual([]);
+  expect(together).toHaveLength(1);
+  const [claim = []] = together;
+  const moved = claim.findIndex((text) => text.includes('SET reward_state = $3'));
+  expect(claim.slice(0, moved).some((text) => text.startsWith('INSERT INTO ad_events'))).toBe(true);
+  // Not one statement per event, or per rule: a claim stays as short as it is now.
+  expect(claim.length).toBeLessThanOrEqual(9);
+  expect((await game.status(decision.id)).state).toBe('earned');
+});
+
+test('the events of many players in one batch are verified in one transaction', async () => {
+  const ads = await Promise.all(['a', 'b', 'c', 'd'].map((name) => game.decide(name)));
+  await game.report(...ads.map((ad) => game.event(ad, 'start')));
+  game.pass(5_000);
+  const { alone, together } = await statementsOf(() =>
+    game.report(...ads.flatMap((ad) => [game.seen(ad), game.complete(ad)])),
+  );
+  expect(alone).toEqual([]);
+  expect(together).toHaveLength(1);
+});
