@@ -1,0 +1,284 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
+import { verifyReceipt } from '../../../src/server/index.ts';
+import { handed, openBrowser, resultOf, show } from '../browser.ts';
+import { openRawBrowser } from '../outbox/raw-browser.ts';
+import { type Stack, startStack } from '../stack.ts';
+import {
+  copyDatabases,
+  type Filled,
+  imagePageFor,
+  madeUpEvents,
+  post,
+  speedUp,
+  statusOf,
+  tap,
+} from './cheat.ts';
+
+/** An ad of five seconds, a few requests, and a busy machine. */
+const watched = { timeout: 30_000, interval: 100 };
+
+let stack: Stack;
+let browser: BrowserContext;
+let player = 0;
+
+beforeAll(async () => {
+  stack = await startStack();
+  browser = await openBrowser();
+});
+afterEach(async () => {
+  await browser.unrouteAll();
+  for (const page of browser.pages().slice(1)) await page.close();
+});
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+/** The page of a player; `before` runs in it before its own scripts. */
+async function open(
+  name: string,
+  { address = imagePageFor(stack, name), before }: { address?: string; before?: () => void } = {},
+): Promise<Page> {
+  const page = await browser.newPage();
+  if (before) await page.addInitScript(before);
+  await page.goto(address);
+  // Storage is shared by the players of this profile.
+  await page.evaluate(() => localStorage.clear());
+  return page;
+}
+const newPlayer = (): string => `cheat-${(player += 1)}`;
+const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
+const coins = (name: string) => stack.account(name).then((account) => account.coins);
+const sentAt = () => new Date().toISOString();
+const decisionFor = (page: Page, name: string): Promise<Filled> =>
+  post(page, stack, '/v1/decisions', { placement: 'revive', user_ref: name, formats: ['image'] });
+async function first<T>(items: T[]): Promise<T> {
+  await expect.poll(() => items.length, watched).toBeGreaterThan(0);
+  const [item] = items;
+  if (item === undefined) throw new Error('Expected one.');
+  return item;
+}
+
+it('an honest player is rewarded: the attacks below fail for their own reason', async () => {
+  const name = newPlayer();
+  const page = await open(name);
+  await show(page, 'showRewarded', 'revive');
+  await expect.poll(() => coins(name), watched).toBe(25);
+});
+
+it('a page at 16 times its speed is denied its reward', async () => {
+  const name = newPlayer();
+  const page = await open(name, { before: speedUp });
+  const tapped = tap(page);
+  await show(page, 'showRewarded', 'revive');
+  const { id } = await await first(tapped.decisions);
+  await expect
+    .poll(() => statusOf(stack, id), watched)
+    .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
+  expect(await coins(name)).toBe(0);
+  expect(await handed(page)).toEqual([]);
+});
+
+it('a video at 16 times its speed is denied its reward', async () => {
+  const name = newPlayer();
+  const page = await open(name, { address: stack.pageFor(name), before: speedUp });
+  const tapped = tap(page);
+  await show(page, 'showRewarded', 'revive');
+  const { id } = await await first(tapped.decisions);
+  await expect.poll(() => statusOf(stack, id), watched).toMatchObject({ state: 'denied' });
+  expect(await coins(name)).toBe(0);
+});
+
+it('a completion that a script makes up is denied, with a true token and with an edited one', async () => {
+  const name = newPlayer();
+  const page = await open(name);
+  const decision = await decisionFor(page, name);
+  const report = (token: string) =>
+    post<EventBatchResult>(page, stack, '/v1/events', {
+      sent_at: sentAt(),
+      events: madeUpEvents({ ...decision, token }),
+    });
+  const [body = '', mac = ''] = decision.token.split('.');
+  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as { issuedAtMs: number };
+  const earlier = { ...claims, issuedAtMs: claims.issuedAtMs - 60_000 };
+  const edited = `${Buffer.from(JSON.stringify(earlier)).toString('base64url')}.${mac}`;
+  const { results } = await report(edited);
+  expect(results.map(({ code }) => code)).toEqual(Array(3).fill('token_invalid'));
+  expect((await report(decision.token)).decisions).toMatchObject([
+    { state: 'denied', reason: 'impossible_timing' },
+  ]);
+  expect(await coins(name)).toBe(0);
+});
+
+it('a proxy that turns an early close into a completion gets nothing', async () => {
+  const name = newPlayer();
+  const page = await open(name, { address: stack.pageFor(name) });
+  const tapped = tap(page);
+  await page.route('**/v1/events', async (route) => {
+    const batch = route.request().postDataJSON() as EventBatch;
+    const events = batch.events.map((event) =>
+      event.type === 'skip' || event.type === 'close'
+        ? { ...event, type: 'complete', watched_ms: 12_000 }
+        : event,
+    );
+    await route.continue({ postData: JSON.stringify({ ...batch, events }) });
+  });
+  await show(page, 'showRewarded', 'revive');
+  await closeControl(page).click();
+  await page.getByRole('button', { name: 'Close anyway' }).click();
+  const { id } = await await first(tapped.decisions);
+  await expect
+    .poll(() => statusOf(stack, id), watched)
+    .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
+  expect(await coins(name)).toBe(0);
+});
+
+it('everything that was sent, sent again in parallel, earns nothing more', async () => {
+  const name = newPlayer();
+  const page = await open(name);
+  const tapped = tap(page);
+  await show(page, 'showRewarded', 'revive');
+  await expect.poll(() => coins(name), watched).toBe(25);
+  const recorded = [...tapped.batches];
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => recorded)
+      .flat()
+      .map((batch) => post<EventBatchResult>(page, stack, '/v1/events', batch)),
+  );
+  const results = answers.flatMap((answer) => answer.results);
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['duplicate']));
+  expect((await stack.account(name)).credits).toHaveLength(1);
+});
+
+it('ads that are asked for at once are worth one watch', async () => {
+  const name = newPlayer();
+  const page = await open(name);
+  const hoarded = await Promise.all(Array.from({ length: 8 }, () => decisionFor(page, name)));
+  await show(page, 'showRewarded', 'revive');
+  await expect.poll(() => coins(name), watched).toBe(25);
+  for (const decision of hoarded)
+    await post(page, stack, '/v1/events', {
+      sent_at: sentAt(),
+      events: madeUpEvents(decision),
+    });
+  const states = await Promise.all(hoarded.map(({ id }) => statusOf(stack, id)));
+  expect(states.map(({ state }) => state)).not.toContain('earned');
+  expect((await stack.account(name)).credits).toHaveLength(1);
+});
+
+it('two devices of one player that watch at once earn one reward', async () => {
+  const name = newPlayer();
+  const other = await openBrowser();
+  try {
+    const pages = [await open(name), await other.newPage()] as const;
+    await pages[1].goto(imagePageFor(stack, name));
+    const taps = pages.map(tap);
+    await Promise.all(pages.map((page) => show(page, 'showRewarded', 'revive')));
+    const decisions = await Promise.all(
+      taps.map(async ({ decisions: made }) => (await first(made)).id),
+    );
+    const states = () => Promise.all(decisions.map((id) => statusOf(stack, id)));
+    await expect
+      .poll(async () => (await states()).map(({ state }) => state).toSorted(), watched)
+      .toEqual(['denied', 'earned']);
+    const denied = (await states()).find(({ state }) => state === 'denied');
+    expect(denied?.reason).toBe('overlapping_watch');
+    expect((await stack.account(name)).credits).toHaveLength(1);
+  } finally {
+    await other.close();
+  }
+});
+
+it('a ledger edited with the developer tools fools the page that was edited, and no server', async () => {
+  const name = newPlayer();
+  const page = await open(name, { address: stack.pageFor(name) });
+  await show(page, 'showRewarded', 'revive');
+  await closeControl(page).click();
+  await page.getByRole('button', { name: 'Close anyway' }).click();
+  const { decisionId = '' } = (await resultOf(page)) ?? {};
+  await page.evaluate(async (id) => {
+    const databases = await indexedDB.databases();
+    const { name: rewards = '' } = databases.find(({ name: of }) => of?.endsWith(':rewards')) ?? {};
+    await new Promise<void>((resolve) => {
+      const opening = indexedDB.open(rewards);
+      opening.onsuccess = () => {
+        const transaction = opening.result.transaction('rewards', 'readwrite');
+        const store = transaction.objectStore('rewards');
+        const reading = store.get(id);
+        reading.onsuccess = () => {
+          const reward = { type: 'coins', amount: 1_000_000 };
+          const forged = { ...reading.result, state: 'earned', reward, receipt: 'a.b.c' };
+          store.put(forged, id);
+        };
+        transaction.oncomplete = () => {
+          opening.result.close();
+          resolve();
+        };
+      };
+    });
+  }, decisionId);
+  await page.reload();
+  // Whoever owns the device can show himself whatever he likes.
+  await expect.poll(() => handed(page), watched).toMatchObject([{ amount: 1_000_000 }]);
+  expect(await coins(name)).toBe(0);
+  expect(await statusOf(stack, decisionId)).toMatchObject({ state: 'none' });
+  const keys = `${stack.serviceUrl}/.well-known/jwks.json`;
+  await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
+});
+
+it('a device whose storage is put back to before the reward is credited once', async () => {
+  const name = newPlayer();
+  const page = await open(name);
+  const told = tap(page);
+  await show(page, 'showRewarded', 'revive');
+  await first(told.batches);
+  await page.route(`${stack.serviceUrl}/**`, (route) => route.abort('internetdisconnected'));
+  await expect
+    .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
+    .toBe(1);
+  const before = await copyDatabases(page);
+  await page.unrouteAll();
+  await page.evaluate(() => dispatchEvent(new Event('online')));
+  await expect.poll(() => coins(name), watched).toBe(25);
+  await expect.poll(() => handed(page), watched).toHaveLength(1);
+  const tapped = tap(page);
+  await before.restore();
+  await page.reload();
+  // The page reports all of it again and is told of its reward; a game credits each decision once.
+  await first(tapped.batches);
+  await expect.poll(() => handed(page), watched).toHaveLength(2);
+  const [one, again] = await handed(page);
+  expect(again?.decisionId).toBe(one?.decisionId);
+  expect((await stack.account(name)).credits).toHaveLength(1);
+});
+
+it('an ad in a background tab is not watched until the player comes back to it', async () => {
+  const name = newPlayer();
+  const profile = await mkdtemp(join(tmpdir(), 'trueward-hidden-'));
+  const raw = openRawBrowser(profile);
+  try {
+    const tab = await raw.openTab(imagePageFor(stack, name));
+    await expect.poll(() => tab.evaluate('document.readyState'), watched).toBe('complete');
+    await tab.evaluate("void (window.shown = ads.showRewarded('revive'))");
+    await expect.poll(() => tab.evaluate('ads.diagnostics().showing'), watched).toBe('revive');
+    await (await raw.openTab('about:blank')).activate();
+    await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('hidden');
+    await tab.evaluate('void (window.hiddenAt = performance.now())');
+    // More than the ad is long.
+    await expect
+      .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), watched)
+      .toBe(true);
+    expect(await tab.evaluate('ads.diagnostics().rewards.pending')).toBe(0);
+    expect(await coins(name)).toBe(0);
+    await tab.activate();
+    await expect.poll(() => coins(name), watched).toBe(25);
+  } finally {
+    await raw.kill();
+    await rm(profile, { recursive: true, force: true });
+  }
+});

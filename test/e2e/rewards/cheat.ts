@@ -1,0 +1,120 @@
+import type { Page, Request } from 'playwright';
+import type { AdEvent, Decision, EventBatch, RewardStatus } from '../../../protocol/wire.ts';
+import type { Stack } from '../stack.ts';
+
+export type Filled = Decision & { token: string };
+
+/** The page for a player whose ads are images of five seconds. */
+export const imagePageFor = (stack: Stack, player: string): string =>
+  stack.pageFor(player).replace('format=video', 'format=image');
+
+/** What the customer's server is told of a reward. */
+export async function statusOf(stack: Stack, decisionId: string): Promise<RewardStatus> {
+  const answer = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
+    headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
+  });
+  return (await answer.json()) as RewardStatus;
+}
+
+const isEvents = (request: Request): boolean =>
+  request.method() === 'POST' && request.url().endsWith('/v1/events');
+
+/** Reads along what the page says to the service, as its player can with the developer tools. */
+export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } {
+  const decisions: Filled[] = [];
+  const batches: EventBatch[] = [];
+  page.on('request', (request) => {
+    if (isEvents(request)) batches.push(request.postDataJSON() as EventBatch);
+  });
+  page.on('response', (response) => {
+    if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
+    response.json().then(
+      (decision: Filled) => decisions.push(decision),
+      // The page was closed meanwhile; the test that waits for the decision says so.
+      () => undefined,
+    );
+  });
+  return { decisions, batches };
+}
+
+/** A post by the page itself: from its origin, with its key. */
+export const post = <T>(page: Page, stack: Stack, path: string, body: object): Promise<T> =>
+  page.evaluate(
+    async ([address, key, text]) => {
+      const answer = await fetch(address, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: text,
+      });
+      return (await answer.json()) as T;
+    },
+    [`${stack.serviceUrl}${path}`, stack.keys.sandbox.publishable, JSON.stringify(body)] as const,
+  );
+
+/** The events of an ad that was watched to its end, as a script makes them up. */
+export function madeUpEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
+  const at = (beforeMs: number) => ({
+    id: crypto.randomUUID(),
+    decision_id: id,
+    token,
+    occurred_at: new Date(endedMs - beforeMs).toISOString(),
+  });
+  return [
+    { ...at(5_000), type: 'start' },
+    { ...at(4_000), type: 'impression', visible: { ratio: 1, ms: 1_000 } },
+    { ...at(0), type: 'complete', watched_ms: 5_000 },
+  ];
+}
+
+/** Runs in the page before its own scripts: time passes 16 times as fast, by every clock and timer. */
+export function speedUp(): void {
+  const speed = 16;
+  const { setTimeout: timeout, setInterval: interval, requestAnimationFrame: frame } = window;
+  const monotonic = performance.now.bind(performance);
+  const wall = Date.now;
+  const [monotonic0, wall0] = [monotonic(), wall()];
+  performance.now = () => monotonic0 + (monotonic() - monotonic0) * speed;
+  Date.now = () => wall0 + (wall() - wall0) * speed;
+  window.setTimeout = ((run: () => void, ms = 0) =>
+    timeout(run, ms / speed)) as typeof window.setTimeout;
+  window.setInterval = ((run: () => void, ms = 0) =>
+    interval(run, ms / speed)) as typeof window.setInterval;
+  window.requestAnimationFrame = (run) => frame(() => run(performance.now()));
+  const { play } = HTMLMediaElement.prototype;
+  HTMLMediaElement.prototype.play = function (this: HTMLMediaElement) {
+    this.playbackRate = speed;
+    return play.call(this);
+  };
+}
+
+/** All that the page's databases hold, and a way to put it back. */
+export async function copyDatabases(page: Page): Promise<{ restore(): Promise<void> }> {
+  const copy = await page.evaluateHandle(async () => {
+    const done = <T>(request: IDBRequest<T>) =>
+      new Promise<T>((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(new Error(String(request.error)));
+      });
+    const open = (name: string) => done(indexedDB.open(name));
+    const stores: { name: string; store: string; keys: IDBValidKey[]; values: unknown[] }[] = [];
+    for (const { name = '' } of await indexedDB.databases()) {
+      const database = await open(name);
+      for (const store of database.objectStoreNames) {
+        const from = database.transaction(store).objectStore(store);
+        const [keys, values] = [await done(from.getAllKeys()), await done(from.getAll())];
+        stores.push({ name, store, keys, values });
+      }
+      database.close();
+    }
+    return async () => {
+      for (const { name, store, keys, values } of stores) {
+        const database = await open(name);
+        const into = database.transaction(store, 'readwrite').objectStore(store);
+        await done(into.clear());
+        for (const [index, key] of keys.entries()) await done(into.put(values[index], key));
+        database.close();
+      }
+    };
+  });
+  return { restore: () => copy.evaluate((putBack) => putBack()) };
+}
