@@ -18,7 +18,7 @@ const uses = [
   { name: 'video renderer', code: core, lazy: 'video', limit: 2_500 },
   { name: 'image renderer', code: core, lazy: 'image', limit: 2_500 },
   { name: 'HTML renderer', code: core, lazy: 'html', limit: 2_500 },
-  { name: 'banner', code: core, lazy: 'banner', limit: 2_500 },
+  { name: 'banner', code: core, lazy: 'show-banner', limit: 2_500 },
   { name: 'one language', code: core, lazy: 'uk', limit: 1_000 },
   {
     name: 'core and Phaser plugin',

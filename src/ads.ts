@@ -1,6 +1,5 @@
-import type { DecisionRequest } from '../protocol/wire.ts';
+import type { Decision, DecisionRequest } from '../protocol/wire.ts';
 import type { BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
-import type { Banner } from './creative/banner.ts';
 import type { Recorder } from './debug/recorder.ts';
 import type { Decisions } from './decision/decisions.ts';
 import type { ConsentOptions } from './options.ts';
@@ -13,6 +12,16 @@ import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards
 /** An outcome that the sandbox can be told to make. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
+/** What one call to get an ad ready may bring along. */
+export interface PreloadOptions {
+  signal?: AbortSignal;
+  /**
+   * A decision that your own server asked for with its secret key, as it was answered. The next show of
+   * the placement uses it; so no client can claim another player’s name.
+   */
+  decision?: Decision;
+}
+
 /** What one call to show an ad may bring along. */
 export interface ShowOptions {
   /** Ends the call with `aborted`, whatever it is at. */
@@ -21,6 +30,14 @@ export interface ShowOptions {
   onOpen?: () => void;
   /** The ad is gone and the game goes on; the result may still wait for its confirmation. */
   onClose?: () => void;
+}
+
+/** A house ad inside the page. */
+export interface Banner {
+  /** Takes it out of the page, or ends its request. May be called twice. */
+  remove(): void;
+  /** How it went: `completed` once it is on the page, otherwise why there is none. */
+  readonly result: Promise<ShowResult>;
 }
 
 /** What `ads.on()` can listen to, beside `reward`. */
@@ -53,7 +70,7 @@ export interface Ads {
   /** Whether an ad can be offered now, as far as this device knows. Synchronous, without any effect. */
   canShow(placement: string): Availability;
   /** Gets the decision and the media ready, so that showing it later is instant. */
-  preload(placement: string, options?: { signal?: AbortSignal }): Promise<Availability>;
+  preload(placement: string, options?: PreloadOptions): Promise<Availability>;
   /**
    * Shows an ad that earns the placement’s reward.
    *
@@ -64,7 +81,7 @@ export interface Ads {
   showRewarded(placement: string, options?: ShowOptions): Promise<ShowResult>;
   /** Shows an ad between two parts of the game. */
   showInterstitial(placement: string, options?: ShowOptions): Promise<ShowResult>;
-  /** Puts a house ad into an element of the page. */
+  /** Puts a house ad into an element of the page, until it is removed or `destroy()` is called. */
   mountBanner(placement: string, element: HTMLElement): Banner;
   /**
    * Hands every confirmed reward to the game: on the engine’s frame, once per decision, and again
@@ -103,7 +120,8 @@ export interface AdsParts {
   runBreak(request: BreakRequest): Promise<ShowResult>;
   /** Fetches the code that a show needs. */
   prepare(): void;
-  mountBanner(placement: string, element: HTMLElement): Banner;
+  /** Shows a house ad until `signal` aborts. */
+  showBanner(placement: string, element: HTMLElement, signal: AbortSignal): Promise<ShowResult>;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
   destroy(): void;
@@ -113,7 +131,6 @@ export interface AdsParts {
 export function assembleAds(parts: AdsParts): Ads {
   const { decisions, events, outbox, record, rewards } = parts;
   const destroyed = new AbortController();
-  let closePanel: Promise<() => void> | undefined;
   let showing: string | null = null;
 
   async function show(
@@ -161,40 +178,39 @@ export function assembleAds(parts: AdsParts): Ads {
     rewards: rewards.diagnostics(),
   });
 
-  async function openPanel(): Promise<() => void> {
-    const panel = await import('./debug/open-panel.ts');
-    return panel.openPanel({ record, diagnostics, rewards: rewards.list });
-  }
-
-  function debug(): void {
-    const open = closePanel;
-    closePanel = open || destroyed.signal.aborted ? undefined : openPanel();
-    // A developer's tool that could not be loaded: the browser's console shows the failed request.
-    open?.then((close) => close()).catch(() => undefined);
-    closePanel?.catch(() => undefined);
-  }
+  const panel = { record, diagnostics, rewards: rewards.list, ended: destroyed.signal };
 
   return {
     canShow: (placement) =>
       showing === null
         ? decisions.availability(placement)
         : { available: false, reason: 'already_showing' },
-    preload: async (placement, { signal } = {}) => {
+    preload: async (placement, { signal, decision } = {}) => {
       parts.prepare();
-      const availability = await decisions.preload(placement, signal ?? destroyed.signal);
+      const availability = await decisions.preload(placement, signal ?? destroyed.signal, decision);
       events.emit('change');
       return availability;
     },
     showRewarded: (placement, options) => show(placement, 'rewarded', options),
     showInterstitial: (placement, options) => show(placement, 'interstitial', options),
-    mountBanner: parts.mountBanner,
+    mountBanner(placement, element) {
+      const removed = new AbortController();
+      const { signal, unlink } = linkSignals(removed.signal, destroyed.signal);
+      return {
+        result: parts.showBanner(placement, element, signal),
+        remove() {
+          removed.abort();
+          unlink();
+        },
+      };
+    },
     on(event, handler) {
       if (event === 'reward') return rewards.onReward(handler as RewardHandler);
       // `change` stands for whichever event it is: the type of a listener does not follow from its name.
       return events.on(event as 'change', handler as () => void);
     },
-    rewardStatus: (decisionId) => rewards.status(decisionId),
-    rewards: () => rewards.list(),
+    rewardStatus: rewards.status,
+    rewards: rewards.list,
     setConsent(consent) {
       parts.setConsent(consent);
       decisions.forget();
@@ -204,11 +220,16 @@ export function assembleAds(parts: AdsParts): Ads {
       decisions.forget();
     },
     diagnostics,
-    debug,
+    debug() {
+      import('./debug/open-panel.ts').then(
+        ({ togglePanel }) => togglePanel(panel),
+        // A developer's tool: the browser's console shows the request that failed.
+        () => undefined,
+      );
+    },
     destroy() {
       if (destroyed.signal.aborted) return;
       destroyed.abort();
-      if (closePanel) debug();
       events.end();
       parts.destroy();
     },

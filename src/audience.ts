@@ -1,12 +1,13 @@
 import type { DecisionRequest } from '../protocol/wire.ts';
+import type { Profile } from './decision/describe-request.ts';
 import type { CheckedOptions, ConsentOptions } from './options.ts';
 import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
 
 /** Who ads are asked for, as it is at each moment. */
 export interface Audience {
-  /** Everything of a request. */
-  describe(placement: string): DecisionRequest;
+  /** What a request says of the player. */
+  current(): Profile;
   /** False while the consent of the page is awaited: nothing may be sent. */
   isKnown(): boolean;
   /** Calls back when consent becomes known, or changes. */
@@ -21,9 +22,9 @@ export interface Audience {
  * visit instead of the game's own: the service wants one for rewards, and it leads to nobody.
  */
 export function createAudience(options: CheckedOptions, clock: Clock): Audience {
-  const { childDirected, customData, locale, userRef } = options;
-  const ofPage = options.consent === 'page';
-  let consent = options.consent === 'page' ? undefined : options.consent;
+  const { childDirected, consent: given } = options;
+  const ofPage = given === 'page';
+  let consent = ofPage ? undefined : given;
   let simulate: DecisionRequest['simulate'];
   let following = ofPage;
   let unfollow = (): void => {};
@@ -34,42 +35,25 @@ export function createAudience(options: CheckedOptions, clock: Clock): Audience 
     for (const listener of listeners) listener();
   }
 
-  async function follow(): Promise<void> {
-    const { followPageConsent } = await import('./platform/page-consent.ts');
-    if (following) unfollow = followPageConsent(clock, setConsent);
-  }
-
   function stopFollowing(): void {
     following = false;
     unfollow();
   }
 
-  // Without the code that reads it, consent stays unknown, and nothing is sent.
-  if (ofPage) follow().catch(() => undefined);
+  if (ofPage) {
+    import('./platform/page-consent.ts').then(
+      ({ followPageConsent }) => {
+        if (following) unfollow = followPageConsent(clock, setConsent);
+      },
+      // Without the code that reads it, consent stays unknown, and nothing is sent.
+      () => undefined,
+    );
+  }
 
-  const user = childDirected
-    ? { user_ref: `child-${newRandomId()}`, child_directed: true }
-    : {
-        ...(userRef !== undefined && { user_ref: userRef }),
-        ...(customData !== undefined && { custom_data: customData }),
-        ...(childDirected !== undefined && { child_directed: childDirected }),
-      };
+  const user = childDirected ? { childDirected, userRef: `child-${newRandomId()}` } : options;
 
   return {
-    describe: (placement) => ({
-      placement,
-      viewport: { width: Math.max(1, innerWidth), height: Math.max(1, innerHeight) },
-      locale,
-      ...user,
-      ...(consent && {
-        consent: {
-          status: consent.status,
-          ...(consent.tcfString !== undefined && { tcf_string: consent.tcfString }),
-          ...(consent.gppString !== undefined && { gpp_string: consent.gppString }),
-        },
-      }),
-      ...(simulate && { simulate }),
-    }),
+    current: () => ({ user, consent, simulate }),
     isKnown: () => !ofPage || consent !== undefined,
     onKnown(listener) {
       listeners.add(listener);

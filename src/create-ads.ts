@@ -1,8 +1,7 @@
 import { runAdBreak } from './ad-break/run-ad-break.ts';
-import { showBanner } from './ad-break/show-banner.ts';
 import { type Ads, type AdsEvents, assembleAds } from './ads.ts';
 import { createAudience } from './audience.ts';
-import { connectivityWhenKnown, decisionsWhenKnown, fetchWhenKnown } from './consent-gate.ts';
+import { connectivityWhenKnown, fetchWhenKnown } from './consent-gate.ts';
 import { createRecorder } from './debug/recorder.ts';
 import { createDecisions } from './decision/create-decisions.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
@@ -38,7 +37,7 @@ const requestTimeoutMs = 10_000;
  */
 export function createAds(options: AdsOptions): Ads {
   const checked = checkOptions(options);
-  const { publishableKey, serviceUrl, loadTimeoutMs } = checked;
+  const { publishableKey, serviceUrl, loadTimeoutMs, locale } = checked;
   // One name per key and service: what the tabs of one game share, and other games do not.
   const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
@@ -54,49 +53,52 @@ export function createAds(options: AdsOptions): Ads {
     lifecycle: browserPageLifecycle,
     openTabSignal: browserTabSignal,
   };
-  const client = recorder.watch(
-    createServiceClient({
-      serviceUrl,
-      publishableKey,
-      fetch: fetchWhenKnown(audience, checked.fetch ?? ((...request) => fetch(...request))),
-      clock: systemClock,
-      isOnline: browserConnectivity.isOnline,
-      timeoutMs: requestTimeoutMs,
-    }),
+  const fetch = fetchWhenKnown(
+    audience,
+    checked.fetch ?? ((...request) => globalThis.fetch(...request)),
   );
+  const client = createServiceClient({
+    ...ports,
+    serviceUrl,
+    publishableKey,
+    fetch,
+    timeoutMs: requestTimeoutMs,
+  });
   const events = createEmitter<AdsEvents>();
   const outbox = createOutbox({
     ...ports,
     client,
-    store: createIndexedDbStore({ name: `${name}:outbox`, clock: systemClock }),
+    store: createIndexedDbStore({ ...ports, name: `${name}:outbox` }),
   });
   const frames = createFrameQueue(engine, systemClock);
   const rewards = createRewards({
     ...ports,
     client,
-    ledger: createLedger({ name: `${name}:rewards`, clock: systemClock }),
+    ledger: createLedger({ ...ports, name: `${name}:rewards` }),
     deliver: (callback) => frames.push(callback),
   });
   outbox.onRewards((statuses) => {
     void rewards.settle(statuses).then(() => events.emit('change'));
   });
-  const decisions = decisionsWhenKnown(
-    audience,
-    createDecisions({
-      client,
-      clock: systemClock,
-      isOnline: browserConnectivity.isOnline,
-      describe: audience.describe,
-      loadCreative: async (decision, signal) => {
-        const { loadCreative } = await import('./creative/load-creative.ts');
-        return loadCreative(decision, { clock: systemClock, signal, locale: checked.locale });
-      },
-      loadTimeoutMs,
-    }),
-  );
+  const decisions = createDecisions({
+    ...ports,
+    isKnown: audience.isKnown,
+    client,
+    isOnline: browserConnectivity.isOnline,
+    // Without CORS, since all that counts is whether anything answers.
+    reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
+    profile: audience.current,
+    locale,
+    onAnswer: recorder.answered,
+    loadCreative: async (decision, signal) => {
+      const { loadCreative } = await import('./creative/load-creative.ts');
+      return loadCreative(decision, { clock: systemClock, signal, locale });
+    },
+    loadTimeoutMs,
+  });
   const loadShowAd = async () => {
     const { createShowAd } = await import('./ad-break/show-ad.ts');
-    return createShowAd(checked.locale, checked.strings);
+    return createShowAd(locale, checked.strings);
   };
   const breakParts = {
     take: decisions.take,
@@ -122,7 +124,11 @@ export function createAds(options: AdsOptions): Ads {
     runBreak: (request) => runAdBreak(breakParts, request),
     // What it fails with, the call that needs it tells.
     prepare: () => void loadShowAd().catch(() => undefined),
-    mountBanner: (placement, element) => showBanner(breakParts, placement, element),
+    showBanner: (placement, element, signal) =>
+      import('./ad-break/show-banner.ts').then(
+        ({ showBanner }) => showBanner(breakParts, placement, element, signal),
+        () => ({ outcome: 'error', reason: 'code_not_loaded' }),
+      ),
     setConsent: audience.setConsent,
     setSimulation: audience.setSimulation,
     destroy() {

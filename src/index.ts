@@ -1,6 +1,13 @@
-export type { Ads, AdsEvents, AdsListeners, Diagnostics, ShowOptions, Simulation } from './ads.ts';
+export type {
+  Ads,
+  AdsEvents,
+  AdsListeners,
+  Banner,
+  Diagnostics,
+  ShowOptions,
+  Simulation,
+} from './ads.ts';
 export { createAds } from './create-ads.ts';
-export type { Banner } from './creative/banner.ts';
 export type { OverlayStrings } from './creative/strings.ts';
 export type { EngineDriver } from './engine/engine-driver.ts';
 export { noEngine } from './engine/no-engine.ts';

@@ -1,6 +1,6 @@
 import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
-import { parseKey } from './platform/key-format.ts';
+import { environmentOf } from './platform/key-format.ts';
 
 /** What the player agreed to. What is not said counts as restricted, never as agreed. */
 export interface ConsentOptions {
@@ -19,6 +19,11 @@ export interface AdsOptions {
   serviceUrl: string;
   /** Your own name for the player, 1 to 128 printable ASCII characters; rewarded ads need it. */
   userRef?: string;
+  /**
+   * The player’s name signed by your own server (`signUserToken` of `trueward/server`), so that no client
+   * can claim another player’s name. Give it instead of `userRef`, or with the same name.
+   */
+  userToken?: string;
   /** Handed back in the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
   /**
@@ -86,25 +91,21 @@ const milliseconds: Check = (value) =>
 const instance =
   (type: 'boolean' | 'function' | 'object'): Check =>
   (value) =>
-    (typeof value !== type || value === null) && `a value of type ${type}`;
+    (typeof value !== type || value === null) && `of type ${type}`;
 
 /** Every option with what it must be; a check answers what it expected, or `false` when content. */
 const checks: Record<keyof AdsOptions, Check> = {
-  publishableKey: text(/^/, 'the publishable key of your account'),
+  publishableKey: text(/^/, 'a publishable key'),
   serviceUrl: text(/^https?:\/\/[^/]/, 'an http(s) address'),
   userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
+  userToken: text(/^[\w.-]{1,4096}$/, 'a token of signUserToken()'),
   customData: text(/^[^]{1,1024}$/, '1 to 1,024 characters'),
   consent: (value) =>
     value !== 'page' &&
-    !(
-      typeof value === 'object' &&
-      value !== null &&
-      'status' in value &&
-      ['granted', 'denied', 'unknown'].includes(String(value.status))
-    ) &&
+    !['granted', 'denied', 'unknown'].includes((value as ConsentOptions | null)?.status ?? '') &&
     "{ status: 'granted' | 'denied' | 'unknown' } or 'page'",
   childDirected: instance('boolean'),
-  locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a BCP 47 tag such as `pt-BR`'),
+  locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a tag such as `pt-BR`'),
   strings: instance('object'),
   engine: instance('object'),
   loadTimeoutMs: milliseconds,
@@ -120,19 +121,18 @@ function checkKey(key: string): 'sandbox' | 'live' {
   if (/^(?:sk_|whsec_)/.test(key)) {
     fail(
       'secret_key_in_browser',
-      'a secret (`sk_…` or `whsec_…`) was given where a page needs the publishable key. Whoever ' +
-        'opened this page may have read it: rotate that key now, then use the one that begins with `pk_`.',
+      'a secret key is in this page. Whoever opened the page may have it: rotate that key now, and ' +
+        'give the publishable key (`pk_…`).',
     );
   }
-  const parsed = parseKey(key);
-  if (!parsed.ok || parsed.kind !== 'pk') {
+  return (
+    environmentOf(key) ??
     fail(
       'key_malformed',
-      'publishableKey has a typing error: expected `pk_sandbox_…` or `pk_live_…` exactly as it was ' +
-        `shown, got ${key.length} characters that begin with \`${key.slice(0, 11)}\`. Copy it again.`,
-    );
-  }
-  return parsed.environment;
+      `publishableKey has a typing error: expected \`pk_sandbox_…\` or \`pk_live_…\`, got ${key.length} ` +
+        `characters that begin with \`${key.slice(0, 11)}\`. Copy it again.`,
+    )
+  );
 }
 
 /**

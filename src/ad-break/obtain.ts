@@ -38,6 +38,7 @@ export async function obtain<Code>(
   });
   if (typeof found === 'object') return found;
   if (taken) destroy(taken);
+  if (found === 'timeout') return { outcome: found, reason: 'load_timeout' };
   return { outcome: found === 'failed' ? 'error' : found };
 }
 

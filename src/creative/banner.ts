@@ -1,15 +1,6 @@
-import type { ShowResult } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { LoadedCreative } from './renderer.ts';
 import { watchViewability, type Visibility } from './viewability.ts';
-
-/** A house ad inside the page. */
-export interface Banner {
-  /** Takes it out of the page, or ends its request. May be called twice. */
-  remove(): void;
-  /** How it went: `completed` once it is on the page, otherwise why there is none. */
-  readonly result: Promise<ShowResult>;
-}
 
 export interface BannerHooks {
   painted(): void;

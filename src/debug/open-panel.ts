@@ -8,6 +8,21 @@ export interface PanelSource {
   record: AdsRecord;
   diagnostics(): Diagnostics;
   rewards(): Promise<RewardReport[]>;
+  /** Aborts when the ads are destroyed: a panel of theirs closes. */
+  ended: AbortSignal;
+}
+
+const closings = new WeakMap<PanelSource, () => void>();
+
+/** Opens the panel of this source, or closes it. */
+export function togglePanel(source: PanelSource): void {
+  const close = closings.get(source);
+  closings.delete(source);
+  if (close) return close();
+  if (source.ended.aborted) return;
+  const opened = openPanel(source);
+  closings.set(source, opened);
+  source.ended.addEventListener('abort', opened);
 }
 
 /** How often the panel looks again, in milliseconds. */
@@ -15,8 +30,8 @@ const refreshMs = 500;
 
 type Row = readonly [name: string, value: string];
 
-/** Opens the development overlay in a corner of the page. The function that it returns closes it. */
-export function openPanel(source: PanelSource): () => void {
+/** Shows the development overlay in a corner of the page. The function that it returns closes it. */
+function openPanel(source: PanelSource): () => void {
   const host = document.createElement('div');
   // Over a game in full screen too; nothing in the page is blocked by it.
   host.popover = 'manual';

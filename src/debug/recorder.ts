@@ -1,6 +1,6 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Answer, ServiceClient } from '../transport/service-client.ts';
+import type { Answer } from '../transport/service-client.ts';
 
 /** What the development overlay shows of the past. */
 export interface AdsRecord {
@@ -12,8 +12,8 @@ export interface AdsRecord {
 
 /** Remembers a little of what happens, so that the overlay, opened later, can tell it. */
 export interface Recorder extends AdsRecord {
-  /** The same client, whose answers are remembered. */
-  watch(client: ServiceClient): ServiceClient;
+  /** What a request for an ad was answered. */
+  answered(placement: string, answer: Answer<Decision>): void;
   /** A step of the running break; `begin` forgets the one before it. */
   note(step: string): void;
 }
@@ -26,15 +26,10 @@ export function createRecorder(clock: Clock): Recorder {
   return {
     requests,
     timeline,
-    watch: (client) => ({
-      ...client,
-      async requestDecision(request, signal) {
-        const answer = await client.requestDecision(request, signal);
-        requests.unshift({ at: clock.now(), placement: request.placement, answer });
-        requests.splice(maxRequests);
-        return answer;
-      },
-    }),
+    answered(placement, answer) {
+      requests.unshift({ at: clock.now(), placement, answer });
+      requests.splice(maxRequests);
+    },
     note(step) {
       if (step === 'begin') timeline.length = 0;
       timeline.push({ at: clock.monotonic(), step });

@@ -1,27 +1,15 @@
+import type { Decision } from '../../protocol/wire.ts';
 import type { Availability } from '../outcome.ts';
 import type { Decisions, NoAd, ReadyAd } from './decisions.ts';
-import { durationMs } from './duration.ts';
 import type { RequestAdParts } from './request-ad.ts';
+import { type Flight, type Slot, unexpired } from './slot.ts';
 
-export interface DecisionsParts extends RequestAdParts {
-  /** Whether the browser believes that there is a network. */
-  isOnline: () => boolean;
+interface DecisionsParts extends RequestAdParts {
+  /** Whether consent is known; before that, nothing is asked. */
+  isKnown(): boolean;
 }
 
-/** What is known of one placement. Times are on the monotonic clock. */
-interface Slot {
-  ready?: ReadyAd & { freshUntil: number; expiresAt: number };
-  refused?: { noAd: NoAd; until: number };
-  flight?: { done: Promise<NoAd | undefined>; waiters: number; abort: AbortController };
-}
-
-/** An operator's kill switch reaches a preloaded ad by asking again after this. */
-const freshMs = 60_000;
-/** How long a placement counts as empty where the service did not say when to ask again. */
-const emptyMs = 30_000;
-
-/** Failures on the way: nothing says that the next try fails too. */
-const passing = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
+const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 
 /** Makes the cache of decisions and their media. */
 export function createDecisions(parts: DecisionsParts): Decisions {
@@ -34,11 +22,14 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     slots.set(placement, slot);
     return slot;
   };
-  /** The preloaded ad, unless it is too old to be shown at all. */
-  const unexpired = (slot: Slot): Slot['ready'] =>
-    slot.ready && clock.monotonic() < slot.ready.expiresAt ? slot.ready : undefined;
   const fresh = (slot: Slot): boolean =>
-    clock.monotonic() < (unexpired(slot)?.freshUntil ?? -Infinity);
+    clock.monotonic() < (unexpired(slot, clock)?.freshUntil ?? -Infinity);
+
+  const forget = (placement: string): void => {
+    slots.get(placement)?.ready?.creative.destroy();
+    slots.delete(placement);
+  };
+  const forgetAll = (): void => [...slots.keys()].forEach(forget);
 
   /** What was refused and, by the service's own word, would be again. */
   const remembered = (slot: Slot): NoAd | undefined => {
@@ -47,51 +38,35 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     return certain && clock.monotonic() < until ? noAd : undefined;
   };
 
-  const keep = (slot: Slot, ad: ReadyAd): void => {
-    const now = clock.monotonic();
-    const livesMs = durationMs(ad.decision.issued_at, ad.decision.expires_at);
-    if (slot.ready && slot.ready.creative !== ad.creative) slot.ready.creative.destroy();
-    delete slot.refused;
-    slot.ready = { ...ad, freshUntil: now + freshMs, expiresAt: now + livesMs };
-  };
-  const refuse = (slot: Slot, noAd: NoAd): void => {
-    const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
-    // A preloaded ad stays for the next try.
-    if (passing.has(noAd.outcome) && waitMs === undefined) return;
-    slot.ready?.creative.destroy();
-    delete slot.ready;
-    const forMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? emptyMs);
-    slot.refused = { noAd, until: clock.monotonic() + forMs };
-  };
-
-  const fly = (placement: string, slot: Slot): NonNullable<Slot['flight']> => {
+  const fly = (placement: string, slot: Slot, given?: Decision): Flight => {
     const abort = new AbortController();
-    const request = async (): Promise<NoAd | undefined> => {
-      // Loaded with the first request: a game starts without it.
-      const result = await import('./request-ad.ts').then(
-        ({ requestAd }) => requestAd(parts, placement, abort.signal, unexpired(slot)),
-        (): NoAd => ({ outcome: 'offline', reason: 'network' }),
-      );
+    // Loaded with the first request: a game starts without it.
+    const filled = import('./fill-slot.ts').then(
+      ({ fillSlot }) =>
+        fillSlot(parts, {
+          placement,
+          slot,
+          signal: abort.signal,
+          isCurrent: () => slots.get(placement) === slot,
+          given,
+        }),
+      (): NoAd => ({ outcome: 'offline', reason: 'network' }),
+    );
+    const done = filled.finally(() => {
       if (slot.flight?.abort === abort) delete slot.flight;
-      if (!('creative' in result)) {
-        if (!destroyed) refuse(slot, result);
-        return result;
-      }
-      if (slots.get(placement) !== slot) {
-        // It was asked for on other terms than those of now.
-        result.creative.destroy();
-        return destroyed ? { outcome: 'aborted' } : undefined;
-      }
-      keep(slot, result);
-      return undefined;
-    };
-    return (slot.flight = { done: request(), waiters: 0, abort });
+    });
+    return (slot.flight = { done, waiters: 0, abort });
   };
 
   /** Waits for the placement's one flight; the last to lose interest aborts it. */
-  const join = (placement: string, slot: Slot, signal: AbortSignal): Promise<NoAd | undefined> =>
+  const join = (
+    placement: string,
+    slot: Slot,
+    signal: AbortSignal,
+    given?: Decision,
+  ): Promise<NoAd | undefined> =>
     new Promise((resolve) => {
-      const flight = slot.flight ?? fly(placement, slot);
+      const flight = slot.flight ?? fly(placement, slot, given);
       flight.waiters += 1;
       const leave = (): void => {
         flight.waiters -= 1;
@@ -109,11 +84,18 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     });
 
   /** Sees to it that a fresh ad is there; says why when it is not. */
-  const ensure = async (placement: string, signal: AbortSignal): Promise<NoAd | undefined> => {
+  const ensure = async (
+    placement: string,
+    signal: AbortSignal,
+    given?: Decision,
+  ): Promise<NoAd | undefined> => {
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
+    if (!parts.isKnown()) return notReady;
+    // What is known or on its way makes room for the decision of the game's own server.
+    if (given) forget(placement);
     const slot = slotOf(placement);
     if (fresh(slot)) return undefined;
-    return remembered(slot) ?? join(placement, slot, signal);
+    return remembered(slot) ?? join(placement, slot, signal, given);
   };
 
   const take = async (placement: string, signal: AbortSignal): Promise<ReadyAd | NoAd> => {
@@ -127,15 +109,11 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     return { decision, creative };
   };
 
-  const forget = (): void => {
-    for (const slot of slots.values()) slot.ready?.creative.destroy();
-    slots.clear();
-  };
-
   const availability = (placement: string): Availability => {
     const slot = slots.get(placement) ?? {};
     if (destroyed) return { available: false, reason: 'aborted' };
-    if (unexpired(slot)) return { available: true };
+    if (!parts.isKnown()) return unavailable(notReady);
+    if (unexpired(slot, clock)) return { available: true };
     const { refused } = slot;
     if (refused && clock.monotonic() < refused.until) return unavailable(refused.noAd);
     return parts.isOnline() ? { available: true } : { available: false, reason: 'offline' };
@@ -143,16 +121,16 @@ export function createDecisions(parts: DecisionsParts): Decisions {
 
   return {
     take,
-    async preload(placement, signal) {
-      const noAd = await ensure(placement, signal);
+    async preload(placement, signal, given) {
+      const noAd = await ensure(placement, signal, given);
       return noAd ? unavailable(noAd) : availability(placement);
     },
     availability,
-    forget,
+    forget: forgetAll,
     destroy() {
       destroyed = true;
       for (const slot of slots.values()) slot.flight?.abort.abort();
-      forget();
+      forgetAll();
     },
   };
 }

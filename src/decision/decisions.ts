@@ -28,8 +28,8 @@ export interface NoAd {
 export interface Decisions {
   /** The preloaded ad, or else a new one. Never rejects; an abort by `signal` is an outcome too. */
   take(placement: string, signal: AbortSignal): Promise<ReadyAd | NoAd>;
-  /** Gets an ad ready, so that `take` does not wait. */
-  preload(placement: string, signal: AbortSignal): Promise<Availability>;
+  /** Gets an ad ready, so that `take` does not wait: of the decision that is `given`, or of a new one. */
+  preload(placement: string, signal: AbortSignal, given?: Decision): Promise<Availability>;
   /** Whether anything is known that speaks against an ad now. Asks nobody. */
   availability(placement: string): Availability;
   /** Forgets what was preloaded or refused, because the terms of asking have changed. */

@@ -1,16 +1,22 @@
-import type { Decision, DecisionRequest } from '../../protocol/wire.ts';
+import type { Decision } from '../../protocol/wire.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
 import { bounded } from '../platform/bounded.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { ServiceClient } from '../transport/service-client.ts';
+import {
+  isDecision,
+  requestDecision,
+  type RequestDecisionParts,
+} from '../transport/request-decision.ts';
+import type { Answer } from '../transport/service-client.ts';
+import { describeRequest, type Profile } from './describe-request.ts';
 import type { FilledDecision, NoAd, ReadyAd } from './decisions.ts';
 import { noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
 
-export interface RequestAdParts {
-  client: ServiceClient;
-  clock: Clock;
-  /** What is asked for a placement: with consent, user and viewport as they are at that moment. */
-  describe(placement: string): DecisionRequest;
+export interface RequestAdParts extends RequestDecisionParts {
+  locale: string;
+  /** Consent and user as they are at the moment. */
+  profile(): Profile;
+  /** Hears what came of each request. */
+  onAnswer?(placement: string, answer: Answer<Decision>): void;
   /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
   /** How long media may take to load, in milliseconds. */
@@ -31,12 +37,37 @@ export async function requestAd(
   signal: AbortSignal,
   previous?: ReadyAd,
 ): Promise<ReadyAd | NoAd> {
-  const answer = await parts.client.requestDecision(parts.describe(placement), signal);
-  const now = parts.clock.now();
+  const answer = await requestDecision(
+    parts,
+    describeRequest(placement, parts.locale, parts.profile()),
+    signal,
+  );
+  parts.onAnswer?.(placement, answer);
   if (signal.aborted) return { outcome: 'aborted' };
-  if (answer.kind !== 'ok') return noAdFromAnswer(answer, now);
-  const decision = answer.body;
-  if (decision.status !== 'filled') return noAdFromDecision(decision, now);
+  if (answer.kind !== 'ok') return noAdFromAnswer(answer, parts.clock.now());
+  return loadDecided(parts, answer.body, signal, previous);
+}
+
+/** Loads the media of a decision that the game's own server made. */
+export async function loadGiven(
+  parts: RequestAdParts,
+  placement: string,
+  signal: AbortSignal,
+  given: unknown,
+): Promise<ReadyAd | NoAd> {
+  if (!isDecision(given)) return { outcome: 'error', reason: 'decision_malformed' };
+  if (given.placement !== placement)
+    return { outcome: 'invalid_placement', reason: `placement_is_${given.placement}` };
+  return loadDecided(parts, given, signal);
+}
+
+async function loadDecided(
+  parts: RequestAdParts,
+  decision: Decision,
+  signal: AbortSignal,
+  previous?: ReadyAd,
+): Promise<ReadyAd | NoAd> {
+  if (decision.status !== 'filled') return noAdFromDecision(decision, parts.clock.now());
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
   if (previous && sameMedia(previous.decision, decision))

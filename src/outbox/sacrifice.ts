@@ -57,10 +57,9 @@ function plan(stored: StoredRecord[], bounds: Bounds): { size: Size; changes: Ch
     }
   }
   const changes = records.flatMap(({ key, record }) => {
-    const [kept, dropped] = [false, true].map((going) =>
-      record.events.filter((json) => gone.has(json) === going),
-    ) as [string[], string[]];
-    return dropped.length > 0 ? [{ key, record: { ...record, events: kept }, gone: dropped }] : [];
+    const dropped = record.events.filter((json) => gone.has(json));
+    const events = record.events.filter((json) => !gone.has(json));
+    return dropped.length > 0 ? [{ key, record: { ...record, events }, gone: dropped }] : [];
   });
   return { size, changes };
 }

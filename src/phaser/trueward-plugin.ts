@@ -1,7 +1,14 @@
 import type * as Phaser from 'phaser';
-import type { Ads, AdsListeners, Diagnostics, ShowOptions, Simulation } from '../ads.ts';
+import type {
+  Ads,
+  AdsListeners,
+  Banner,
+  Diagnostics,
+  PreloadOptions,
+  ShowOptions,
+  Simulation,
+} from '../ads.ts';
 import { createAds } from '../create-ads.ts';
-import type { Banner } from '../creative/banner.ts';
 import { type AdsOptions, type ConsentOptions, OptionError } from '../options.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { createListeners, type Listeners } from './listeners.ts';
@@ -111,7 +118,7 @@ export class TruewardPlugin implements GameAds {
   }
 
   /** See {@link Ads.preload}. */
-  preload(placement: string, options?: { signal?: AbortSignal }): Promise<Availability> {
+  preload(placement: string, options?: PreloadOptions): Promise<Availability> {
     return this.#ads.preload(placement, options);
   }
 

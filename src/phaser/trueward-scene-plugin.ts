@@ -1,6 +1,5 @@
 import type * as Phaser from 'phaser';
-import type { AdsListeners, ShowOptions } from '../ads.ts';
-import type { Banner } from '../creative/banner.ts';
+import type { AdsListeners, Banner, ShowOptions } from '../ads.ts';
 import type { ShowResult } from '../outcome.ts';
 import { linkSignals } from '../platform/link-signals.ts';
 import type { RewardedButtonOptions } from './rewarded-button.ts';

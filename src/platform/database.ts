@@ -24,8 +24,7 @@ export interface DatabaseOptions {
 export const completed = (transaction: IDBTransaction): Promise<void> =>
   new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
-    transaction.onabort = () =>
-      reject(transaction.error ?? new Error('The transaction was aborted.'));
+    transaction.onabort = () => reject(transaction.error ?? new Error('The database aborted.'));
   });
 
 /** Makes a {@link Database}; nothing is opened yet. */
@@ -52,7 +51,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     new Promise((resolve, reject) => {
       // A rejected `opening` stays until the browser answers, so that later writes do not wait again.
       const giveUp = options.clock.after(options.openTimeoutMs ?? 3_000, () =>
-        reject(new Error('The browser did not open the database in time.')),
+        reject(new Error('The database did not open in time.')),
       );
       const failed = (error: unknown): void => {
         giveUp();
@@ -76,7 +75,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     });
 
   const connect = async (): Promise<IDBDatabase> => {
-    if (closed) throw new Error('The database has been closed.');
+    if (closed) throw new Error('The database is closed.');
     return connection ?? (await (opening ??= open()));
   };
 

@@ -1,10 +1,5 @@
-/** What the text of a key tells without asking the service. */
-export type KeyFinding =
-  | { ok: true; kind: 'pk' | 'sk'; environment: 'sandbox' | 'live' }
-  | { ok: false; problem: 'malformed' | 'checksum' };
-
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const format = /^((pk|sk)_(sandbox|live)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+const format = /^(pk_(sandbox|live)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
 /** CRC-32 (IEEE 802.3, reflected) of ASCII text. */
 const crc32 = (text: string): number => {
@@ -28,16 +23,10 @@ export const keyChecksum = (text: string): string => {
 };
 
 /**
- * Reads a key: `<kind>_<environment>_`, 30 random base62 characters and the checksum over all before
- * it, so that a typing error is found before any request.
+ * Reads a publishable key: `pk_<environment>_`, 30 random base62 characters and the checksum over all
+ * before it, so that a typing error is found before any request; then it is undefined.
  */
-export const parseKey = (text: string): KeyFinding => {
-  const [, unchecked, kind, environment, checksum] = format.exec(text) ?? [];
-  if (unchecked === undefined) return { ok: false, problem: 'malformed' };
-  if (keyChecksum(unchecked) !== checksum) return { ok: false, problem: 'checksum' };
-  return {
-    ok: true,
-    kind: kind === 'pk' ? 'pk' : 'sk',
-    environment: environment === 'live' ? 'live' : 'sandbox',
-  };
+export const environmentOf = (key: string): 'sandbox' | 'live' | undefined => {
+  const [, unchecked = '', environment, checksum] = format.exec(key) ?? [];
+  return keyChecksum(unchecked) === checksum ? (environment as 'sandbox' | 'live') : undefined;
 };

@@ -1,10 +1,7 @@
 import type { Problem } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseRetryAfter } from './retry-after.ts';
-import type { Answer } from './service-client.ts';
-
-/** Tells whether a parsed body is what the contract promises. */
-export type Guard<T> = (body: unknown) => body is T;
+import type { Answer, Guard } from './service-client.ts';
 
 /** Whether `value` is an object whose named members have the type of these examples. */
 export const hasShape = (value: unknown, shape: Record<string, unknown>): boolean =>
@@ -16,16 +13,6 @@ export const hasShape = (value: unknown, shape: Record<string, unknown>): boolea
   });
 
 const isProblem = (body: unknown): body is Problem => hasShape(body, { code: '', status: 0 });
-
-/** A proxy before the service may refuse a large body without knowing our problem documents. */
-const tooLarge: Problem = {
-  type: 'about:blank',
-  title: 'Content Too Large',
-  status: 413,
-  detail: 'The request was too large for something before the service.',
-  code: 'body_too_large',
-  request_id: '',
-};
 
 const parse = (text: string): unknown => {
   try {
@@ -48,12 +35,10 @@ export function classify<T>(
     return { kind: 'retry', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }
   const body = parse(response.text);
-  if (status >= 200 && status < 300 && isExpected(body)) {
-    const clockSkewMs = Date.parse(headers.get('date') ?? '') - clock.now();
-    return { kind: 'ok', body, ...(Number.isNaN(clockSkewMs) ? {} : { clockSkewMs }) };
-  }
+  if (status >= 200 && status < 300 && isExpected(body)) return { kind: 'ok', body };
   if (status >= 400 && isProblem(body)) return { kind: 'refused', problem: body };
-  if (status === 413) return { kind: 'refused', problem: tooLarge };
+  // A proxy before the service may refuse a large body without knowing our problem documents.
+  if (status === 413) return { kind: 'refused', problem: { code: 'body_too_large' } };
   return { kind: 'unreachable', cause: 'foreign_answer' };
 }
 

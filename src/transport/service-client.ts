@@ -1,11 +1,4 @@
-import type {
-  Decision,
-  DecisionRequest,
-  EventBatch,
-  EventBatchResult,
-  Problem,
-  RewardStatus,
-} from '../../protocol/wire.ts';
+import type { EventBatch, EventBatchResult, Problem, RewardStatus } from '../../protocol/wire.ts';
 
 /**
  * The answer to one request, sorted by what the caller can do about it. A request never rejects.
@@ -17,17 +10,31 @@ import type {
  *   that was blocked in the browser, and an answer that is not ours (a captive portal).
  */
 export type Answer<T> =
-  | { kind: 'ok'; body: T; clockSkewMs?: number }
-  | { kind: 'refused'; problem: Problem }
+  | { kind: 'ok'; body: T }
+  | { kind: 'refused'; problem: Pick<Problem, 'code'> & Partial<Problem> }
   | { kind: 'retry'; status: number; retryAfterMs?: number }
   | {
       kind: 'unreachable';
       cause: 'timeout' | 'network' | 'blocked' | 'foreign_answer' | 'aborted';
     };
 
-/** The three requests that a publishable key may make. */
+/** What a request is made of, beside its path. */
+export interface Call {
+  /** Makes it a `POST`. */
+  body?: object;
+  headers?: Record<string, string>;
+  keepalive?: boolean | undefined;
+  /** How long the service may let it wait, in milliseconds. */
+  waitMs?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** Tells whether a parsed body is what the contract promises. */
+export type Guard<T> = (body: unknown) => body is T;
+
+/** The requests that a publishable key may make; that for a decision is `requestDecision()`. */
 export interface ServiceClient {
-  requestDecision(request: DecisionRequest, signal?: AbortSignal): Promise<Answer<Decision>>;
+  call<T>(path: string, guard: Guard<T>, call: Call): Promise<Answer<T>>;
   /** With `keepalive` the request outlives the page; its body is bounded by the browser's 64 KiB quota. */
   sendEvents(
     batch: EventBatch,

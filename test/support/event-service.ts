@@ -41,7 +41,7 @@ export function eventService(): EventService {
       const decisions = [...ids].map((id) => ({ id, state: 'pending' as const }));
       return { kind: 'ok', body: { results, decisions } };
     },
-    requestDecision: () => Promise.reject(new Error('not used')),
+    call: () => Promise.reject(new Error('not used')),
     readReward: () => Promise.reject(new Error('not used')),
   };
   return service;

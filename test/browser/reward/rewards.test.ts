@@ -49,7 +49,7 @@ function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory) {
     ledger: createLedger({ name, clock, indexedDB }),
     deliver: (callback) => (running ? queueMicrotask(callback) : frames.push(callback)),
     client: {
-      requestDecision: () => Promise.reject(new Error('not used')),
+      call: () => Promise.reject(new Error('not used')),
       sendEvents: () => Promise.reject(new Error('not used')),
       async readReward(id, _token, options) {
         asked.push({ id, waitS: options?.waitS, signal: options?.signal });

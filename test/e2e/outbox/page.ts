@@ -97,7 +97,6 @@ const serviceClient = createServiceClient({
   publishableKey: 'pk_test',
   fetch: (...request) => fetch(...request),
   clock,
-  isOnline: browserConnectivity.isOnline,
   timeoutMs: 20_000,
 });
 

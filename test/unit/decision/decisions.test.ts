@@ -1,9 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../protocol/wire.ts';
 import type { LoadedCreative } from '../../../src/creative/renderer.ts';
 import { createDecisions } from '../../../src/decision/create-decisions.ts';
 import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
-import type { Answer } from '../../../src/transport/service-client.ts';
+import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
 
@@ -28,6 +28,8 @@ const unfilled = (retryAt?: string): Decision => {
 };
 const ok = (body: Decision): Answer<Decision> => ({ kind: 'ok', body });
 const never = new AbortController().signal;
+beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
+afterEach(() => void vi.unstubAllGlobals());
 
 function setUp() {
   const clock = manualClock();
@@ -37,17 +39,18 @@ function setUp() {
   let loading: () => Promise<void> = () => Promise.resolve();
   const decisions = createDecisions({
     clock,
+    isKnown: () => true,
     isOnline: () => online,
-    describe: (placement) => ({ placement }),
+    reach: () => Promise.reject(new Error('not used')),
+    locale: 'en',
+    profile: () => ({ user: {}, consent: undefined, simulate: undefined }),
     loadTimeoutMs: 5_000,
     client: {
-      async requestDecision(_request, signal) {
+      async call<T>(_path: string, _guard: Guard<T>, { signal }: Call) {
         log.requests++;
         signal?.addEventListener('abort', () => log.aborted++);
-        return (await answers.shift()) ?? ok(filled(`dec_${log.requests}`));
+        return ((await answers.shift()) ?? ok(filled(`dec_${log.requests}`))) as Answer<T>;
       },
-      sendEvents: () => Promise.reject(new Error('not used')),
-      readReward: () => Promise.reject(new Error('not used')),
     },
     async loadCreative() {
       log.loads++;

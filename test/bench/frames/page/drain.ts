@@ -5,7 +5,7 @@ import type { ServiceClient } from '../../../../src/transport/service-client.ts'
 
 /** A service that never answers, so that nothing leaves the storage while it is filled. */
 const silent: ServiceClient = {
-  requestDecision: () => new Promise(() => {}),
+  call: () => new Promise(() => {}),
   sendEvents: () => new Promise(() => {}),
   readReward: () => new Promise(() => {}),
 };

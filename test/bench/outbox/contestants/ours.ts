@@ -30,7 +30,6 @@ window.contestant = {
         publishableKey: 'pk_sandbox_bench',
         fetch: (...request) => fetch(...request),
         clock,
-        isOnline: browserConnectivity.isOnline,
         timeoutMs: 10_000,
       }),
     });

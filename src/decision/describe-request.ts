@@ -1,0 +1,41 @@
+import type { DecisionRequest } from '../../protocol/wire.ts';
+
+/** What requests say of the player at one moment. */
+export interface Profile {
+  user: {
+    userRef?: string;
+    userToken?: string;
+    customData?: string;
+    childDirected?: boolean;
+  };
+  consent:
+    | { status: 'granted' | 'denied' | 'unknown'; tcfString?: string; gppString?: string }
+    | undefined;
+  simulate: DecisionRequest['simulate'];
+}
+
+/** Everything that a request for an ad says. */
+export function describeRequest(
+  placement: string,
+  locale: string,
+  { user, consent, simulate }: Profile,
+): DecisionRequest {
+  const { childDirected, customData, userRef, userToken } = user;
+  return {
+    placement,
+    viewport: { width: Math.max(1, innerWidth), height: Math.max(1, innerHeight) },
+    locale,
+    ...(userRef !== undefined && { user_ref: userRef }),
+    ...(userToken !== undefined && { user_token: userToken }),
+    ...(customData !== undefined && { custom_data: customData }),
+    ...(childDirected !== undefined && { child_directed: childDirected }),
+    ...(consent && {
+      consent: {
+        status: consent.status,
+        ...(consent.tcfString !== undefined && { tcf_string: consent.tcfString }),
+        ...(consent.gppString !== undefined && { gpp_string: consent.gppString }),
+      },
+    }),
+    ...(simulate && { simulate }),
+  };
+}

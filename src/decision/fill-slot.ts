@@ -1,0 +1,64 @@
+import type { Decision } from '../../protocol/wire.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { NoAd, ReadyAd } from './decisions.ts';
+import { durationMs } from './duration.ts';
+import { loadGiven, requestAd, type RequestAdParts } from './request-ad.ts';
+import { type Slot, unexpired } from './slot.ts';
+
+/** An operator's kill switch reaches a preloaded ad by asking again after this. */
+const freshMs = 60_000;
+/** How long a placement counts as empty where the service did not say when to ask again. */
+const emptyMs = 30_000;
+
+/** Failures on the way: nothing says that the next try fails too. */
+const passing = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
+
+/** What is to be got. */
+export interface Filling {
+  placement: string;
+  slot: Slot;
+  signal: AbortSignal;
+  isCurrent(): boolean;
+  /** A decision that the game's own server made. */
+  given: Decision | undefined;
+}
+
+/**
+ * Asks for an ad and keeps it, or why there is none. An ad for a slot that is not the current one any
+ * more was asked for on other terms than those of now, and is dropped.
+ */
+export async function fillSlot(
+  parts: RequestAdParts,
+  { placement, slot, signal, isCurrent, given }: Filling,
+): Promise<NoAd | undefined> {
+  const { clock } = parts;
+  const result = await (given
+    ? loadGiven(parts, placement, signal, given)
+    : requestAd(parts, placement, signal, unexpired(slot, clock)));
+  if (!('creative' in result)) {
+    if (isCurrent()) refuse(slot, result, clock);
+    return result;
+  }
+  // A decision that was given can't be asked for again.
+  if (isCurrent()) keep(slot, result, clock, given ? Infinity : freshMs);
+  else result.creative.destroy();
+  return undefined;
+}
+
+function keep(slot: Slot, ad: ReadyAd, clock: Clock, freshForMs: number): void {
+  const now = clock.monotonic();
+  const livesMs = durationMs(ad.decision.issued_at, ad.decision.expires_at);
+  if (slot.ready && slot.ready.creative !== ad.creative) slot.ready.creative.destroy();
+  delete slot.refused;
+  slot.ready = { ...ad, freshUntil: now + freshForMs, expiresAt: now + livesMs };
+}
+
+function refuse(slot: Slot, noAd: NoAd, clock: Clock): void {
+  const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
+  // A preloaded ad stays for the next try.
+  if (passing.has(noAd.outcome) && waitMs === undefined) return;
+  slot.ready?.creative.destroy();
+  delete slot.ready;
+  const forMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? emptyMs);
+  slot.refused = { noAd, until: clock.monotonic() + forMs };
+}
