@@ -26,6 +26,7 @@ import { managedResources, webhookResource } from './http/routes/resource-defini
 import { addResourceReads } from './http/routes/resources.ts';
 import { addResourceWrites, addReviewRoute } from './http/routes/resource-writes.ts';
 import { addRewardRoutes } from './http/routes/reward-status.ts';
+import { addWebhookEventRoutes } from './http/routes/webhook-events.ts';
 import { addWebhookRoutes } from './http/routes/webhooks.ts';
 import { addValidation } from './http/validation.ts';
 import type { RunOperation } from './http/operations.ts';
@@ -40,6 +41,7 @@ import type { ResourceStore } from './resource/resource-store.ts';
 import type { Receipts } from './reward/receipt.ts';
 import type { ReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
+import type { EventBodies } from './webhook/event-body.ts';
 import type { Redelivery } from './webhook/redelivery.ts';
 import type { WebhookService } from './webhook/webhook-service.ts';
 
@@ -55,6 +57,7 @@ export interface AppParts {
   tokens: DecisionTokens;
   receipts: Receipts;
   webhooks: WebhookService;
+  eventBodies: EventBodies;
   redelivery: Redelivery;
   manage: Manage;
   manageKeys: ManageKeys;
@@ -126,6 +129,7 @@ function addOperatorRoutes(app: FastifyInstance, parts: AppParts): void {
   addResourceReads(app, parts, webhookResource);
   addWebhookRoutes(app, parts);
   addDeliveryRoutes(app, parts);
+  addWebhookEventRoutes(app, parts);
   addKeyRoutes(app, parts);
   addUserTokenRoutes(app, parts);
   addAuditRoutes(app, parts);

@@ -66,7 +66,10 @@ const hangUpAfterMs = 3_000;
 
 /** Opens the database and wires all parts; the one place where they are made. */
 export async function assemble(config: Config, clock: Clock, log: Logger): Promise<Service> {
-  const database = await openDatabase(config, log);
+  const database = await openDatabase(config, {
+    onInitialise: () => log.info('making a new database; this takes some seconds, once'),
+    onError: (error) => log.error({ err: error }, 'a database connection broke'),
+  });
   try {
     await migrate(database);
     return await wire(config, clock, log, database);
@@ -175,6 +178,7 @@ async function wire(
     tokens,
     receipts,
     webhooks,
+    eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
     manage,
     manageKeys: createManageKeys({ clock, makeId, audit }),

@@ -31,6 +31,7 @@ const addresses = [
   '/v1/webhooks/{id}/test',
   '/v1/webhooks/{id}/deliveries',
   '/v1/webhooks/{id}/recover',
+  '/v1/webhook-events',
   '/v1/deliveries/{id}',
   '/v1/deliveries/{id}/redeliver',
   ...resources.flatMap((name) => [`/v1/${name}`, `/v1/${name}/{id}`]),

@@ -1,0 +1,102 @@
+import { systemClock } from '../platform/clock.ts';
+import type { Queries } from '../store/database.ts';
+import { CommandError } from './command.ts';
+import { bad, type Finding, good, odd } from './finding.ts';
+import { checkMasterKey } from './import.ts';
+import type { Workplace } from './with-database.ts';
+
+/** Leases and expiries compare times of several machines. */
+const mostClockDifferenceMs = 2_000;
+/** Deliveries are attempted within a second of being due. */
+const overdue = '5 minutes';
+
+/** What the database says. */
+export async function databaseFindings({
+  database,
+  config,
+  migrated,
+}: Workplace): Promise<Finding[]> {
+  return [
+    ...(await server(database)),
+    good(
+      migrated.length === 0
+        ? 'the schema is up to date'
+        : `the schema was changed: ${migrated.join(', ')}`,
+    ),
+    await masterKey(() => checkMasterKey(database, config)),
+    await keys(database),
+    ...(await openOrigins(database)),
+    ...(await webhooks(database)),
+    await deliveries(database),
+  ];
+}
+
+async function server(database: Queries): Promise<Finding[]> {
+  const [row] = await database.query<{ version: string; now: Date }>(
+    `SELECT current_setting('server_version') AS version, clock_timestamp() AS now`,
+  );
+  const differenceMs = Math.abs((row?.now.getTime() ?? 0) - systemClock.nowMs());
+  return [
+    good(`the database answers (PostgreSQL ${row?.version ?? '?'})`),
+    ...(differenceMs > mostClockDifferenceMs
+      ? [
+          bad(
+            `its clock differs by ${Math.round(differenceMs / 1_000)} s from this one: set both by NTP`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+async function masterKey(check: () => Promise<void>): Promise<Finding> {
+  try {
+    await check();
+    return good('the master key opens the secrets');
+  } catch (error) {
+    if (error instanceof CommandError) return bad(error.message);
+    throw error;
+  }
+}
+
+async function keys(database: Queries): Promise<Finding> {
+  const [row] = await database.query<{ accounts: number; keys: number }>(
+    `SELECT (SELECT count(*) FROM accounts)::bigint AS accounts,
+      (SELECT count(*) FROM keys WHERE revoked_at IS NULL OR revoked_at > now())::bigint AS keys`,
+  );
+  const text = `accounts: ${row?.accounts ?? 0}, keys: ${row?.keys ?? 0}`;
+  return row?.keys === 0 ? odd(`${text}: make one with keys create`) : good(text);
+}
+
+async function openOrigins(database: Queries): Promise<Finding[]> {
+  const rows = await database.query<{ id: string }>(
+    `SELECT id FROM keys WHERE kind = 'pk' AND environment = 'live' AND allowed_origins @> '["*"]'::jsonb
+      AND (revoked_at IS NULL OR revoked_at > now()) ORDER BY id`,
+  );
+  return rows.map(({ id }) =>
+    odd(`the live key ${id} works from any page: give it allowed_origins`),
+  );
+}
+
+async function webhooks(database: Queries): Promise<Finding[]> {
+  const rows = await database.query<{ id: string; url: string; reason: string | null }>(
+    `SELECT id, document->>'url' AS url, document->>'disabled_reason' AS reason FROM resources
+      WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'status' = 'disabled'
+        AND document->>'disabled_reason' <> 'operator' ORDER BY id`,
+  );
+  return rows.map(({ id, url, reason }) =>
+    bad(
+      `the webhook ${id} (${url}) was disabled (${reason}): mend the receiver, enable it, then recover`,
+    ),
+  );
+}
+
+async function deliveries(database: Queries): Promise<Finding> {
+  const [row] = await database.query<{ pending: number; late: number }>(
+    `SELECT count(*)::bigint AS pending,
+        count(*) FILTER (WHERE next_at < now() - $1::text::interval)::bigint AS late
+      FROM deliveries WHERE state = 'pending'`,
+    [overdue],
+  );
+  const text = `deliveries waiting: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
+  return (row?.late ?? 0) > 0 ? odd(`${text}; start the service to send them`) : good(text);
+}

@@ -1,0 +1,53 @@
+import { open } from 'node:fs/promises';
+import type { Config } from '../config.ts';
+import { readMasterKey } from '../key/master-key.ts';
+import { createSecretBox } from '../key/secret-box.ts';
+import type { Queries } from '../store/database.ts';
+import { importRows, TransferError } from '../store/transfer.ts';
+import { type Command, CommandError, readArguments, say } from './command.ts';
+import { createProgress } from './progress.ts';
+import { withDatabase } from './with-database.ts';
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'take in what export wrote, into an empty database',
+  help: `Usage: trueward-service import <file>
+
+All of the file or nothing. The master key of the exporting service has to be here already, as
+master.key in the data folder or as TRUEWARD_MASTER_KEY.`,
+  async run(args) {
+    const { positionals } = readArguments(args, {}, ['file']);
+    const [file = ''] = positionals;
+    const rows = await withDatabase(({ database, config }) =>
+      importRows(database, readLines(file), {
+        onProgress: createProgress((done) => `${done} rows …`),
+        check: (queries) => checkMasterKey(queries, config),
+      }),
+    ).catch((error: unknown) => {
+      const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      if (error instanceof TransferError || missing)
+        throw new CommandError((error as Error).message);
+      throw error;
+    });
+    say(`Imported ${rows} rows.`);
+  },
+};
+
+/** Opens the file when its first line is asked for: lines that nobody waits for yet would be lost. */
+async function* readLines(file: string): AsyncGenerator<string> {
+  const handle = await open(file);
+  yield* handle.readLines();
+}
+
+/** With another key the service could not start, and would tell so in worse words. */
+export async function checkMasterKey(queries: Queries, config: Config): Promise<void> {
+  const [secret] = await queries.query<{ sealed: string }>('SELECT sealed FROM secrets LIMIT 1');
+  if (!secret) return;
+  try {
+    createSecretBox(readMasterKey(config)).open(secret.sealed);
+  } catch {
+    throw new CommandError(
+      'The master key does not open the secrets in the database: put the master.key that they were made with into the data folder, or set TRUEWARD_MASTER_KEY.',
+    );
+  }
+}

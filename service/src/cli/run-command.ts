@@ -1,0 +1,72 @@
+import { ConfigError } from '../config.ts';
+import { RefusedError } from '../platform/refused-error.ts';
+import { DirectoryInUseError } from '../store/directory-lock.ts';
+import { type Command, CommandError, say, UsageError } from './command.ts';
+import { environmentHelp } from './environment-help.ts';
+
+/** Runs what the arguments name and resolves with the exit code: 0 done, 1 failed, 2 wrong arguments. */
+export async function runCommand(
+  commands: readonly Command[],
+  args: readonly string[],
+): Promise<number> {
+  const words = args[0] === 'help' ? args.slice(1) : args;
+  const asked = words !== args || words.some((word) => word === '--help' || word === '-h');
+  const command = commands.find(({ name }) =>
+    name.split(' ').every((word, index) => words[index] === word),
+  );
+  if (asked) {
+    process.stdout.write(command ? helpOf(command) : overview(commands, groupOf(words)));
+    return 0;
+  }
+  if (!command) {
+    say(args.length === 0 ? 'Say what to do.\n' : `There is no command ${args.join(' ')}.\n`);
+    say(overview(commands, groupOf(words)));
+    return 2;
+  }
+  try {
+    await command.run(words.slice(command.name.split(' ').length));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) {
+      say(describe(error));
+      return 1;
+    }
+    say(`${error.message}\n\n${helpOf(command)}`);
+    return 2;
+  }
+}
+
+/** `keys`, which is no command but the beginning of some. */
+const groupOf = (words: readonly string[]): string =>
+  words[0] === undefined || words[0].startsWith('-') ? '' : words[0];
+
+const helpOf = ({ name, summary, help }: Command): string =>
+  `trueward-service ${name}: ${summary}.\n\n${help.trim()}\n`;
+
+function overview(commands: readonly Command[], group: string): string {
+  const inGroup = commands.filter(({ name }) => name.startsWith(`${group} `));
+  const shown = inGroup.length > 0 ? inGroup : commands;
+  const width = Math.max(...shown.map(({ name }) => name.length)) + 2;
+  const lines = shown.map(({ name, summary }) => `  ${name.padEnd(width)}${summary}`);
+  return `Usage: trueward-service <command> [options]
+
+Commands
+${lines.join('\n')}
+
+trueward-service <command> --help tells more of one.
+
+${environmentHelp}`;
+}
+
+/** What a person can put right is told in words; anything else shows where it came from. */
+function describe(error: unknown): string {
+  if (error instanceof RefusedError) {
+    const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
+    return [error.message, ...fields].join('\n');
+  }
+  const known = [ConfigError, DirectoryInUseError, CommandError].some(
+    (kind) => error instanceof kind,
+  );
+  if (!(error instanceof Error)) return String(error);
+  return known ? error.message : (error.stack ?? error.message);
+}

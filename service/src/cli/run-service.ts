@@ -1,0 +1,39 @@
+import { pino } from 'pino';
+import { assemble } from '../assemble.ts';
+import { readConfig } from '../config.ts';
+import { seedDevelopment } from '../development/seed.ts';
+import { systemClock } from '../platform/clock.ts';
+
+/** A hanging connection must not keep the process: after this it ends anyway. */
+const stopWithinMs = 5_000;
+
+/** Runs the service until a signal ends it; prints one line of JSON when it answers. */
+export async function runService(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const service = await assemble(config, systemClock, log);
+
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), stopWithinMs).unref();
+    service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'the service did not stop cleanly');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+
+  const url = service.listensOn(await service.app.listen({ host: config.host, port: config.port }));
+  const keys = config.development
+    ? { keys: await seedDevelopment(service, systemClock, config.dataDirectory, url) }
+    : {};
+  log.info({ url }, 'ready');
+  process.stdout.write(`${JSON.stringify({ ready: true, url, ...keys })}\n`);
+}

@@ -1,0 +1,238 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ApiKey, KillSwitch, Placement, RewardStatus } from '@trueward/protocol/wire';
+import { verifyWebhook } from 'trueward/server';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyEmptyDatabase } from '../empty-database.ts';
+import { startService } from '../start-service.ts';
+import { createClient } from './client.ts';
+import { launch, run } from './command-line.ts';
+import { startReceiver } from './receiver.ts';
+
+let folder: string;
+let env: Record<string, string>;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'trueward-'));
+  env = { TRUEWARD_DATA_DIR: folder, PORT: '0' };
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const commands = [
+  'start',
+  'migrate',
+  'keys create',
+  'keys list',
+  'keys roll',
+  'keys revoke',
+  'listen',
+  'export',
+  'import',
+  'doctor',
+];
+
+test('help is everywhere, and names every command', async () => {
+  const overview = await run(['--help'], env);
+  expect(overview.code).toBe(0);
+  for (const command of commands) {
+    expect(overview.out).toContain(`  ${command} `);
+    const { code, out } = await run([...command.split(' '), '--help'], env);
+    expect([code, out]).toEqual([0, expect.stringContaining(`Usage: trueward-service ${command}`)]);
+  }
+  expect((await run(['keys'], env)).err).toContain('keys revoke');
+});
+
+test.each([
+  [['dance'], 'There is no command dance.'],
+  [['keys', 'create', '--kind', 'golden'], '--environment must be one of sandbox, live'],
+  [['keys', 'roll'], 'The <key id> is missing.'],
+  [['keys', 'roll', 'key_x', '--overlap', 'soon'], '--overlap is "soon"; expected seconds'],
+  [['migrate', 'now'], '"now" is one word too many.'],
+  [['export', '--into', 'x'], "Unknown option '--into'"],
+  [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https address'],
+])('%j is told what is wrong and how it goes', async (args, message) => {
+  const { code, err } = await run(args, env);
+  expect(code).toBe(2);
+  expect(err).toContain(message);
+  expect(err).toContain('Usage: trueward-service');
+});
+
+test('the first key makes the account; keys are listed, rolled and revoked, and audited', async () => {
+  await copyEmptyDatabase(join(folder, 'database'));
+  const create = async (...more: string[]) => {
+    const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...more];
+    return JSON.parse((await run(args, env)).out) as ApiKey & { account_id: string };
+  };
+  const [first, second] = [await create(), await create()];
+  expect(second.account_id).toBe(first.account_id);
+  const refused = await run(
+    ['keys', 'create', '--environment', 'live', '--kind', 'publishable'],
+    env,
+  );
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringContaining('allowed_origins is required'),
+  ]);
+  const rolled = JSON.parse(
+    (await run(['keys', 'roll', first.id, '--overlap', '600'], env)).out,
+  ) as ApiKey;
+  expect((await run(['keys', 'revoke', second.id], env)).code).toBe(0);
+  const list = (await run(['keys', 'list'], env)).out;
+  expect(list).toContain(`"last_four":"${rolled.last_four}"`);
+  expect(list).not.toContain(rolled.key);
+
+  const service = await startService({ dataDir: folder, env: { TRUEWARD_DEVELOPMENT: '0' } });
+  const status = async (key: string | undefined) =>
+    (await fetch(`${service.url}/v1/placements`, { headers: { authorization: `Bearer ${key}` } }))
+      .status;
+  expect([await status(first.key), await status(rolled.key), await status(second.key)]).toEqual([
+    200, 200, 401,
+  ]);
+  const audit = await fetch(`${service.url}/v1/audit-entries`, {
+    headers: { authorization: `Bearer ${rolled.key}` },
+  });
+  expect(await audit.json()).toMatchObject({
+    data: expect.arrayContaining([
+      expect.objectContaining({
+        actor: 'command_line',
+        action: 'key.revoked',
+        target_id: second.id,
+      }),
+    ]) as unknown,
+  });
+  expect((await run(['keys', 'list'], env)).err).toContain('in use by another running service');
+  await service.stop();
+});
+
+test('an export becomes the same service elsewhere; a cut one, or another master key, nothing', async () => {
+  const first = await startService({ dataDir: folder });
+  const before = createClient(first);
+  const decision = await before.decideImage('traveller');
+  await before.begin(decision);
+  const placements = await before.call('GET', '/v1/placements', before.secret);
+  await first.stop();
+  const file = join(folder, 'all.jsonl');
+  const exported = await run(['export', '--out', file], env);
+  expect(exported).toMatchObject({
+    code: 0,
+    err: expect.stringMatching(/Exported \d+ rows/) as string,
+  });
+  expect((await run(['export', '--out', file], env)).code).toBe(1);
+
+  const elsewhere = mkdtempSync(join(tmpdir(), 'trueward-'));
+  await copyEmptyDatabase(join(elsewhere, 'database'));
+  const there = { ...env, TRUEWARD_DATA_DIR: elsewhere };
+  expect((await run(['import', file], there)).err).toContain('master key does not open');
+  copyFileSync(join(folder, 'master.key'), join(elsewhere, 'master.key'));
+  const cut = join(folder, 'cut.jsonl');
+  writeFileSync(cut, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
+  expect(await run(['import', cut], there)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('The file is cut') as string,
+  });
+  expect(await run(['import', file], there)).toMatchObject({
+    code: 0,
+    err: exported.err.replace('Exported', 'Imported'),
+  });
+  expect((await run(['import', file], there)).err).toContain('The database is not empty');
+
+  copyFileSync(join(folder, 'development.json'), join(elsewhere, 'development.json'));
+  const second = await startService({ dataDir: elsewhere });
+  const after = createClient(second);
+  expect(
+    (await after.call<{ data: Placement[] }>('GET', '/v1/placements', after.secret)).body,
+  ).toEqual(placements.body);
+  const read = await after.call<RewardStatus>('GET', `/v1/decisions/${decision.id}`, after.secret);
+  expect(read.status).toBe(200);
+  await second.stop();
+  rmSync(elsewhere, { recursive: true, force: true });
+});
+
+test('listen forwards each event once, signed with the secret that it shows', async () => {
+  const service = await startService({ dataDir: folder });
+  const client = createClient(service);
+  const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
+  const path = '/v1/kill-switches';
+  const lobby = { scope: 'placement', target_id: 'lobby', state: 'on' };
+  const { body: made } = await client.call<KillSwitch>('POST', path, client.secret, lobby);
+  const turn = (state: string) =>
+    client.call('PATCH', `${path}/${made.id}`, client.secret, { state });
+  const args = ['listen', '--forward-to', receiver.url, '--service', service.url];
+  const wrong = await run(args, { ...env, TRUEWARD_SECRET_KEY: service.keys.live.secret });
+  expect([wrong.code, wrong.err]).toEqual([
+    2,
+    expect.stringContaining('expected a secret sandbox'),
+  ]);
+
+  const listening = launch(args, { ...env, TRUEWARD_SECRET_KEY: client.secret });
+  const { secret } = JSON.parse(await listening.line(/"listening":true/)) as { secret: string };
+  await turn('off');
+  await turn('on');
+  const received = await receiver.count(2);
+  const events = await Promise.all(
+    received.map(({ body, headers }) => verifyWebhook(body, headers, secret)),
+  );
+  expect(events).toMatchObject([
+    { type: 'kill_switch.changed', data: { kill_switch_id: made.id, state: 'off' } },
+    { type: 'kill_switch.changed', data: { kill_switch_id: made.id, state: 'on' } },
+  ]);
+  await listening.line(/kill_switch\.changed evt_\w+ → 500 in \d+ ms/);
+  const ended = await listening.interrupt();
+  expect(ended.code).toBe(0);
+  expect(received.length).toBe(2);
+  await Promise.all([receiver.close(), service.stop()]);
+});
+
+test('the doctor finds a healthy installation healthy, and says what is wrong with another', async () => {
+  const service = await startService({ dataDir: folder });
+  const port = new URL(service.url).port;
+  const busy = await run(['doctor'], { ...env, PORT: port });
+  expect(busy).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(
+      /ok .*has the embedded database open[^]*ok .*a service answers/,
+    ) as string,
+  });
+  const client = createClient(service);
+  const gone = await startReceiver(() => 410);
+  const { body: webhook } = await client.call<{ id: string }>(
+    'POST',
+    '/v1/webhooks',
+    client.secret,
+    {
+      url: gone.url,
+      events: ['kill_switch.changed'],
+    },
+  );
+  await client.call('POST', `/v1/webhooks/${webhook.id}/test`, client.secret, {});
+  let status: string;
+  do {
+    const { body } = await client.call<{ status: string }>(
+      'GET',
+      `/v1/webhooks/${webhook.id}`,
+      client.secret,
+    );
+    ({ status } = body);
+  } while (status === 'enabled');
+  await Promise.all([gone.close(), service.stop()]);
+
+  const stopped = await run(['doctor'], env);
+  expect(stopped.code).toBe(1);
+  expect(stopped.out).toMatch(/ok .*the master key opens the secrets/);
+  expect(stopped.out).toMatch(/look .*no service answers/);
+  expect(stopped.out).toContain(`WRONG the webhook ${webhook.id}`);
+  const other = Buffer.alloc(32).toString('base64');
+  const { code, out } = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
+  expect([code, out]).toEqual([1, expect.stringContaining('WRONG The master key does not open')]);
+  expect((await run(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain('WRONG The config');
+});
+
+test('migrate makes the tables once, and says what it did', async () => {
+  await copyEmptyDatabase(join(folder, 'database'));
+  const first = await run(['migrate'], env);
+  expect(JSON.parse(first.out)).toMatchObject({
+    migrated: expect.arrayContaining(['0001-initial']) as unknown,
+  });
+  expect(first.err).toContain('Changing the schema: 0001-initial');
+  expect(JSON.parse((await run(['migrate'], env)).out)).toEqual({ migrated: [] });
+});
