@@ -182,11 +182,17 @@ function build({ alt, clickUrl, reward, strings }: OverlayContent, hooks: Overla
       close,
     ),
     bar,
-    make('div', 'stage', {}, document.createElement('slot'), play, endCard, ask),
+    make('div', 'stage', {}, document.createElement('slot'), play, endCard),
     footer,
+  );
+  const dialog = make(
+    'dialog',
+    '',
+    { ariaLabel: `${strings.advertisement}: ${title}` },
+    frame,
+    ask,
     live,
   );
-  const dialog = make('dialog', '', { ariaLabel: `${strings.advertisement}: ${title}` }, frame);
   return {
     dialog,
     heading,
@@ -200,14 +206,13 @@ function build({ alt, clickUrl, reward, strings }: OverlayContent, hooks: Overla
     keepWatching,
     endCard,
     live,
-    footer,
     links,
     frame,
   };
 }
 
 function controls(parts: Parts, strings: OverlayStrings): Omit<Overlay, 'openPage' | 'close'> {
-  const { askText, bar, close, endCard, footer, frame, heading, live, mute, play, time } = parts;
+  const { askText, bar, close, endCard, frame, heading, live, mute, play, time } = parts;
   const focus = (element: HTMLElement) => element.focus({ preventScroll: true });
   return {
     progress(watchedMs, neededMs) {
@@ -237,6 +242,8 @@ function controls(parts: Parts, strings: OverlayStrings): Omit<Overlay, 'openPag
     },
     askClose(asking) {
       parts.ask.hidden = !asking;
+      // Until it is answered, the keyboard has nothing else to reach.
+      frame.inert = asking;
       focus(asking ? parts.keepWatching : frame);
     },
     setWatched() {
@@ -246,8 +253,7 @@ function controls(parts: Parts, strings: OverlayStrings): Omit<Overlay, 'openPag
     },
     showEndCard() {
       play.hidden = mute.hidden = time.hidden = true;
-      // It keeps its room, so that the picture behind the card does not jump.
-      footer.style.visibility = 'hidden';
+      frame.className += ' over';
       endCard.hidden = false;
       focus(frame);
     },

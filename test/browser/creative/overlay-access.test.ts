@@ -1,0 +1,72 @@
+import axe from 'axe-core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { page, userEvent } from 'vitest/browser';
+import { kinds, looks, openWith } from './overlay-set.ts';
+
+let shown: Awaited<ReturnType<typeof openWith>>;
+
+afterEach(() => shown.end());
+
+// Hebrew for the other direction: axe measures no contrast of Arabic letters.
+describe.each(['en', 'he'])('In %s', (locale) => {
+  beforeEach(() => page.viewport(640, 480));
+
+  it.each(
+    Object.entries(kinds).flatMap(([kind, media]) =>
+      Object.entries(looks).map(([look, make]) => ({ kind, media, look, make })),
+    ),
+  )('the overlay with $kind $look has no barrier that axe knows of', async ({ make, media }) => {
+    shown = await openWith(media, locale);
+    make(shown.opened);
+    // Animations end at once, or a contrast would be measured in the middle of one.
+    shown.root?.getAnimations().forEach((animation) => animation.finish());
+    // The page of an HTML creative is the advertiser's.
+    const { passes, violations } = await axe.run(document, { iframes: false });
+    expect(violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html)])).toEqual([]);
+    expect(passes.map(({ id }) => id)).toContain('color-contrast');
+  });
+});
+
+it('finds a barrier, so that the tests above can fail', async () => {
+  shown = await openWith(kinds['image'] as never, 'en');
+  shown.dialog?.querySelector('button.close')?.removeAttribute('aria-label');
+  shown.opened.allowClose();
+  shown.dialog?.querySelector('button.close')?.removeAttribute('title');
+  const { violations } = await axe.run(document);
+  expect(violations.map(({ id }) => id)).toContain('button-name');
+});
+
+/** Where the keyboard gets to by the Tab key, until it is where it began. */
+async function tabStops(): Promise<string[]> {
+  const stops: string[] = [];
+  for (let count = 0; count < 12; count += 1) {
+    await userEvent.tab();
+    const active = shown.root?.activeElement;
+    const name = active?.ariaLabel ?? active?.textContent ?? '';
+    if (active === null || active === undefined || stops.includes(name)) continue;
+    stops.push(name);
+  }
+  return stops;
+}
+
+it.each([
+  ['with sound', ['Turn sound off', 'Close ad', 'Learn more']],
+  ['asking whether to close', ['Keep watching', 'Close anyway']],
+  ['on the end card', ['Close ad', 'Learn more']],
+])('the keyboard stays in the overlay %s, and reaches all of it', async (look, stops) => {
+  const outside = Object.assign(document.createElement('button'), { textContent: 'outside' });
+  shown = await openWith(kinds['image'] as never, 'en');
+  document.body.append(outside);
+  looks[look]?.(shown.opened);
+  expect((await tabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
+});
+
+it('tells a screen reader what is asked and what was earned', async () => {
+  shown = await openWith(kinds['image'] as never, 'en');
+  const { dialog, opened, root } = shown;
+  expect(dialog?.ariaLabel).toBe('Advertisement: Watch to get 50 coins');
+  opened.askTap(true);
+  expect(root?.querySelector('[role=status]')?.textContent).toBe('Tap to play');
+  opened.setWatched();
+  expect(root?.querySelector('[role=status]')?.textContent).toBe('Your reward is on its way');
+});

@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { page } from 'vitest/browser';
+import { kinds, languages, looks, openWith } from './overlay-set.ts';
+
+const image = kinds['image'] as never;
+let shown: Awaited<ReturnType<typeof openWith>>;
+
+afterEach(() => shown.end());
+
+/** What a player could not read or reach. */
+function flaws(): string[] {
+  const found: string[] = [];
+  const visible = [...(shown.dialog?.querySelectorAll<HTMLElement>('*') ?? [])].filter((element) =>
+    element.checkVisibility({ visibilityProperty: true }),
+  );
+  for (const element of visible) {
+    if (element.closest('.live')) continue;
+    const { bottom, height, left, right, top, width } = element.getBoundingClientRect();
+    const name = `${element.tagName} ${element.className} “${element.textContent}”`;
+    if (left < 0 || right > innerWidth || top < 0 || bottom > innerHeight)
+      found.push(`${name} is off the screen`);
+    if (element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0)
+      found.push(`${name} is too narrow for its text`);
+    if (element.matches('button, a') && (width < 44 || height < 44))
+      found.push(`${name} is too small for a thumb`);
+  }
+  return found;
+}
+
+/** The control is what a touch in its middle hits. */
+function canBeHit(selector: string): boolean {
+  const control = shown.shown(selector);
+  if (control === undefined) return false;
+  const { height, left, top, width } = control.getBoundingClientRect();
+  const hit = shown.root?.elementFromPoint(left + width / 2, top + height / 2) ?? null;
+  return control.contains(hit);
+}
+
+describe.each([
+  [320, 568],
+  [568, 320],
+  [320, 256],
+])('On a screen of %i × %i', (width, height) => {
+  beforeEach(() => page.viewport(width, height));
+
+  it.each(languages)('every text in “%s” fits, and every control can be hit', async (language) => {
+    for (const [look, make] of Object.entries(looks)) {
+      shown = await openWith(image, language, {
+        alt: 'Meadow, a quiet game about sheep and the wind',
+        reward: { type: 'legendary dragon scales', amount: 12_500 },
+      });
+      make(shown.opened);
+      shown.root?.getAnimations().forEach((animation) => animation.finish());
+      expect(flaws(), look).toEqual([]);
+      if (look === 'on the end card') expect(canBeHit('.end button'), look).toBe(true);
+      if (look === 'asking whether to close')
+        expect(canBeHit('.ask button:last-child'), look).toBe(true);
+      else if (look !== 'at first') expect(canBeHit('button.close'), look).toBe(true);
+      shown.end();
+    }
+  });
+});
+
+it.each([
+  [1280, 720],
+  [3840, 2160],
+])('on a screen of %i × %i, texts grow with it and the ad fills it', async (width, height) => {
+  await page.viewport(width, height);
+  shown = await openWith(image, 'en');
+  shown.opened.allowClose();
+  expect(flaws()).toEqual([]);
+  const { height: control } = shown.shown('button.close')?.getBoundingClientRect() ?? new DOMRect();
+  expect(control).toBeGreaterThanOrEqual(height / 30);
+  const { height: picture } =
+    document.querySelector('img')?.getBoundingClientRect() ?? new DOMRect();
+  expect(picture).toBeGreaterThan(height * 0.7);
+});
+
+it('keeps clear of the notch and the rounded corners of a screen', async () => {
+  await page.viewport(640, 360);
+  shown = await openWith(image, 'en');
+  const sheet = shown.root?.adoptedStyleSheets[0];
+  const rule = [...(sheet?.cssRules ?? [])].find((each) => each.cssText.startsWith('dialog {'));
+  for (const side of ['top', 'right', 'bottom', 'left'])
+    expect(rule?.cssText).toContain(`env(safe-area-inset-${side})`);
+});
+
+it('takes the colours and the font of the game', async () => {
+  await page.viewport(640, 360);
+  const { style } = document.documentElement;
+  style.setProperty('--trueward-accent', 'rgb(1, 2, 3)');
+  style.setProperty('--trueward-on-accent', 'rgb(250, 251, 252)');
+  style.setProperty('--trueward-background', 'rgb(4, 5, 6)');
+  style.setProperty('--trueward-text', 'rgb(7, 8, 9)');
+  style.setProperty('--trueward-font', 'monospace');
+  shown = await openWith(image, 'en');
+  shown.opened.askClose(true);
+  const { backgroundColor, color, fontFamily } = getComputedStyle(shown.dialog as Element);
+  expect([backgroundColor, color, fontFamily]).toEqual([
+    'rgb(4, 5, 6)',
+    'rgb(7, 8, 9)',
+    'monospace',
+  ]);
+  const main = getComputedStyle(shown.shown('.ask .main') as Element);
+  expect([main.backgroundColor, main.color]).toEqual(['rgb(1, 2, 3)', 'rgb(250, 251, 252)']);
+  style.cssText = '';
+});

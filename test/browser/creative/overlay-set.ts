@@ -1,0 +1,90 @@
+import { loadCreative } from '../../../src/creative/load-creative.ts';
+import { openOverlay, type OverlayContent } from '../../../src/creative/overlay.ts';
+import { stringsFor } from '../../../src/creative/strings.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import type { DecisionCreative } from '../../../protocol/wire.ts';
+import { decide, html, image, overlay, video } from '../ad-break/stage-set.ts';
+
+/** The three kinds of creatives. */
+export const kinds: Record<string, DecisionCreative['media']> = {
+  video,
+  image,
+  html: html(`port.postMessage({ type: 'ready' })`),
+};
+
+/** What an overlay can look like, by what has to happen to it for that. */
+export const looks: Record<string, (opened: ReturnType<typeof openOverlay>) => void> = {
+  'at first': () => {},
+  'when it can be closed': (opened) => opened.allowClose(),
+  'with sound': (opened) => {
+    opened.allowClose();
+    opened.setMuted(false);
+  },
+  'waiting for a tap': (opened) => {
+    opened.allowClose();
+    opened.setMuted(true);
+    opened.askTap(true);
+  },
+  'asking whether to close': (opened) => {
+    opened.allowClose();
+    opened.setMuted(true);
+    opened.askClose(true);
+  },
+  'when the reward is due': (opened) => {
+    opened.allowClose();
+    opened.setWatched();
+  },
+  'on the end card': (opened) => {
+    opened.allowClose();
+    opened.setWatched();
+    opened.showEndCard();
+  },
+};
+
+/** Every language that the overlay speaks. */
+export const languages = 'ar de en es fr he id it ja ko nl pl pt ru tr uk zh'.split(' ');
+
+const ignored = () => {};
+
+/** Opens an overlay as a break does, with a creative that is loaded but does not play. */
+export async function openWith(
+  media: DecisionCreative['media'],
+  locale: string,
+  more: Partial<OverlayContent> = {},
+) {
+  document.documentElement.lang = 'en';
+  document.title = 'A game';
+  document.body.replaceChildren();
+  const { creative: wanted, reward } = decide(media, {}, 'https://advertiser.test/');
+  const creative = await loadCreative(decide(media), {
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  const opened = openOverlay(
+    {
+      element: creative.element,
+      strings: await stringsFor(locale),
+      alt: wanted.alt,
+      clickUrl: wanted.click_url,
+      reward,
+      ...more,
+    },
+    {
+      closeRequested: ignored,
+      closeConfirmed: ignored,
+      closeCancelled: ignored,
+      clicked: ignored,
+      muteToggled: ignored,
+      tapped: ignored,
+    },
+  );
+  opened.progress(0, 12_000);
+  return {
+    opened,
+    ...overlay(),
+    end() {
+      opened.close();
+      creative.destroy();
+    },
+  };
+}
