@@ -45,8 +45,13 @@ export const keysAt =
     const known = await (fetched.get(url) ?? load(url, now));
     const key = await known.find(kid);
     const ageMs = now() - known.atMs;
-    const asksAgain = key === undefined ? ageMs > askAtMostEveryMs : ageMs > keepMs;
-    return asksAgain ? (await load(url, now)).find(kid) : key;
+    if (key === undefined) return ageMs > askAtMostEveryMs ? (await load(url, now)).find(kid) : key;
+    if (ageMs <= keepMs) return key;
+    // A service that cannot be asked does not make its receipts worthless.
+    return load(url, now).then(
+      (fresh) => fresh.find(kid),
+      () => key,
+    );
   };
 
 function load(url: string, now: () => number): Promise<Fetched> {

@@ -76,7 +76,7 @@ it('a page at 16 times its speed is denied its reward', async () => {
   const page = await open(name, { before: speedUp });
   const tapped = tap(page);
   await show(page, 'showRewarded', 'revive');
-  const { id } = await await first(tapped.decisions);
+  const { id } = await first(tapped.decisions);
   await expect
     .poll(() => statusOf(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });
@@ -89,7 +89,7 @@ it('a video at 16 times its speed is denied its reward', async () => {
   const page = await open(name, { address: stack.pageFor(name), before: speedUp });
   const tapped = tap(page);
   await show(page, 'showRewarded', 'revive');
-  const { id } = await await first(tapped.decisions);
+  const { id } = await first(tapped.decisions);
   await expect.poll(() => statusOf(stack, id), watched).toMatchObject({ state: 'denied' });
   expect(await coins(name)).toBe(0);
 });
@@ -131,7 +131,7 @@ it('a proxy that turns an early close into a completion gets nothing', async () 
   await show(page, 'showRewarded', 'revive');
   await closeControl(page).click();
   await page.getByRole('button', { name: 'Close anyway' }).click();
-  const { id } = await await first(tapped.decisions);
+  const { id } = await first(tapped.decisions);
   await expect
     .poll(() => statusOf(stack, id), watched)
     .toMatchObject({ state: 'denied', reason: 'impossible_timing' });

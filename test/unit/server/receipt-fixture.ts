@@ -1,0 +1,36 @@
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** The second at which the receipts of these tests are issued. */
+export const issuedAtS = 1_800_000_000;
+
+export const claims = {
+  iss: 'https://ads.example',
+  aud: 'acc_1',
+  sub: 'player 1',
+  jti: 'dec_1',
+  env: 'live',
+  reward: { type: 'coins', amount: 25 },
+  placement: 'revive',
+  iat: issuedAtS,
+  exp: issuedAtS + 2_592_000,
+};
+
+/** A service's key for receipts. */
+export async function makeSigner(kid: string) {
+  const pair = (await crypto.subtle.generateKey('Ed25519', true, [
+    'sign',
+    'verify',
+  ])) as CryptoKeyPair;
+  const jwk = { ...(await crypto.subtle.exportKey('jwk', pair.publicKey)), kid };
+  return {
+    jwk,
+    async sign(changed: object = {}, header: object = {}): Promise<string> {
+      const head = encode({ alg: 'EdDSA', kid, typ: 'reward-receipt+jwt', ...header });
+      const text = `${head}.${encode({ ...claims, ...changed })}`;
+      const signature = await crypto.subtle.sign('Ed25519', pair.privateKey, Buffer.from(text));
+      return `${text}.${Buffer.from(signature).toString('base64url')}`;
+    },
+  };
+}
+
+export { encode };

@@ -1,0 +1,193 @@
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import {
+  createUsedReceipts,
+  ReceiptError,
+  type ReceiptErrorCode,
+  signUserToken,
+  verifyReceipt,
+  type VerifyReceiptOptions,
+} from '../../../src/server/index.ts';
+import { claims, encode, issuedAtS, makeSigner } from './receipt-fixture.ts';
+
+const signer = await makeSigner('key-1');
+const keys = { keys: [signer.jwk] };
+const options = { accountId: 'acc_1', now: () => issuedAtS * 1_000 };
+const codeOf = (receipt: string, more: Partial<VerifyReceiptOptions> = {}, given = keys) =>
+  verifyReceipt(receipt, given, { ...options, ...more }).then(
+    () => 'accepted',
+    (error: unknown) => (error instanceof ReceiptError ? error.code : error),
+  );
+
+describe('verifyReceipt', () => {
+  test('gives the claims of a receipt that the service signed', async () => {
+    expect(await verifyReceipt(await signer.sign(), keys, options)).toEqual({
+      decisionId: 'dec_1',
+      userRef: 'player 1',
+      placement: 'revive',
+      reward: { type: 'coins', amount: 25 },
+      environment: 'live',
+      accountId: 'acc_1',
+      issuer: 'https://ads.example',
+      issuedAt: new Date(issuedAtS * 1_000),
+      expiresAt: new Date((issuedAtS + 2_592_000) * 1_000),
+    });
+  });
+
+  test('a receipt is refused when any of its characters is changed', async () => {
+    const receipt = await signer.sign();
+    for (let at = 0; at < receipt.length; at += 1) {
+      // The last characters of base64url carry bits that mean nothing; two apart they always differ.
+      const other = receipt[at] === 'A' ? 'Q' : 'A';
+      const changed = receipt.slice(0, at) + other + receipt.slice(at + 1);
+      expect(await codeOf(changed), `at ${at}`).not.toBe('accepted');
+    }
+  });
+
+  test('a receipt that brings its own key or algorithm is refused', async () => {
+    const stranger = await makeSigner('key-1');
+    const body = `${encode({ alg: 'HS256', kid: 'key-1', typ: 'reward-receipt+jwt' })}.${encode(claims)}`;
+    const mac = createHmac('sha256', signer.jwk.x ?? '').update(body);
+    const attempts: [string, ReceiptErrorCode][] = [
+      [await stranger.sign(), 'mismatch'],
+      [await stranger.sign({}, { jwk: stranger.jwk }), 'mismatch'],
+      [await stranger.sign({}, { kid: 'other' }), 'key_unknown'],
+      [await stranger.sign({}, { kid: undefined }), 'key_unknown'],
+      [`${body}.${mac.digest('base64url')}`, 'algorithm_not_allowed'],
+      [await signer.sign({}, { alg: 'none' }), 'algorithm_not_allowed'],
+      // A token of another kind by the same key is no receipt.
+      [await signer.sign({}, { typ: 'JWT' }), 'algorithm_not_allowed'],
+    ];
+    for (const [receipt, code] of attempts) expect(await codeOf(receipt)).toBe(code);
+  });
+
+  test('a receipt of the sandbox buys nothing in live', async () => {
+    const sandbox = await signer.sign({ env: 'sandbox' });
+    expect(await codeOf(sandbox)).toBe('wrong_environment');
+    expect(await codeOf(sandbox, { environment: 'sandbox' })).toBe('accepted');
+  });
+
+  test.each<[string, object, Partial<VerifyReceiptOptions>, ReceiptErrorCode]>([
+    ['of another account', { aud: 'acc_2' }, {}, 'wrong_account'],
+    ['of another service', {}, { issuer: 'https://other.example' }, 'wrong_issuer'],
+    ['that has expired', { exp: issuedAtS - 60 }, {}, 'expired'],
+    ['from the future', { iat: issuedAtS + 61 }, {}, 'not_yet_valid'],
+    ['without an end', { exp: undefined }, {}, 'malformed'],
+    ['without a user', { sub: undefined }, {}, 'malformed'],
+    ['of no amount', { reward: { type: 'coins' } }, {}, 'malformed'],
+  ])('a receipt %s is refused', async (_which, changed, more, code) => {
+    expect(await codeOf(await signer.sign(changed), more)).toBe(code);
+  });
+
+  test.each(['', 'x', 'a.b', 'a.b.c', '..', 'a.b.c.d', 'ä.b.c', `${'a'.repeat(9_000)}.b.c`])(
+    'what is no receipt is refused: %.20s',
+    async (text) => {
+      expect(await codeOf(text)).toBe('malformed');
+    },
+  );
+
+  test('bounds what clocks may differ by, on both sides', async () => {
+    const at = (seconds: number) => ({ now: () => (issuedAtS + seconds) * 1_000 });
+    const receipt = await signer.sign();
+    expect(await codeOf(receipt, at(-60))).toBe('accepted');
+    expect(await codeOf(receipt, at(-61))).toBe('not_yet_valid');
+    expect(await codeOf(receipt, at(2_592_000 + 59))).toBe('accepted');
+    expect(await codeOf(receipt, at(2_592_000 + 60))).toBe('expired');
+  });
+
+  test('keys at an address are kept, asked for again when one is unknown, and missed with a code', async () => {
+    let asked = 0;
+    let set: object = keys;
+    const server = createServer((_request, response) => {
+      asked += 1;
+      response.end(JSON.stringify(set));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
+    let nowS = issuedAtS;
+    const check = async (receipt: string) =>
+      verifyReceipt(receipt, url, {
+        accountId: 'acc_1',
+        issuer: 'https://ads.example',
+        now: () => nowS * 1_000,
+      }).then(
+        () => 'accepted',
+        (error: ReceiptError) => error.code,
+      );
+    const receipt = await signer.sign();
+    expect([await check(receipt), await check(receipt), asked]).toEqual([
+      'accepted',
+      'accepted',
+      1,
+    ]);
+    const next = await makeSigner('key-2');
+    set = { keys: [next.jwk, signer.jwk] };
+    const fresh = await next.sign();
+    // Invented key ids must not make it ask each time.
+    expect([await check(fresh), asked]).toEqual(['key_unknown', 1]);
+    nowS += 31;
+    expect([await check(fresh), asked]).toEqual(['accepted', 2]);
+    await new Promise((resolve) => server.close(resolve));
+    nowS += 3_601;
+    // The service is down: what was known goes on, and what was not is told with its own code.
+    expect(await check(fresh)).toBe('accepted');
+    expect(await check(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
+  });
+});
+
+describe('createUsedReceipts', () => {
+  const receipt = (decisionId: string) => ({
+    decisionId,
+    expiresAt: new Date(issuedAtS * 1_000),
+  });
+
+  test('knows what was claimed, once each', () => {
+    const used = createUsedReceipts();
+    expect(used.seen('dec_1')).toBe(false);
+    expect([used.claim(receipt('dec_1')), used.claim(receipt('dec_1'))]).toEqual([true, false]);
+    expect([used.seen('dec_1'), used.seen('dec_2')]).toEqual([true, false]);
+  });
+
+  test('forgets only what can no longer be redeemed, and refuses rather than pay twice', () => {
+    let now = issuedAtS * 1_000;
+    const used = createUsedReceipts({ capacity: 2, now: () => now });
+    used.claim(receipt('dec_1'));
+    used.claim(receipt('dec_2'));
+    expect(() => used.claim(receipt('dec_3'))).toThrow('capacity');
+    now += 2 * 86_400_000;
+    expect(used.claim(receipt('dec_3'))).toBe(true);
+    expect([used.seen('dec_1'), used.seen('dec_3')]).toEqual([false, true]);
+  });
+});
+
+describe('signUserToken', () => {
+  const secret = 'utk_live_secret';
+  test('signs the user and the end with HMAC-SHA256', async () => {
+    const token = await signUserToken('player 1', secret, { now: options.now, lifetimeS: 60 });
+    const [header = '', body = '', mac] = token.split('.');
+    const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object;
+    expect([read(header), read(body)]).toEqual([
+      { alg: 'HS256', typ: 'JWT' },
+      { sub: 'player 1', iat: issuedAtS, exp: issuedAtS + 60 },
+    ]);
+    const expected = createHmac('sha256', secret).update(`${header}.${body}`);
+    expect(mac).toBe(expected.digest('base64url'));
+  });
+
+  test.each(['sk_live_x', 'whsec_x', 'utk_x', '', 'utk_live_'])(
+    'refuses %j as its secret',
+    async (wrong) => {
+      await expect(signUserToken('player', wrong)).rejects.toThrow(TypeError);
+    },
+  );
+
+  test.each(['', 'ä', 'x'.repeat(129), 'a\nb'])('refuses the user %j', async (user) => {
+    await expect(signUserToken(user, secret)).rejects.toThrow(RangeError);
+  });
+
+  test.each([0, -1, 86_401, Number.NaN])('refuses a lifetime of %d s', async (lifetimeS) => {
+    await expect(signUserToken('player', secret, { lifetimeS })).rejects.toThrow(RangeError);
+  });
+});
