@@ -178,6 +178,11 @@ export function assembleAds(parts: AdsParts): Ads {
     rewards: rewards.diagnostics(),
   });
 
+  function forget(): void {
+    decisions.forget();
+    events.emit('change');
+  }
+
   const panel = { record, diagnostics, rewards: rewards.list, ended: destroyed.signal };
 
   return {
@@ -213,11 +218,11 @@ export function assembleAds(parts: AdsParts): Ads {
     rewards: rewards.list,
     setConsent(consent) {
       parts.setConsent(consent);
-      decisions.forget();
+      forget();
     },
     simulate(outcome) {
       parts.setSimulation(outcome);
-      decisions.forget();
+      forget();
     },
     diagnostics,
     debug() {

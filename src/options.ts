@@ -21,9 +21,10 @@ export interface AdsOptions {
   userRef?: string;
   /**
    * The player’s name signed by your own server (`signUserToken` of `trueward/server`), so that no client
-   * can claim another player’s name. Give it instead of `userRef`, or with the same name.
+   * can claim another player’s name. Give it instead of `userRef`, or with the same name. A function is
+   * called for each request, so that a game which runs for hours never sends an expired one.
    */
-  userToken?: string;
+  userToken?: string | (() => string);
   /** Handed back in the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
   /**
@@ -86,7 +87,7 @@ const text =
     !(typeof value === 'string' && pattern.test(value)) && expected;
 
 const milliseconds: Check = (value) =>
-  !(typeof value === 'number' && value >= 0 && value <= 60_000) && 'milliseconds from 0 to 60,000';
+  !(typeof value === 'number' && value >= 0 && value <= 60_000) && '0 to 60,000 ms';
 
 const instance =
   (type: 'boolean' | 'function' | 'object'): Check =>
@@ -98,7 +99,8 @@ const checks: Record<keyof AdsOptions, Check> = {
   publishableKey: text(/^/, 'a publishable key'),
   serviceUrl: text(/^https?:\/\/[^/]/, 'an http(s) address'),
   userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
-  userToken: text(/^[\w.-]{1,4096}$/, 'a token of signUserToken()'),
+  userToken: (value) =>
+    typeof value !== 'function' && text(/^[\w.-]{1,4096}$/, 'a token of signUserToken()')(value),
   customData: text(/^[^]{1,1024}$/, '1 to 1,024 characters'),
   consent: (value) =>
     value !== 'page' &&

@@ -39,7 +39,15 @@ const services: [name: string, answer: RequestListener, outcomes: Outcome[]][] =
     (_, response) => response.writeHead(503, { ...cors, 'retry-after': '60' }).end(),
     ['error'],
   ],
-  ['a broken connection', (request) => request.socket.destroy(), ['offline', 'ad_blocked']],
+  ['a broken connection', (request) => request.socket.destroy(), ['offline']],
+  [
+    'as if a filter list stood before its decisions',
+    (request, response) => {
+      if (request.url === '/healthz') response.end();
+      else request.socket.destroy();
+    },
+    ['ad_blocked'],
+  ],
   ['nothing', () => undefined, ['timeout']],
 ];
 

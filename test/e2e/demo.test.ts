@@ -39,6 +39,7 @@ describe('the demo game', () => {
     if (await close.isVisible()) await close.click();
     await expect.poll(adIsOpen).toBe(false);
   };
+  const noteOfRevive = (): Promise<string | null> => page.locator('#revive-note').textContent();
   const adIsOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
@@ -97,8 +98,11 @@ describe('the demo game', () => {
     await page.getByLabel('Outcome').selectOption('no_fill');
     await button('Play again').click();
     await loseRun();
-    await button('Revive').click();
-    await expect.poll(() => textOf('last-outcome')).toBe('revive: no_fill');
+    await expect.poll(noteOfRevive).toBe('There is no ad right now.');
+    expect(await button('Revive').isDisabled()).toBe(true);
+    await page.getByLabel('Outcome').selectOption('');
+    await expect.poll(noteOfRevive).toBe('Watch a short ad');
+    expect(await button('Revive').isEnabled()).toBe(true);
   });
 
   it('made no error on the way', () => {
