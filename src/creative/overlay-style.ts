@@ -54,7 +54,7 @@ progress::-moz-progress-bar { background: var(--accent) }
   max-width: none !important; max-height: none !important; aspect-ratio: var(--trueward-ratio, 1.6) !important; background: #fff;
 }
 .play { position: absolute; padding: .9em 1.6em }
-.over > footer { visibility: hidden }
+.over > footer { display: none }
 footer { display: flex; justify-content: center; padding: .55em .8em }
 .panel {
   position: absolute; inset: 0; display: grid; place-items: center; padding: 1em; overflow: auto; background: #070910c7;
@@ -68,7 +68,7 @@ footer { display: flex; justify-content: center; padding: .55em .8em }
 .card p { opacity: .86; text-wrap: balance }
 .card .main { margin-top: .4em }
 .live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
-@media (max-height: 420px) { footer { padding: .3em } header { padding: .2em .6em } .card { gap: .5em; padding: .8em } .panel { padding: .5em } .over > footer { display: none } }
+@media (max-height: 420px) { footer { padding: .3em } header { padding: .2em .6em } .card { gap: .5em; padding: .8em } .panel { padding: .5em } }
 @media (max-height: 300px) { .end p { display: none } }
 @media (prefers-reduced-motion: reduce) { *, ::slotted(*) { animation: none !important; transition: none !important } }
 `;

@@ -102,7 +102,9 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
 type Parts = ReturnType<typeof build>;
 
 function build({ alt, clickUrl, reward, strings }: OverlayContent, hooks: OverlayHooks) {
-  const rewardText = reward === undefined ? undefined : `${reward.amount} ${reward.type}`;
+  // The amount stays before its unit and on its line, also in the middle of Arabic.
+  const rewardText =
+    reward === undefined ? undefined : `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
   const title = rewardText === undefined ? alt : fill(strings.watchFor, { reward: rewardText });
   const button = (name: string, text: string, onclick: () => void) =>
     make('button', name, { type: 'button', onclick }, text);

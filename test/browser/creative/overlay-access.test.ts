@@ -64,7 +64,7 @@ it.each([
 it('tells a screen reader what is asked and what was earned', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
   const { dialog, opened, root } = shown;
-  expect(dialog?.ariaLabel).toBe('Advertisement: Watch to get 50 coins');
+  expect(dialog?.ariaLabel).toBe('Advertisement: Watch to get \u206850\u00a0coins\u2069');
   opened.askTap(true);
   expect(root?.querySelector('[role=status]')?.textContent).toBe('Tap to play');
   opened.setWatched();

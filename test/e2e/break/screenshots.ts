@@ -1,0 +1,113 @@
+/**
+ * Takes pictures of everything that a player can see of a break, in four sizes and both directions of
+ * writing, and puts them on one sheet for each size: `npm run screenshots:break [folder]`.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { hasStarted, launch, watch } from './player.ts';
+import { startSite } from './site.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const folder = process.argv[2] ?? join(root, 'docs/images/break');
+
+const sizes = {
+  'phone-portrait': { width: 320, height: 568 },
+  'phone-landscape': { width: 844, height: 390 },
+  tablet: { width: 820, height: 1180 },
+  '4k': { width: 3840, height: 2160 },
+};
+
+/** One thing to see: what is shown, for how long it must be watched, and what the player does. */
+interface Look {
+  placement: string;
+  minWatchMs: number;
+  make(page: Page): Promise<unknown>;
+}
+
+const longEnough = 9_000;
+const aMoment = (page: Page) => page.waitForTimeout(900);
+const looks: Record<string, Look> = {
+  video: { placement: 'video', minWatchMs: longEnough, make: aMoment },
+  image: { placement: 'image', minWatchMs: longEnough, make: aMoment },
+  html: { placement: 'html', minWatchMs: longEnough, make: aMoment },
+  question: {
+    placement: 'video',
+    minWatchMs: longEnough,
+    async make(page) {
+      await page.locator('button.close').click();
+      await page.locator('.ask').waitFor();
+      await aMoment(page);
+    },
+  },
+  'end card': {
+    placement: 'image',
+    minWatchMs: 400,
+    async make(page) {
+      await page.locator('.end').waitFor();
+      await aMoment(page);
+    },
+  },
+};
+
+const site = await startSite();
+const browser = await launch('--autoplay-policy=no-user-gesture-required', '--hide-scrollbars');
+try {
+  await mkdir(folder, { recursive: true });
+  for (const [name, viewport] of Object.entries(sizes)) {
+    const pictures: string[] = [];
+    for (const locale of ['en', 'ar'])
+      for (const look of Object.values(looks))
+        pictures.push(await photograph(browser, viewport, locale, look));
+    await sheet(browser, join(folder, `${name}.jpg`), viewport, pictures);
+  }
+} finally {
+  await browser.close();
+  await site.stop();
+}
+
+async function photograph(
+  from: Browser,
+  viewport: { width: number; height: number },
+  locale: string,
+  { make, minWatchMs, placement }: Look,
+): Promise<string> {
+  const page = await from.newPage({ viewport });
+  await page.route('**/v1/decisions', async (route) => {
+    const response = await route.fetch();
+    const decision = (await response.json()) as object;
+    await route.fulfill({ response, json: { ...decision, min_watch_ms: minWatchMs } });
+  });
+  await page.goto(site.pageFor(placement, { locale }));
+  await watch(page);
+  await hasStarted(page);
+  await make(page);
+  const picture = await page.screenshot({ type: 'png' });
+  await page.context().close();
+  return picture.toString('base64');
+}
+
+/** One row for each direction, one column for each look. */
+async function sheet(
+  from: Browser,
+  path: string,
+  { height, width }: { width: number; height: number },
+  pictures: string[],
+): Promise<void> {
+  const columns = Object.keys(looks).length;
+  const shownWidth = height > width ? 290 : 390;
+  const page = await from.newPage({
+    viewport: {
+      width: columns * (shownWidth + 8) + 8,
+      height: 2 * (Math.round((shownWidth * height) / width) + 8) + 8,
+    },
+  });
+  await page.setContent(
+    `<style>body { margin: 8px; display: grid; grid-template-columns: repeat(${columns}, ${shownWidth}px); gap: 8px; background: #888 }
+    img { display: block; width: 100% }</style>
+    ${pictures.map((each) => `<img src="data:image/png;base64,${each}">`).join('')}`,
+  );
+  await page.waitForFunction(() => [...document.images].every((image) => image.complete));
+  await page.screenshot({ path, type: 'jpeg', quality: 72 });
+  await page.context().close();
+}
