@@ -30,6 +30,21 @@ export async function recordHealth(
   return row && { sinceMs: row.since.getTime(), attempts: row.attempts };
 }
 
+/**
+ * Gives a webhook that was enabled again its days anew. It stays suspect: one delivery at a time is
+ * tried until one succeeds.
+ */
+export async function startAnew(
+  queries: Queries,
+  { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
+  nowMs: number,
+): Promise<void> {
+  await queries.query(
+    'UPDATE webhook_failures SET since = $3 WHERE account_id = $1 AND webhook_id = $2',
+    [accountId, webhookId, new Date(nowMs)],
+  );
+}
+
 /** A webhook that failed for so long is taken out of use. */
 const disableAfterMs = 5 * 86_400_000;
 

@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns';
+import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { isAllowedAddress, type AddressRule } from './address-guard.ts';
@@ -11,13 +11,20 @@ export class AddressRefusedError extends Error {
   }
 }
 
+/** Asks DNS for every address of a name. */
+type Resolve = (
+  host: string,
+  options: LookupOptions & { all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
 /**
  * An HTTP agent that connects to public addresses only. It looks at every address that DNS gives,
  * and at the one that the socket really reached: Node asks no DNS for a literal address, and DNS
  * may answer otherwise a moment later.
  */
-export function createGuardedAgent(rule: AddressRule): Agent {
-  const connect = buildConnector({ timeout: 10_000, lookup: guardedLookup(rule) });
+export function createGuardedAgent(rule: AddressRule, resolve: Resolve = lookup): Agent {
+  const connect = buildConnector({ timeout: 10_000, lookup: guardedLookup(rule, resolve) });
   return new Agent({
     connections: 8,
     keepAliveTimeout: 10_000,
@@ -35,9 +42,9 @@ export function createGuardedAgent(rule: AddressRule): Agent {
 }
 
 const guardedLookup =
-  (rule: AddressRule): LookupFunction =>
+  (rule: AddressRule, resolve: Resolve): LookupFunction =>
   (host, options, callback) => {
-    lookup(host, { ...options, all: true }, (error, addresses) => {
+    resolve(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
       // One private answer among public ones is how a name is rebound.
       const refused = addresses.find(({ address }) => !isAllowedAddress(address, rule));

@@ -21,19 +21,20 @@ export interface AttemptResult {
   response?: string;
 }
 
-const timeoutMs = 10_000;
 const keptBytes = 1_024;
 
 interface Parts {
   clock: Clock;
   /** The agents for the public internet, and for development. */
   agents: { strict: Dispatcher; development: Dispatcher };
+  /** An answer that has not begun by then has failed (default 10 s). */
+  timeoutMs?: number;
 }
 
 /** Signs a webhook and posts it; never rejects. Redirects are not followed. */
 export type Send = (parcel: Parcel, signal: AbortSignal) => Promise<AttemptResult>;
 
-export function createSender({ clock, agents }: Parts): Send {
+export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send {
   return async ({ url, body, secrets, loopback }, signal) => {
     const startedAtMs = clock.nowMs();
     const finish = (rest: Pick<AttemptResult, 'status' | 'error' | 'response'>): AttemptResult => ({
@@ -56,27 +57,34 @@ export function createSender({ clock, agents }: Parts): Send {
       });
       return finish({ status: answer.statusCode, response: await readStart(answer.body) });
     } catch (error) {
-      return finish({ error: describe(error) });
+      return finish({ error: describe(error, timeoutMs) });
     }
   };
 }
 
-/** Reads no more than is kept, however long the answer claims to be. */
+/**
+ * Reads no more than is kept, however long the answer claims to be. The status has come already, and
+ * the receiver has said by it what it did: a body that breaks off or never ends changes nothing.
+ */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    const bytes = Buffer.from(chunk as Uint8Array);
-    chunks.push(bytes);
-    size += bytes.length;
-    if (size >= keptBytes) break;
+  try {
+    for await (const chunk of body) {
+      const bytes = Buffer.from(chunk as Uint8Array);
+      chunks.push(bytes);
+      size += bytes.length;
+      if (size >= keptBytes) break;
+    }
+  } catch {
+    // What came until then is kept.
   }
   body.destroy();
   // U+0000 cannot be stored as text.
   return Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8').replaceAll('\0', '\ufffd');
 }
 
-function describe(error: unknown): string {
+function describe(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`;
   const inner = error.cause instanceof Error ? `: ${error.cause.message}` : '';

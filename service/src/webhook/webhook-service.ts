@@ -6,6 +6,7 @@ import { refuseFields } from '../platform/refused-error.ts';
 import type { IfMatch, Manage } from '../resource/manage.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Versioned } from '../resource/resource-store.ts';
+import { startAnew } from './endpoint-health.ts';
 import { refuseUrl } from './receiver-url.ts';
 import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
@@ -57,6 +58,10 @@ export function createWebhookService(parts: Parts): WebhookService {
     },
     async update(operation, { id, ifMatch }, { status, ...change }) {
       checkUrl(operation, change.url);
+      if (status === 'enabled') {
+        const { queries, scope } = operation;
+        await startAnew(queries, { accountId: scope.accountId, webhookId: id }, clock.nowMs());
+      }
       return manage.change(operation, { kind: 'webhook', id, ifMatch }, (before) => {
         const after = { ...before, ...change } as Stored<'webhook'>;
         if (status === undefined || status === before.status) return after;

@@ -28,6 +28,9 @@ test.each([
   '[::]',
   '[::ffff:127.0.0.1]',
   'localhost',
+  '[::ffff:7f00:1]',
+  '127.0.0.1.',
+  '①②⑦.⓪.⓪.①',
 ])('a webhook does not reach this machine as %s', async (host) => {
   const agent = createGuardedAgent({ loopback: false });
   const before = requests;
@@ -44,4 +47,44 @@ test('without the guard the same address answers, and in development too', async
     expect(await body.text()).toBe('inside');
     await agent.destroy();
   }
+});
+
+const named = (answers: string[][]) => {
+  const left = answers.values();
+  return createGuardedAgent({ loopback: false }, (_host, _options, callback) =>
+    callback(
+      null,
+      (left.next().value ?? []).map((address) => ({
+        address,
+        family: address.includes(':') ? 6 : 4,
+      })),
+    ),
+  );
+};
+
+test.each([
+  [['127.0.0.1']],
+  [['93.184.215.14', '127.0.0.1']],
+  [['::1', '2606:4700:4700::1111']],
+  [['169.254.169.254']],
+  [['64:ff9b::7f00:1']],
+])('a name that DNS says is at %j is not connected to', async (addresses) => {
+  const agent = named([addresses]);
+  const before = requests;
+  await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
+    /not on the public internet/,
+  );
+  expect(requests).toBe(before);
+  await agent.destroy();
+});
+
+test('a name is looked up for every connection: what DNS said before counts for nothing', async () => {
+  // 192.0.2.1 is for documentation (RFC 5737), and no public address either.
+  const agent = named([['192.0.2.1'], ['127.0.0.1']]);
+  for (const address of ['192.0.2.1', '127.0.0.1']) {
+    await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
+      `The address ${address} is not on the public internet.`,
+    );
+  }
+  await agent.destroy();
 });

@@ -12,7 +12,10 @@ interface Parts {
 
 const pendingDeliveries = `SELECT count(*)::bigint AS count FROM deliveries WHERE state = 'pending'`;
 
-/** `/metrics` for Prometheus: the process, requests by route, and webhooks that wait. */
+const disabledWebhooks = `SELECT count(*)::bigint AS count FROM resources
+  WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' IN ('gone', 'failing')`;
+
+/** `/metrics` for Prometheus: the process, requests by route, and how webhooks are doing. */
 export function addMetrics(app: FastifyInstance, { database, metricsToken }: Parts): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -28,6 +31,13 @@ export function addMetrics(app: FastifyInstance, { database, metricsToken }: Par
     help: 'Deliveries that wait for their next attempt.',
     registers: [registry],
   });
+  const disabled = new Gauge({
+    name: 'trueward_webhooks_disabled',
+    help: 'Webhooks that the service took out of use because they were gone or failed for days.',
+    registers: [registry],
+  });
+  const count = async (statement: string): Promise<number> =>
+    (await database.query<{ count: number }>(statement))[0]?.count ?? 0;
   app.addHook('onResponse', async (request, reply) => {
     // The pattern, not the address: an address would make a series of its own.
     const route = request.routeOptions.url ?? 'unknown';
@@ -42,8 +52,8 @@ export function addMetrics(app: FastifyInstance, { database, metricsToken }: Par
         ? direct
         : equal(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
     if (!allowed) throw new ProblemError('not_found', 'There is nothing at this address.');
-    const [row] = await database.query<{ count: number }>(pendingDeliveries);
-    pending.set(row?.count ?? 0);
+    pending.set(await count(pendingDeliveries));
+    disabled.set(await count(disabledWebhooks));
     return reply
       .type(registry.contentType)
       .serializer(String)

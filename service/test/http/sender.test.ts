@@ -1,0 +1,108 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Agent } from 'undici';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
+import { createSender, type Send } from '../../src/webhook/sender.ts';
+
+let agent: Agent;
+let send: Send;
+beforeAll(() => {
+  agent = createGuardedAgent({ loopback: true });
+  send = createSender({
+    clock: systemClock,
+    agents: { strict: agent, development: agent },
+    timeoutMs: 300,
+  });
+});
+afterAll(() => agent.destroy());
+
+let server: Server | undefined;
+const sockets = new Set<Socket>();
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
+});
+
+/** A receiver that says exactly this to a request, byte by byte; hands back its address. */
+async function receive(answer: (socket: Socket) => void): Promise<string> {
+  server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined); // it is what the receiver does
+    socket.once('data', () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+const deliver = (url: string) =>
+  send({ url, body: '{}', secrets: ['whsec_AAAA'], loopback: true }, new AbortController().signal);
+
+test.each<[string, (socket: Socket) => void, object]>([
+  ['closes the connection', (socket) => socket.destroy(), { error: expect.any(String) as string }],
+  ['never answers', () => undefined, { error: 'no answer within 0.3 s' }],
+  [
+    'speaks something else',
+    (socket) => socket.end('220 mail.example ESMTP\r\n'),
+    { error: expect.any(String) as string },
+  ],
+  [
+    'never ends its headers',
+    (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      socket.write(`X: ${'x'.repeat(100_000)}`);
+    },
+    { error: expect.any(String) as string },
+  ],
+  [
+    'redirects',
+    (socket) =>
+      socket.end(
+        'HTTP/1.1 307 Moved\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n',
+      ),
+    { status: 307 },
+  ],
+  [
+    'fails',
+    (socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno'),
+    { status: 500, response: 'no' },
+  ],
+  [
+    'promises more than it sends',
+    (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nshort'),
+    { status: 200, response: 'short' },
+  ],
+  [
+    'sends more than it promised',
+    (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 No\r\n\r\n'),
+    { status: 200, response: 'ok' },
+  ],
+  [
+    'never ends its answer',
+    (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nslow'),
+    { status: 200, response: 'slow' },
+  ],
+  [
+    'sends without end',
+    (socket) => {
+      const more = () => void (socket.writable && socket.write('x'.repeat(65_536), more));
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n', more);
+    },
+    expect.objectContaining({ latencyMs: expect.any(Number) as number }) as object,
+  ],
+])('a receiver that %s', async (_what, answer, expected) => {
+  const began = performance.now();
+  const result = await deliver(await receive(answer));
+  expect(result).toMatchObject(expected);
+  expect(result.response?.length ?? 0).toBeLessThanOrEqual(1_024);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test('a port where nobody listens is told as an error', async () => {
+  const url = await receive(() => undefined);
+  await new Promise((resolve) => server?.close(resolve));
+  server = undefined;
+  expect((await deliver(url)).error).toContain('ECONNREFUSED');
+});

@@ -1,0 +1,127 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Delivery, Webhook } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+import { startReceiver } from './receiver.ts';
+
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+const call = <T>(method: string, path: string, body?: unknown) =>
+  client.call<T>(method, path, client.secret, body);
+const register = async (url: string) =>
+  (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
+const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
+
+/** A receiver that answers only when it is told to. */
+async function startSlowReceiver() {
+  const open: ServerResponse[] = [];
+  let announce: () => void = () => undefined;
+  let [most, seen] = [0, 0];
+  const server: Server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      open.push(response);
+      seen += 1;
+      most = Math.max(most, open.length);
+      announce();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    most: () => most,
+    /** Resolves when so many requests have come in all. */
+    async seen(wanted: number): Promise<void> {
+      while (seen < wanted) await new Promise<void>((resolve) => (announce = resolve));
+    },
+    answer(status: number): void {
+      for (const response of open.splice(0)) response.writeHead(status).end();
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+test('an endpoint that hangs gets four requests at a time, and delays no other', async () => {
+  const slow = await startSlowReceiver();
+  const quick = await startReceiver();
+  const slowHook = await register(slow.url);
+  const quickHook = await register(quick.url);
+  for (let count = 0; count < 10; count += 1) await testEvent(slowHook.id);
+  await slow.seen(4);
+  for (let count = 0; count < 10; count += 1) await testEvent(quickHook.id);
+  await quick.count(10);
+  expect(slow.most()).toBe(4);
+  slow.answer(200);
+  await slow.seen(8);
+  slow.answer(200);
+  await slow.seen(10);
+  slow.answer(200);
+  expect(slow.most()).toBe(4);
+  await Promise.all([slow.close(), quick.close()]);
+});
+
+test('an endpoint that kept failing is tried with one request, and gets the rest when that succeeds', async () => {
+  const receiver = await startSlowReceiver();
+  const webhook = await register(receiver.url);
+  await running.service.database.query(
+    `INSERT INTO webhook_failures SELECT account_id, id, now(), 5 FROM resources WHERE id = $1`,
+    [webhook.id],
+  );
+  for (let count = 0; count < 5; count += 1) await testEvent(webhook.id);
+  // Another endpoint's delivery is a round of the dispatcher: with it, all that is due has been looked at.
+  const other = await startReceiver();
+  await testEvent((await register(other.url)).id);
+  await other.count(1);
+  expect(receiver.most()).toBe(1);
+  receiver.answer(200);
+  await receiver.seen(5);
+  expect(receiver.most()).toBe(4);
+  receiver.answer(200);
+  await Promise.all([receiver.close(), other.close()]);
+});
+
+test('an endpoint that is enabled again after five days of failure has its days anew', async () => {
+  const receiver = await startReceiver(() => 500);
+  const webhook = await register(receiver.url);
+  const path = `/v1/webhooks/${webhook.id}`;
+  await running.service.database.query(
+    `INSERT INTO webhook_failures SELECT account_id, id, now() - interval '5 days', 9 FROM resources WHERE id = $1`,
+    [webhook.id],
+  );
+  const { body: first } = await testEvent(webhook.id);
+  const attempted = async (id: string): Promise<void> => {
+    let attempts = 0;
+    while (attempts === 0)
+      attempts = (await call<Delivery>('GET', `/v1/deliveries/${id}`)).body.attempts.length;
+  };
+  await attempted(first.id);
+  let read: Webhook;
+  do read = (await call<Webhook>('GET', path)).body;
+  while (read.status === 'enabled');
+  expect(read.disabled_reason).toBe('failing');
+  expect(await (await fetch(`${running.url}/metrics`)).text()).toContain(
+    'trueward_webhooks_disabled 1',
+  );
+
+  await call('PATCH', path, { status: 'enabled' });
+  const { body: second } = await testEvent(webhook.id);
+  await attempted(second.id);
+  const [row] = await running.service.database.query<{ attempts: number }>(
+    'SELECT attempts FROM webhook_failures WHERE webhook_id = $1',
+    [webhook.id],
+  );
+  expect(row?.attempts).toBeGreaterThan(9);
+  expect((await call<Webhook>('GET', path)).body.status).toBe('enabled');
+  await receiver.close();
+});

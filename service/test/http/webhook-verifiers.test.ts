@@ -1,0 +1,130 @@
+/**
+ * Our deliveries, verified by code that is not ours. Both packages compute HMAC-SHA256 in lower-case
+ * hex with the whole secret as the key: `stripe` over `<timestamp>.<body>`, which is our signed text;
+ * `@octokit/webhooks-methods` over a payload, which is given the same text.
+ */
+import { verify as verifyOctokit } from '@octokit/webhooks-methods';
+import type { Webhook } from '@trueward/protocol/wire';
+import Stripe from 'stripe';
+import { signWebhook, verifyWebhook } from 'trueward/server';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createClient } from './client.ts';
+import { startReceiver } from './receiver.ts';
+
+interface Signed {
+  body: string;
+  timestamp: string;
+  /** The header as it came: `v1=…`, or several. */
+  signature: string;
+}
+
+const stripe = (secret: string, { body, timestamp, signature }: Signed): boolean => {
+  try {
+    Stripe.webhooks.constructEvent(body, `t=${timestamp},${signature}`, secret);
+    return true;
+  } catch (error) {
+    // A changed body may be signed wrongly, or no longer be read at all.
+    if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
+    throw error;
+  }
+};
+
+const octokit = async (secret: string, { body, timestamp, signature }: Signed) => {
+  const values = signature.split(',').map((part) => part.replace('v1=', 'sha256='));
+  const results = await Promise.all(
+    values.map((value) => verifyOctokit(secret, `${timestamp}.${body}`, value)),
+  );
+  return results.includes(true);
+};
+
+const ours = (secret: string, { body, timestamp, signature }: Signed): Promise<boolean> =>
+  verifyWebhook(
+    body,
+    { 'service-timestamp': timestamp, 'service-signature': signature },
+    secret,
+  ).then(
+    () => true,
+    () => false,
+  );
+
+let running: InProcessService;
+let secret: string;
+let newSecret: string;
+let delivered: Signed;
+beforeAll(async () => {
+  running = await startInProcess();
+  const client = createClient(running);
+  const receiver = await startReceiver();
+  const post = async <T>(path: string, body: object) =>
+    (await client.call<T>('POST', path, client.secret, body)).body;
+  const made = await post<Webhook>('/v1/webhooks', {
+    url: receiver.url,
+    events: ['decision.rewarded'],
+  });
+  secret = made.secret ?? '';
+  const path = `/v1/webhooks/${made.id}`;
+  newSecret = (await post<Webhook>(`${path}/rotate_secret`, { overlap_s: 600 })).secret ?? '';
+  await post(`${path}/test`, {});
+  const [received] = await receiver.count(1);
+  delivered = {
+    body: received?.body ?? '',
+    timestamp: received?.headers['service-timestamp'] ?? '',
+    signature: received?.headers['service-signature'] ?? '',
+  };
+  await receiver.close();
+});
+afterAll(() => running.stop());
+
+test.each([
+  ['trueward/server', ours],
+  ['stripe', stripe],
+  ['@octokit/webhooks-methods', octokit],
+])(
+  '%s verifies a delivery with the new secret and the old one, and with no other',
+  async (_name, verify) => {
+    expect(delivered.signature.split(',')).toHaveLength(2);
+    expect(await verify(newSecret, delivered)).toBe(true);
+    expect(await verify(secret, delivered)).toBe(true);
+    expect(await verify(`${secret.slice(0, -2)}A=`, delivered)).toBe(false);
+  },
+);
+
+/** The text with the lowest bit of one character turned over. */
+const turned = (text: string, index: number): string =>
+  text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1);
+
+test.each(['body', 'timestamp', 'signature'] as const)(
+  'a delivery with any one byte of its %s changed is refused by all three',
+  async (part) => {
+    const headers = await signWebhook(delivered.body, newSecret, Math.floor(Date.now() / 1_000));
+    const single: Signed = {
+      body: delivered.body,
+      timestamp: headers['service-timestamp'],
+      signature: headers['service-signature'],
+    };
+    expect(await ours(newSecret, single)).toBe(true);
+    const text = single[part];
+    for (let index = 0; index < text.length; index += 1) {
+      const changed = { ...single, [part]: turned(text, index) };
+      expect([
+        index,
+        await ours(newSecret, changed),
+        stripe(newSecret, changed),
+        // It knows no header of its own: what comes before the digits is put there by the test.
+        part === 'signature' && index < 3 ? false : await octokit(newSecret, changed),
+      ]).toEqual([index, false, false, false]);
+    }
+  },
+);
+
+test('a body is refused when a byte is missing, or one comes on top', async () => {
+  for (const body of [delivered.body.slice(1), delivered.body.slice(0, -1), `${delivered.body} `]) {
+    const changed = { ...delivered, body };
+    expect([
+      await ours(newSecret, changed),
+      stripe(newSecret, changed),
+      await octokit(newSecret, changed),
+    ]).toEqual([false, false, false]);
+  }
+});
