@@ -87,7 +87,7 @@ const text =
     !(typeof value === 'string' && pattern.test(value)) && expected;
 
 const milliseconds: Check = (value) =>
-  !(typeof value === 'number' && value >= 0 && value <= 60_000) && '0 to 60,000 ms';
+  !(typeof value === 'number' && value >= 0 && value <= 60_000) && 'milliseconds from 0 to 60,000';
 
 const instance =
   (type: 'boolean' | 'function' | 'object'): Check =>

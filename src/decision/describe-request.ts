@@ -4,7 +4,7 @@ import type { DecisionRequest } from '../../protocol/wire.ts';
 export interface Profile {
   user: {
     userRef?: string;
-    userToken?: string;
+    userToken?: string | (() => string);
     customData?: string;
     childDirected?: boolean;
   };
@@ -14,13 +14,26 @@ export interface Profile {
   simulate: DecisionRequest['simulate'];
 }
 
+/** A game whose function fails has no token: the service then says what is missing. */
+function tokenOf(userToken: Profile['user']['userToken']): string | undefined {
+  try {
+    return typeof userToken === 'function' ? userToken() : userToken;
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+    return undefined;
+  }
+}
+
 /** Everything that a request for an ad says. */
 export function describeRequest(
   placement: string,
   locale: string,
   { user, consent, simulate }: Profile,
 ): DecisionRequest {
-  const { childDirected, customData, userRef, userToken } = user;
+  const { childDirected, customData, userRef } = user;
+  const userToken = tokenOf(user.userToken);
   return {
     placement,
     viewport: { width: Math.max(1, innerWidth), height: Math.max(1, innerHeight) },
