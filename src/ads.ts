@@ -142,12 +142,12 @@ export function assembleAds(parts: AdsParts): Ads {
     if (showing !== null) return { outcome: 'already_showing', reason: showing };
     showing = placement;
     record.note('begin');
-    const { signal, unlink } = linkSignals(options.signal, destroyed.signal);
+    const call = linkSignals(options.signal, destroyed.signal);
     const result = await parts
       .runBreak({
         placement,
         kind,
-        signal,
+        signal: call.signal,
         onOpen() {
           record.note('open');
           events.emit('open', placement);
@@ -163,7 +163,7 @@ export function assembleAds(parts: AdsParts): Ads {
       })
       // A defect of ours must not lock the game either.
       .catch((error: unknown): ShowResult => ({ outcome: 'error', reason: String(error) }));
-    unlink();
+    call.abort();
     showing = null;
     record.note(result.outcome);
     events.emit('close', placement, result);
@@ -190,23 +190,19 @@ export function assembleAds(parts: AdsParts): Ads {
       showing === null
         ? decisions.availability(placement)
         : { available: false, reason: 'already_showing' },
-    preload: async (placement, { signal, decision } = {}) => {
+    preload: async (placement, { signal = destroyed.signal, decision } = {}) => {
       parts.prepare();
-      const availability = await decisions.preload(placement, signal ?? destroyed.signal, decision);
+      const availability = await decisions.preload(placement, signal, decision);
       events.emit('change');
       return availability;
     },
     showRewarded: (placement, options) => show(placement, 'rewarded', options),
     showInterstitial: (placement, options) => show(placement, 'interstitial', options),
     mountBanner(placement, element) {
-      const removed = new AbortController();
-      const { signal, unlink } = linkSignals(removed.signal, destroyed.signal);
+      const shown = linkSignals(destroyed.signal);
       return {
-        result: parts.showBanner(placement, element, signal),
-        remove() {
-          removed.abort();
-          unlink();
-        },
+        result: parts.showBanner(placement, element, shown.signal),
+        remove: () => shown.abort(),
       };
     },
     on(event, handler) {

@@ -83,11 +83,10 @@ export class TruewardScenePlugin {
     options: ShowOptions = {},
     show: (options: ShowOptions) => Promise<ShowResult>,
   ): Promise<ShowResult> {
-    const sceneEnded = new AbortController();
-    const forget = untilSceneEnds(this.#scene, () => sceneEnded.abort());
-    const { signal, unlink } = linkSignals(options.signal, sceneEnded.signal);
-    const result = await show({ ...options, signal });
-    unlink();
+    const call = linkSignals(options.signal);
+    const forget = untilSceneEnds(this.#scene, () => call.abort());
+    const result = await show({ ...options, signal: call.signal });
+    call.abort();
     forget();
     return result;
   }
