@@ -5,6 +5,7 @@ import { importCommand } from './cli/import.ts';
 import { keyCommands } from './cli/keys.ts';
 import { listenCommand } from './cli/listen.ts';
 import { migrateCommand } from './cli/migrate.ts';
+import { rotateReceiptKeyCommand } from './cli/receipt-keys.ts';
 import { runCommand } from './cli/run-command.ts';
 import { startCommand } from './cli/start.ts';
 
@@ -13,6 +14,7 @@ process.exitCode = await runCommand(
     startCommand,
     migrateCommand,
     ...keyCommands,
+    rotateReceiptKeyCommand,
     listenCommand,
     exportCommand,
     importCommand,

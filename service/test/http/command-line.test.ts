@@ -25,6 +25,7 @@ const commands = [
   'keys list',
   'keys roll',
   'keys revoke',
+  'receipt-keys rotate',
   'listen',
   'export',
   'import',
@@ -55,6 +56,22 @@ test.each([
   expect(code).toBe(2);
   expect(err).toContain(message);
   expect(err).toContain('Usage: trueward-service');
+});
+
+test('a rotated key signs receipts, and the one before still verifies', async () => {
+  const readKids = async () => {
+    const service = await startService({ dataDir: folder });
+    const answer = await fetch(`${service.url}/.well-known/jwks.json`);
+    const { keys } = (await answer.json()) as { keys: { kid: string }[] };
+    await service.stop();
+    return keys.map(({ kid }) => kid);
+  };
+  const before = await readKids();
+  const { out } = await run(['receipt-keys', 'rotate'], env);
+  const { kids } = JSON.parse(out) as { kids: string[] };
+  expect(before).toHaveLength(1);
+  expect(kids).toEqual([expect.not.stringContaining(before[0] ?? ''), before[0]]);
+  expect(await readKids()).toEqual(kids);
 });
 
 test('the first key makes the account; keys are listed, rolled and revoked, and audited', async () => {
