@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/platform/clock.ts';
+import { openConfiguration } from '../../src/resource/configuration.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+let running: InProcessService;
+let clients: Client[];
+beforeAll(async () => {
+  running = await startInProcess({ RATE_LIMITS: 'off' });
+  clients = [createClient(running), createClient(running, 'live')];
+});
+afterAll(() => running.stop());
+
+/** What an operator does: `object` and `value` are reduced to what there is when it is their turn. */
+interface Step {
+  environment: 0 | 1;
+  action: 'create' | 'update' | 'archive' | 'review' | 'roll' | 'rotate_secret';
+  kind: keyof typeof kinds;
+  object: number;
+  value: number;
+}
+
+type Ids = Record<string, string[]>;
+const at = (list: readonly string[] | undefined, index: number): string =>
+  list?.[index % Math.max(1, list.length)] ?? 'none';
+const statuses = ['active', 'paused'];
+
+/** How each kind is made and changed; some of it is refused, which must change nothing. */
+const kinds = {
+  placements: {
+    create: (value: number) => ({ name: `p-${value % 20}`, format: 'banner' }),
+    update: (value: number) => ({ status: at(statuses, value), cooldown_s: value % 100 }),
+  },
+  sources: {
+    create: (value: number) => ({ name: `S${value}`, kind: 'house' }),
+    update: (value: number) => ({ status: at(statuses, value) }),
+  },
+  advertisers: {
+    create: (value: number) => ({ name: `A${value}`, domain: 'a.example' }),
+    update: (value: number) => ({ categories: [`IAB${1 + (value % 9)}`] }),
+  },
+  creatives: {
+    create: (value: number, ids: Ids) => ({
+      name: `C${value}`,
+      advertiser_id: at(ids['advertisers'], value),
+      source_id: at(ids['sources'], value),
+      media: { format: 'html', inline: `<p>${value}</p>`, width: 1, height: 1 },
+      alt: '',
+    }),
+    update: (value: number) => ({ click_url: `https://a.example/${value}` }),
+  },
+  'house-ads': {
+    create: (value: number, ids: Ids) => ({
+      name: `H${value}`,
+      creative_id: at(ids['creatives'], value),
+      placements: ['lobby'],
+      priority: 1 + (value % 10),
+    }),
+    update: (value: number) => ({ weight: 1 + (value % 9), status: at(statuses, value) }),
+  },
+  policies: {
+    create: (value: number) => ({
+      name: `P${value}`,
+      kind: at(['policy', 'commercial', 'brand_safety'], value),
+      block: { domains: ['b.example'] },
+    }),
+    update: (value: number) => ({ status: at(statuses, value) }),
+  },
+  'kill-switches': {
+    create: (value: number, ids: Ids) => ({
+      scope: 'source',
+      target_id: at(ids['sources'], value),
+      state: at(['on', 'off'], value),
+    }),
+    update: (value: number) => ({ state: at(['on', 'off'], value) }),
+  },
+  webhooks: {
+    create: () => ({ url: 'https://receiver.example/', events: ['decision.served'] }),
+    update: (value: number) => ({ status: at(['enabled', 'disabled'], value) }),
+  },
+  keys: {
+    create: (value: number) => ({
+      kind: 'publishable',
+      allowed_origins: [`https://${value}.example`],
+    }),
+    update: (value: number) => ({ allowed_origins: [`https://${value}.example`] }),
+  },
+};
+
+const steps = fc.array(
+  fc.record<Step>({
+    environment: fc.constantFrom(0, 1),
+    action: fc.constantFrom(
+      ...(['create', 'create', 'create', 'update', 'update', 'archive'] as const),
+      ...(['review', 'roll', 'rotate_secret'] as const),
+    ),
+    kind: fc.constantFrom(...(Object.keys(kinds) as Step['kind'][])),
+    object: fc.nat(1_000),
+    value: fc.nat(1_000),
+  }),
+  { minLength: 4, maxLength: 16 },
+);
+
+/** The ids of everything, newest first; of keys, not those that the test itself uses. */
+async function readIds({ call, secret }: Client): Promise<Ids> {
+  const entries = Object.keys(kinds).map(async (kind) => {
+    const { body } = await call<{ data: { id: string; kind?: string }[] }>(
+      'GET',
+      `/v1/${kind}?limit=30`,
+      secret,
+    );
+    return [kind, body.data.filter((each) => each.kind !== 'secret').map(({ id }) => id)] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+async function take({ environment, action, kind, object, value }: Step): Promise<number> {
+  const client = clients[environment] as Client;
+  const ids = await readIds(client);
+  const path = `/v1/${kind}`;
+  const one = (name: string) => `/v1/${name}/${at(ids[name], object)}`;
+  const [method, address, body] = {
+    create: ['POST', path, kinds[kind].create(value, ids)],
+    update: ['PATCH', one(kind), kinds[kind].update(value)],
+    archive: ['DELETE', one(kind), undefined],
+    review: [
+      'POST',
+      `${one('creatives')}/review`,
+      { status: at(['approved', 'rejected', 'suspended'], value) },
+    ],
+    roll: ['POST', `${one('keys')}/roll`, { overlap_s: value }],
+    rotate_secret: ['POST', `${one('webhooks')}/rotate_secret`, { overlap_s: value }],
+  }[action] as [string, string, object | undefined];
+  return (await client.call(method, address, client.secret, body)).status;
+}
+
+/** Everything that the decision path reads in memory, of these keys and both environments. */
+function contentsOf(
+  configuration: Awaited<ReturnType<typeof openConfiguration>>,
+  keys: { account_id: string; hash: string }[],
+) {
+  const accounts = [...new Set(keys.map(({ account_id }) => account_id))];
+  return {
+    keys: keys.map(({ hash }) => configuration.findKey(hash)),
+    snapshots: accounts.flatMap((accountId) =>
+      (['sandbox', 'live'] as const).map((environment) =>
+        configuration.snapshot({ accountId, environment }),
+      ),
+    ),
+  };
+}
+
+test('after any sequence of operator calls, the snapshot is the one that the database makes', async () => {
+  const { database, configuration } = running.service;
+  const seen = new Map<number, number>();
+  await fc.assert(
+    fc.asyncProperty(steps, async (sequence) => {
+      for (const [index, step] of sequence.entries()) {
+        const next = sequence[index + 1];
+        // Every third time two operators act at once.
+        const taken = index % 3 === 0 && next ? [step, next] : [step];
+        for (const status of await Promise.all(taken.map(take))) {
+          seen.set(status, (seen.get(status) ?? 0) + 1);
+          expect(status).toBeLessThan(500);
+        }
+        const rebuilt = await openConfiguration({
+          database,
+          clock: systemClock,
+          log: pino({ level: 'silent' }),
+          pollMs: 3_600_000,
+        });
+        await rebuilt.stop();
+        const keys = await database.query<{ account_id: string; hash: string }>(
+          'SELECT account_id, hash FROM keys ORDER BY id',
+        );
+        expect(contentsOf(configuration, keys)).toEqual(contentsOf(rebuilt, keys));
+      }
+    }),
+    { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? '12') },
+  );
+  // A test in which everything is refused would pass for the wrong reason.
+  expect((seen.get(200) ?? 0) + (seen.get(201) ?? 0) + (seen.get(204) ?? 0)).toBeGreaterThan(20);
+});
