@@ -21,6 +21,25 @@ test('an honest watch is rewarded: the attacks below fail for their own reason',
   expect(await game.watch(await game.decide('honest'))).toMatchObject({ state: 'earned' });
 });
 
+test('a watch whose reports come hours later is rewarded, with its webhook', async () => {
+  const decision = await game.decide('traveller');
+  game.pass(5_000);
+  const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
+  const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+  const [start, seen, complete] = events.map((event, index) => ({
+    ...event,
+    occurred_at: ago([5_000, 3_000, 0][index] ?? 0),
+  }));
+  if (!start || !seen || !complete) throw new Error('Expected three events.');
+  // The completion first: it waits for the impression, which no order of requests can be relied on to bring.
+  game.pass(6 * 3_600_000);
+  const { decisions } = await game.report(start, complete);
+  expect(decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
+  game.pass(3_600_000);
+  expect((await game.report(seen)).decisions).toMatchObject([{ state: 'earned' }]);
+  expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
+});
+
 describe('tokens', () => {
   test('a token edited to name another user, placement or time is refused', async () => {
     const decision = await game.decide('editor');

@@ -319,6 +319,24 @@ test('asks the service with waiting requests, backs off, and stops when nothing 
   expect(clock.timers()).toBe(0);
 });
 
+test('a grant that arrives hours later is still handed over, by a page that stayed open', async () => {
+  const clock = manualClock();
+  const { rewards, answers } = openTab(clock);
+  const handed: EarnedReward[] = [];
+  rewards.onReward((reward) => void handed.push(reward));
+  await watch(rewards, 'dec_1');
+  for (let hour = 0; hour < 5; hour++) {
+    answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
+    await clock.advance(3_600_000);
+    await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  }
+  expect(handed).toEqual([]);
+  expect(rewards.diagnostics().pending).toBe(1);
+  answers.unshift({ kind: 'ok', body: earned('dec_1') });
+  await clock.advance(3_600_000);
+  await vi.waitFor(() => expect(handed).toMatchObject([{ decisionId: 'dec_1' }]));
+});
+
 test('a waiting request ends when the answer came another way', async () => {
   const clock = manualClock();
   const { rewards, asked, answers } = openTab(clock);

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const page = readFileSync(join(root, 'docs/threat-model.md'), 'utf8');
+const files = new Map(
+  [...page.matchAll(/\*\*([A-Z])\*\*[^`]*`([^`]+\.test\.ts)`/g)].map(([, letter, path]) => [
+    letter ?? '',
+    path ?? '',
+  ]),
+);
+/** `B “one”, “two”; T “three”` as pairs of a file and a name. */
+const named = page
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .flatMap((line) => (line.split(' | ')[2] ?? '').split(/(?=\b[A-Z] “)/))
+  .flatMap((part) =>
+    [...part.matchAll(/“([^”]+)”/g)].map(([, name]) => [part[0] ?? '', name ?? '']),
+  );
+
+test('the threat model names its files and tests', () => {
+  expect(files.size).toBeGreaterThan(9);
+  expect(named.length).toBeGreaterThan(35);
+});
+
+test.each(named)('the test that carries an attack out exists: %s “%s”', (letter, name) => {
+  const path = files.get(letter);
+  expect(path, `the file ${letter}`).toBeDefined();
+  const text = readFileSync(join(root, path ?? ''), 'utf8');
+  expect(text.includes(`'${name}'`), `${path} has no test “${name}”`).toBe(true);
+});
