@@ -46,6 +46,7 @@ export function openStage(
   let muted = false;
   let ended = false;
   let paused = false;
+  let asked = false;
   let cancelWait: (() => void) | undefined;
 
   const overlay: Overlay = openOverlay(
@@ -117,6 +118,10 @@ export function openStage(
         overlay.askTap(true);
         waitAtMost(answerMs, { type: 'stalled' });
         break;
+      case 'closeRequested':
+        // Asked over and over by the creative, the question would keep the ad from its end.
+        if (!asked) dispatch(event);
+        break;
       case 'waiting':
         viewability.setPlaying(false);
         break;
@@ -150,10 +155,14 @@ export function openStage(
     allowClose: overlay.allowClose,
     askClose(asking) {
       cancelWait?.();
+      asked ||= asking;
       overlay.askClose(asking);
       if (asking) waitAtMost(answerMs, { type: 'closeCancelled' });
     },
-    setWatched: overlay.setWatched,
+    setWatched() {
+      asked = false;
+      overlay.setWatched();
+    },
     showEndCard() {
       ended = true;
       cancelWait?.();

@@ -3,6 +3,7 @@ import { page, userEvent } from 'vitest/browser';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
 import { deferred } from '../../support/deferred.ts';
+import type { BreakParts } from '../../../src/ad-break/run-ad-break.ts';
 import { decide, givenBack, html, image, overlay, setStage, video } from './stage-set.ts';
 import { fastClock, watchTraces } from './traces.ts';
 
@@ -13,7 +14,11 @@ const kinds: Record<string, DecisionCreative['media']> = {
   video,
   image,
   html: html(`port.postMessage({ type: 'ready' });
-    addEventListener('message', ({ data }) => { if (data === 'flood') for (let i = 0; i < 300; i++) port.postMessage({ type: 'x' }) });`),
+    addEventListener('message', ({ data }) => {
+      if (data === 'flood') for (let i = 0; i < 300; i++) port.postMessage({ type: 'x' });
+      if (data === 'close') setInterval(() => port.postMessage({ type: 'close' }), 50);
+      if (data === 'leave') location = 'data:text/html,gone';
+    });`),
 };
 
 const phases = [
@@ -27,18 +32,51 @@ const phases = [
 ] as const;
 type Phase = (typeof phases)[number];
 
+/**
+ * No break lasts longer: the creative (3 s), a stall (8 s), an unanswered question (20 s), an end card
+ * (10 s) and the wait for the service's word (1.5 s).
+ */
+const longestMs = 42_500;
+
 /** Before the reward was due, and after. */
 const early: readonly Phase[] = ['requesting', 'opening', 'playing', 'asking'];
 const withAd: readonly Phase[] = ['playing', 'asking', 'watched'];
 
 interface Fault {
-  strikes(scene: Scene): unknown;
+  /** What is wrong from the start. */
+  parts?(): Partial<BreakParts>;
+  /** What goes wrong once the phase is reached. */
+  strikes?(scene: Scene): unknown;
   outcome(phase: Phase): string;
   in?: readonly Phase[];
   of?: string[];
 }
 
 type Scene = ReturnType<typeof play>;
+
+const never = () => new Promise<never>(() => {});
+
+const videoSpeed = 8;
+/** A video plays as fast as the clock goes. */
+const keepUp = ({ target }: Event): void => {
+  if (target instanceof HTMLVideoElement && target.playbackRate === 1)
+    target.playbackRate = videoSpeed;
+};
+
+/** Makes the HTML creative do something. */
+const say = (what: string): void =>
+  document.querySelector('iframe')?.contentWindow?.postMessage(what, '*');
+
+function refusePlay(refuses: (element: HTMLMediaElement) => boolean): Partial<BreakParts> {
+  const real = HTMLMediaElement.prototype.play;
+  vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
+    this: HTMLMediaElement,
+  ) {
+    if (refuses(this)) return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
+    return real.call(this);
+  });
+  return {};
+}
 
 const setHidden = (hidden: boolean): void => {
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(hidden);
@@ -82,8 +120,59 @@ const faults: Record<string, Fault> = {
     of: ['video'],
   },
   'floods the page with messages': {
-    strikes: () => document.querySelector('iframe')?.contentWindow?.postMessage('flood', '*'),
+    strikes: () => say('flood'),
     outcome: (phase) => (early.includes(phase) ? 'error' : 'rewarded'),
+    in: withAd,
+    of: ['html'],
+  },
+  'stops coming': {
+    strikes() {
+      const element = document.querySelector('video');
+      if (element) element.playbackRate = 0;
+    },
+    outcome: (phase) => (early.includes(phase) ? 'stalled' : 'rewarded'),
+    in: withAd,
+    of: ['video'],
+  },
+  'may not play with sound': {
+    parts: () => refusePlay((element) => !element.muted),
+    outcome: () => 'rewarded',
+    in: ['opening'],
+    of: ['video'],
+  },
+  'may not play before a tap that never comes': {
+    parts: () => refusePlay(() => true),
+    outcome: () => 'stalled',
+    in: ['opening'],
+    of: ['video'],
+  },
+  'has the device sleep for an hour': {
+    strikes: (scene) => scene.time.sleep(3_600_000),
+    outcome: () => 'rewarded',
+    in: ['opening', 'playing', 'asking', 'watched', 'endCard', 'confirming'],
+  },
+  'is never decided': {
+    parts: () => ({ take: never, loadTimeoutMs: 3000 }),
+    outcome: () => 'timeout',
+    in: ['requesting'],
+  },
+  'has no storage that answers': {
+    parts: () => ({
+      enqueue: never,
+      rewards: { track: never, watched: never, confirmation: never },
+    }),
+    outcome: () => 'pending',
+    in: ['opening'],
+  },
+  'asks to be closed, again and again': {
+    strikes: () => say('close'),
+    outcome: () => 'rewarded',
+    in: withAd,
+    of: ['html'],
+  },
+  'leaves its own page': {
+    strikes: () => say('leave'),
+    outcome: () => 'rewarded',
     in: withAd,
     of: ['html'],
   },
@@ -95,10 +184,11 @@ const faults: Record<string, Fault> = {
 };
 
 /** Runs a break until `phase`. */
-function play(kind: string, phase: Phase) {
+function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
   const traces = watchTraces();
-  const time = fastClock(kind === 'video' ? 8 : 16);
+  const time = fastClock(kind === 'video' ? videoSpeed : 32);
+  const parts = fault.parts?.();
   const abort = new AbortController();
   const confirmed = deferred<RewardReport>();
   const reached = deferred<void>();
@@ -141,6 +231,7 @@ function play(kind: string, phase: Phase) {
           return confirmed.promise;
         },
       },
+      ...parts,
     },
   );
   void running.then(({ outcome }) => settled.push(outcome));
@@ -170,8 +261,14 @@ function play(kind: string, phase: Phase) {
 describe.each(Object.keys(kinds))('A break with %s', (kind) => {
   let scene: Scene | undefined;
 
-  beforeEach(() => page.viewport(640, 360));
-  afterEach(() => scene?.traces.stop());
+  beforeEach(() => {
+    document.addEventListener('play', keepUp, true);
+    return page.viewport(640, 360);
+  });
+  afterEach(() => {
+    document.removeEventListener('play', keepUp, true);
+    scene?.traces.stop();
+  });
 
   const cells = Object.entries(faults).flatMap(([name, fault]) =>
     (fault.in ?? phases)
@@ -180,12 +277,13 @@ describe.each(Object.keys(kinds))('A break with %s', (kind) => {
   );
 
   it.each(cells)('that $name while $phase ends as $outcome', async ({ fault, outcome, phase }) => {
-    scene = play(kind, phase);
+    scene = play(kind, phase, fault);
     const { settled, stage, time, traces } = scene;
     await scene.until();
-    await fault.strikes(scene);
+    await fault.strikes?.(scene);
     const result = await scene.end();
     expect(result.outcome).toBe(outcome);
+    expect(time.passed()).toBeLessThan(longestMs + time.allowance);
     await vi.waitFor(() => expect(stage.isGivenBack()).toEqual(givenBack));
     expect(settled).toEqual([outcome]);
     expect(stage.count('hold')).toBe(stage.count('release'));

@@ -1,10 +1,26 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 
 /** A clock whose time passes `speed` times as fast, and that counts the timers that are still set. */
-export function fastClock(speed: number): { clock: Clock; timers(): number } {
+export function fastClock(speed: number): {
+  clock: Clock;
+  timers(): number;
+  /** Lets time pass in which no timer ran. */
+  sleep(ms: number): void;
+  /** How much time has passed, apart from sleep; in milliseconds. */
+  passed(): number;
+  /** What the test machine's own three seconds are on this clock, in milliseconds. */
+  readonly allowance: number;
+} {
   const set = new Set<ReturnType<typeof setTimeout>>();
-  const monotonic = () => performance.now() * speed;
+  const began = performance.now();
+  let slept = 0;
+  const monotonic = () => performance.now() * speed + slept;
   return {
+    allowance: 3000 * speed,
+    sleep(ms) {
+      slept += ms;
+    },
+    passed: () => (performance.now() - began) * speed,
     clock: {
       now: () => Date.now(),
       monotonic,
