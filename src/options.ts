@@ -143,11 +143,9 @@ function checkKey(key: string): 'sandbox' | 'live' {
  * @throws OptionError for a missing, unknown or wrong option, and for a secret key.
  */
 export function checkOptions(options: AdsOptions): CheckedOptions {
-  if (typeof options !== 'object' || options === null) {
-    fail('option_missing', `createAds() needs options, got ${String(options)}.`);
-  }
   for (const name of ['publishableKey', 'serviceUrl'] as const) {
-    if (options[name] === undefined) fail('option_missing', `the option \`${name}\` is missing.`);
+    if ((options as AdsOptions | undefined)?.[name] === undefined)
+      fail('option_missing', `the option \`${name}\` is missing.`);
   }
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(checks, name)) {

@@ -94,8 +94,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   };
 
   const drain = createDrain({
-    clock,
-    random: parts.random,
+    ...parts,
     send,
     // Memory belongs to this tab alone, so it is emptied without the lock.
     sources: () => (leading ? [store, memory] : [memory]),

@@ -35,7 +35,7 @@ export interface Drain {
 
 /** Longest late window of a placement; after it the service takes no event any more. */
 const longestAgeMs = 7 * 86_400_000;
-/** Records read at once, two full requests: they block the main thread for about a millisecond. */
+/** Events read at once, two full requests: they block the main thread for about a millisecond. */
 const chunk = 200;
 /** Events a request while the last answer is missing: a lost answer then repeats few of them. */
 const cautiousEvents = 25;
@@ -94,8 +94,12 @@ export function createDrain(parts: DrainParts): Drain {
   /** Empties one store, as long as sending does not fail. */
   const empty = async (source: EventStore): Promise<void> => {
     let records: StoredRecord[] = [];
+    /** Events in a record: 1 in a calm game, up to 64 in a burst. */
+    let density = 8;
+    const read = (after: number): Promise<StoredRecord[]> =>
+      source.read(after, Math.ceil(chunk / density));
     for (;;) {
-      if (records.length === 0) records = await source.read(-1, chunk);
+      if (records.length === 0) records = await read(-1);
       // What is on its way past the store would be sent twice.
       await leaving;
       if (stopped || !parts.sources().includes(source)) return;
@@ -104,10 +108,11 @@ export function createDrain(parts: DrainParts): Drain {
       const batch = nextBatch(records, backOff.failures() > 0 ? cautiousEvents : wireLimits.events);
       const last = records[batch.records - 1]?.key ?? first.key;
       const rest = records.slice(batch.records);
+      density = Math.max(1, batch.events.length / batch.records);
       const [sent, next] = await Promise.all([
         deliver(source, batch, first.key, last),
         // The next records are read while these are on their way; should that fail, they are read later.
-        rest.length > 0 ? rest : source.read(last, chunk).catch(() => []),
+        rest.length > 0 ? rest : read(last).catch(() => []),
       ]);
       if (!sent) return;
       records = next;

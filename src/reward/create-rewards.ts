@@ -56,15 +56,12 @@ export function createRewards(parts: RewardsParts): Rewards {
   };
 
   const confirmation = createConfirmation({
-    client: parts.client,
-    clock,
-    random: parts.random,
+    ...parts,
     pending,
     onStatus: (status) => settle([status]),
   });
   const delivery = createDelivery({
     ...parts,
-    isVisible: () => lifecycle.isVisible(),
     onError(error) {
       handlerErrors += 1;
       lastError = String(error);

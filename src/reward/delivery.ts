@@ -1,5 +1,6 @@
 import { bounded } from '../platform/bounded.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { PageLifecycle } from '../platform/page-lifecycle.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, isDue, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
@@ -11,7 +12,7 @@ export interface DeliveryParts {
   random: () => number;
   /** Calls back when the engine runs game code. */
   deliver(callback: () => void): void;
-  isVisible(): boolean;
+  lifecycle: Pick<PageLifecycle, 'isVisible'>;
   onError(error: unknown): void;
 }
 
@@ -125,7 +126,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     running = false;
   };
   const isReady = (): boolean =>
-    !stopped && handlers.size > 0 && parts.isVisible() && ledger.seen().some(isDue);
+    !stopped && handlers.size > 0 && parts.lifecycle.isVisible() && ledger.seen().some(isDue);
   const wake = (): void => {
     if (!isReady()) return;
     again = true;

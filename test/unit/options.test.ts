@@ -48,7 +48,7 @@ describe('checkOptions', () => {
   });
 
   it.each([
-    [undefined, 'option_missing', /options/],
+    [undefined, 'option_missing', /publishableKey/],
     [{}, 'option_missing', /publishableKey/],
     [{ publishableKey: good.publishableKey }, 'option_missing', /serviceUrl/],
     [{ ...good, userref: 'a' }, 'option_unknown', /userref.*userRef/],

@@ -365,9 +365,31 @@ test('reads the next records while a batch is on its way', async () => {
   openTab({ store: { ...store, read, close: () => undefined } });
   await settled();
   expect(service.counted).toHaveLength(250);
-  expect(service.requests.map(({ batch }) => batch.events.length)).toEqual([100, 100, 50]);
-  // The second request holds the last records that were known.
-  expect(reads).toContainEqual({ after: 200, requests: 2 });
+  expect(service.requests.map(({ batch }) => batch.events.length)).toEqual([25, 100, 100, 25]);
+  // The third request holds the last records that were known.
+  expect(reads).toContainEqual({ after: 225, requests: 3 });
+});
+
+test('reads no more events at once than some requests hold, however many a record has', async () => {
+  const { service, store, openTab } = browser();
+  const json = JSON.stringify(adEvent());
+  const records = Array.from({ length: 100 }, (_, index) => ({
+    v: 1 as const,
+    at: 0,
+    events: Array.from({ length: 50 }, (__, nth) => json.replace('{', `{"id":"${index}-${nth}",`)),
+  }));
+  await store.append(records);
+  const limits: number[] = [];
+  const read: typeof store.read = (after, limit) => {
+    limits.push(limit);
+    return store.read(after, limit);
+  };
+  openTab({ store: { ...store, read, close: () => undefined } });
+  // The count at the start looks through everything, in steps of its own.
+  await settled();
+  expect(service.counted).toHaveLength(5_000);
+  const [, , ...ofDrain] = limits;
+  expect(new Set(ofDrain)).toEqual(new Set([25, 4]));
 });
 
 test('tells the service once how many events were given up, and why', async () => {

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { killAgainAndAgain } from '../kills/kills.ts';
+
+test('nothing that was acknowledged is lost when the service is killed under load, twice', async () => {
+  const report = await killAgainAndAgain({ kills: 2 });
+  expect(report).toMatchObject({ lost: [], torn: [] });
+  // Otherwise it would show nothing.
+  expect(report.decisions).toBeGreaterThan(50);
+  expect(report.events).toBeGreaterThan(50);
+});

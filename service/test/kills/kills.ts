@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Decision, EventBatchResult } from '@trueward/protocol/wire';
+import { Agent, request } from 'undici';
+import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import type { Database } from '../../src/store/database.ts';
+import { type RunningService, startService } from '../start-service.ts';
+
+interface KillOptions {
+  kills: number;
+  /** Absent: the embedded database. */
+  databaseUrl?: string;
+  onRound?(text: string): void;
+}
+
+interface KillReport {
+  decisions: number;
+  events: number;
+  /** Ids that were acknowledged and are not in the database. */
+  lost: string[];
+  /** What is in the database by half: sums that differ from the rows. */
+  torn: string[];
+}
+
+const atOnce = 32;
+
+/** Kills a service under load again and again, and looks for what it had acknowledged. */
+export async function killAgainAndAgain({
+  kills,
+  databaseUrl,
+  onRound,
+}: KillOptions): Promise<KillReport> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'trueward-kills-'));
+  const env = {
+    RATE_LIMITS: 'off',
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+  };
+  const acknowledged = { decisions: new Set<string>(), events: new Set<string>() };
+  const report: KillReport = { decisions: 0, events: 0, lost: [], torn: [] };
+  try {
+    for (let kill = 1; kill <= kills; kill += 1) {
+      const service = await startService({ dataDir, env });
+      const load = startLoad(service, acknowledged);
+      await load.flows;
+      // At another point of the work each time: the first has the fewest rows, the last the most.
+      await sleep(200 + Math.random() * 800);
+      await service.kill();
+      await load.ended;
+      const found = await inspect(dataDir, databaseUrl, acknowledged);
+      report.lost = found.lost;
+      report.torn.push(...found.torn);
+      report.decisions = acknowledged.decisions.size;
+      report.events = acknowledged.events.size;
+      onRound?.(
+        `kill ${kill}: ${report.decisions} decisions and ${report.events} events acknowledged so far, ${found.lost.length} lost`,
+      );
+      if (found.lost.length > 0 || found.torn.length > 0) break;
+    }
+    return report;
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+type Acknowledged = Record<'decisions' | 'events', Set<string>>;
+
+/** Players that ask for ads and report what they saw, until the service is gone. */
+function startLoad(
+  service: RunningService,
+  acknowledged: Acknowledged,
+): { flows: Promise<void>; ended: Promise<unknown> } {
+  const agent = new Agent({ connections: atOnce });
+  let begun: () => void = () => undefined;
+  const flows = new Promise<void>((resolve) => (begun = resolve));
+  const post = async <T>(path: string, body: object): Promise<T> => {
+    const answer = await request(service.url + path, {
+      method: 'POST',
+      dispatcher: agent,
+      headers: {
+        authorization: `Bearer ${service.keys.sandbox.publishable}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`);
+    return JSON.parse(text) as T;
+  };
+  const play = async (): Promise<void> => {
+    for (;;) {
+      const decision = await post<Decision>('/v1/decisions', {
+        placement: 'revive',
+        user_ref: randomUUID(),
+      });
+      acknowledged.decisions.add(decision.id);
+      begun();
+      const occurred_at = new Date().toISOString();
+      const { results } = await post<EventBatchResult>('/v1/events', {
+        sent_at: occurred_at,
+        events: ['start', 'first_quartile'].map((type) => ({
+          id: randomUUID(),
+          type,
+          decision_id: decision.id,
+          token: decision.token,
+          occurred_at,
+        })),
+      });
+      for (const { id, status } of results)
+        if (status === 'accepted') acknowledged.events.add(`${decision.id}/${id}`);
+    }
+  };
+  const players = Array.from({ length: atOnce }, () =>
+    play().catch((error: unknown) => {
+      // Only the kill may end a player; anything that the service answered is a failure of its own.
+      if (error instanceof Error && error.message.startsWith('/v1/')) throw error;
+    }),
+  );
+  const ended = Promise.all(players).then(() => agent.destroy());
+  return { flows: Promise.race([flows, ended.then(() => undefined)]), ended };
+}
+
+/** Opens the database as it was left, as the next start would, and compares. */
+async function inspect(
+  dataDir: string,
+  databaseUrl: string | undefined,
+  { decisions, events }: Acknowledged,
+): Promise<Pick<KillReport, 'lost' | 'torn'>> {
+  const database: Database =
+    databaseUrl === undefined
+      ? await openPGlite(join(dataDir, 'database'), () => undefined)
+      : openPostgres(databaseUrl, () => undefined);
+  try {
+    const stored = await database.query<{ id: string }>('SELECT id FROM decisions');
+    const storedEvents = await database.query<{ id: string }>(
+      `SELECT decision_id || '/' || id AS id FROM ad_events`,
+    );
+    const there = new Set([...stored, ...storedEvents].map(({ id }) => id));
+    const [sums] = await database.query<{ requests: number }>(
+      `SELECT coalesce(sum(count), 0)::bigint AS requests FROM rollups WHERE metric = 'requests'`,
+    );
+    return {
+      lost: [...decisions, ...events].filter((id) => !there.has(id)),
+      torn:
+        sums?.requests === stored.length
+          ? []
+          : [`${stored.length} decisions, but the report counts ${sums?.requests} requests`],
+    };
+  } finally {
+    await database.close();
+  }
+}
