@@ -23,11 +23,20 @@ export function createDecisionLane(
 ): Lane<MadeDecision, void> {
   return createLane({
     async commit(items) {
-      for (const group of groupByScope(items)) await record(database, writeEvents, group);
+      await recordDecisions(database, writeEvents, items);
       if (items.some(({ event }) => event)) onEvents();
       return items.map(() => undefined);
     },
   });
+}
+
+/** Writes decisions, their sums and their events; those of one account and environment at once. */
+export async function recordDecisions(
+  database: Database,
+  writeEvents: WriteEvents,
+  items: readonly MadeDecision[],
+): Promise<void> {
+  for (const group of groupByScope(items)) await record(database, writeEvents, group);
 }
 
 /** A decision and its sums in one statement: on the embedded store each statement is a turn of its thread. */

@@ -27,6 +27,8 @@ interface KillReport {
 }
 
 const atOnce = 32;
+/** A service is killed when it has acknowledged so much of either kind since its start. */
+const enough = 100;
 
 /** Kills a service under load again and again, and looks for what it had acknowledged. */
 export async function killAgainAndAgain({
@@ -46,8 +48,8 @@ export async function killAgainAndAgain({
       const service = await startService({ dataDir, env });
       const load = startLoad(service, acknowledged);
       await load.flows;
-      // At another point of the work each time: the first has the fewest rows, the last the most.
-      await sleep(200 + Math.random() * 800);
+      // In the midst of the work, at another point each time.
+      await sleep(Math.random() * 500);
       await service.kill();
       await load.ended;
       const found = await inspect(dataDir, databaseUrl, acknowledged);
@@ -74,8 +76,14 @@ function startLoad(
   acknowledged: Acknowledged,
 ): { flows: Promise<void>; ended: Promise<unknown> } {
   const agent = new Agent({ connections: atOnce });
-  let begun: () => void = () => undefined;
-  const flows = new Promise<void>((resolve) => (begun = resolve));
+  const before = { decisions: acknowledged.decisions.size, events: acknowledged.events.size };
+  let announce: () => void = () => undefined;
+  const flows = new Promise<void>((resolve) => (announce = resolve));
+  const look = (): void => {
+    const decisions = acknowledged.decisions.size - before.decisions;
+    const events = acknowledged.events.size - before.events;
+    if (decisions >= enough && events >= enough) announce();
+  };
   const post = async <T>(path: string, body: object): Promise<T> => {
     const answer = await request(service.url + path, {
       method: 'POST',
@@ -97,7 +105,6 @@ function startLoad(
         user_ref: randomUUID(),
       });
       acknowledged.decisions.add(decision.id);
-      begun();
       const occurred_at = new Date().toISOString();
       const { results } = await post<EventBatchResult>('/v1/events', {
         sent_at: occurred_at,
@@ -111,6 +118,7 @@ function startLoad(
       });
       for (const { id, status } of results)
         if (status === 'accepted') acknowledged.events.add(`${decision.id}/${id}`);
+      look();
     }
   };
   const players = Array.from({ length: atOnce }, () =>

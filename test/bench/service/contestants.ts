@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pg from 'pg';
+import { startService } from '../../../service/test/start-service.ts';
+import type { Window } from './load.ts';
+import { load } from './load.ts';
+import { processorTimeUs } from './processor-time.ts';
+
+export type Name = 'echo' | 'postgresql' | 'embedded';
+
+/** A window with the processor time that one request cost. */
+export interface Measured extends Window {
+  /** Of the process that answers, its database thread included. */
+  cpuUs: number;
+  /** Of the PostgreSQL server, where there is one. */
+  databaseCpuUs?: number;
+}
+
+export interface Contestant {
+  name: Name;
+  measure(ms: number): Promise<Measured>;
+  stop(): Promise<unknown>;
+}
+
+let users = 0;
+/** Each from another player, so that nothing is answered from what was known. */
+const decisionRequest = (): string =>
+  JSON.stringify({ placement: 'revive', user_ref: `player-${(users += 1)}`, locale: 'en' });
+
+export async function startEcho(): Promise<Contestant> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'echo.mjs')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const { url } = JSON.parse(line) as { url: string };
+  return {
+    name: 'echo',
+    async measure(ms) {
+      const before = processorTimeUs(child.pid ?? 0);
+      const window = await load({ url, path: '/', body: decisionRequest }, ms);
+      return { ...window, cpuUs: (processorTimeUs(child.pid ?? 0) - before) / window.count };
+    },
+    async stop() {
+      child.kill();
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** The service as it is delivered, with its limits off: a flood from one address is the point here. */
+export async function startContestant(databaseUrl?: string): Promise<Contestant> {
+  const service = await startService({
+    env: {
+      RATE_LIMITS: 'off',
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    },
+  });
+  const target = {
+    url: service.url,
+    path: '/v1/decisions',
+    key: service.keys.sandbox.publishable,
+    body: decisionRequest,
+  };
+  const pid = service.process.pid ?? 0;
+  return {
+    name: databaseUrl === undefined ? 'embedded' : 'postgresql',
+    async measure(ms) {
+      const before = [processorTimeUs(pid), await serverTimeUs(databaseUrl)] as const;
+      const window = await load(target, ms);
+      const after = [processorTimeUs(pid), await serverTimeUs(databaseUrl)] as const;
+      return {
+        ...window,
+        cpuUs: (after[0] - before[0]) / window.count,
+        ...(databaseUrl === undefined
+          ? {}
+          : { databaseCpuUs: (after[1] - before[1]) / window.count }),
+      };
+    },
+    stop: service.stop,
+  };
+}
+
+/** Of all processes of a PostgreSQL server on this machine but the one that is asked. */
+async function serverTimeUs(databaseUrl: string | undefined): Promise<number> {
+  if (databaseUrl === undefined) return 0;
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>(
+    'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
+  );
+  await client.end();
+  return rows.reduce((sum, { pid }) => sum + processorTimeUs(pid), 0);
+}

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import type {
+  DecisionRecord,
+  MadeDecision,
+} from '../../../service/src/decision/decision-record.ts';
+import {
+  createDecisionLane,
+  recordDecisions,
+} from '../../../service/src/decision/record-decisions.ts';
+import { systemClock } from '../../../service/src/platform/clock.ts';
+import { createIds } from '../../../service/src/platform/ids.ts';
+import type { Database } from '../../../service/src/store/database.ts';
+import { migrate } from '../../../service/src/store/migrate.ts';
+import { openPGlite } from '../../../service/src/store/pglite/open-pglite.ts';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
+
+/** Decisions stored per second in the three ways. */
+export interface GroupCommit {
+  /** Together, as the service does it. */
+  together: number;
+  /** Each in a transaction of its own, with its sums. */
+  each: number;
+  /** Each in a transaction of its own, without the sums that reports need. */
+  eachWithoutSums: number;
+}
+
+const atOnce = 64;
+const makeId = createIds(systemClock, randomBytes);
+const nothing = async (): Promise<void> => undefined;
+
+/** Stores decisions for so long in each way, in turns, and takes the best turn of each. */
+export async function measureGroupCommit(
+  databaseUrl: string | undefined,
+  rounds: number,
+  ms: number,
+): Promise<GroupCommit> {
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
+  const database: Database =
+    databaseUrl === undefined
+      ? await openPGlite(join(folder, 'database'), () => undefined)
+      : openPostgres(databaseUrl, (error) => console.error(error));
+  try {
+    await migrate(database);
+    const lane = createDecisionLane(database, nothing, () => undefined);
+    const ways: Record<keyof GroupCommit, (made: MadeDecision) => Promise<unknown>> = {
+      together: lane.push,
+      each: (made) => recordDecisions(database, nothing, [made]),
+      eachWithoutSums: ({ scope, record }) =>
+        database.query(
+          'INSERT INTO decisions SELECT * FROM jsonb_populate_record(NULL::decisions, $1::text::jsonb)',
+          [
+            JSON.stringify({
+              ...record,
+              account_id: scope.accountId,
+              environment: scope.environment,
+              reward_state: 'none',
+            }),
+          ],
+        ),
+    };
+    const best: GroupCommit = { together: 0, each: 0, eachWithoutSums: 0 };
+    for (let round = 0; round < rounds; round += 1) {
+      for (const name of Object.keys(ways) as (keyof GroupCommit)[])
+        best[name] = Math.max(best[name], await perSecond(ways[name], ms));
+    }
+    return best;
+  } finally {
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function perSecond(store: (made: MadeDecision) => Promise<unknown>, ms: number) {
+  const startedMs = performance.now();
+  let count = 0;
+  const work = async (): Promise<void> => {
+    while (performance.now() - startedMs < ms) {
+      await store(decision());
+      count += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return (count * 1_000) / (performance.now() - startedMs);
+}
+
+const scope = { accountId: 'acc_bench', environment: 'sandbox' } as const;
+function decision(): MadeDecision {
+  const now = new Date().toISOString();
+  const record: DecisionRecord = {
+    id: makeId('decision'),
+    status: 'filled',
+    reason: null,
+    placement: 'revive',
+    format: 'rewarded',
+    creative_id: 'crv_bench',
+    media_format: 'video',
+    advertiser_id: 'adv_bench',
+    source_id: 'src_bench',
+    house_ad_id: 'had_bench',
+    user_ref: 'player-1',
+    viewer: 'player-1',
+    custom_data: null,
+    reward: { type: 'coins', amount: 25 },
+    required_ms: 12_000,
+    invalid_reason: null,
+    simulate: null,
+    issued_at: now,
+    expires_at: now,
+    late_at: now,
+  };
+  return { scope, record };
+}

@@ -1,0 +1,129 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { median, ratio } from '../outbox/statistics.ts';
+import type { Measured, Name } from './contestants.ts';
+import type { GroupCommit } from './group-commit.ts';
+
+export interface Results {
+  rounds: Partial<Record<Name, Measured>>[];
+  groupCommit: Partial<Record<Exclude<Name, 'echo'>, GroupCommit>>;
+}
+
+const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
+const names: Record<Name, string> = {
+  echo: 'bare echo',
+  postgresql: 'decision on PostgreSQL',
+  embedded: 'decision on the embedded store',
+};
+/** Most processor time of a stored decision, in echoes. */
+const budgets = { postgresql: 2, embedded: 3.5 };
+const groupCommitBudget = 2;
+
+const number = (value: number | undefined, digits = 0): string =>
+  value === undefined || !Number.isFinite(value) ? '–' : value.toFixed(digits);
+const table = (head: string[], rows: string[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+
+/** Writes the tables and all figures. */
+export async function writeReport(
+  results: Results,
+  plan: { rounds: number; seconds: number },
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'results.json'), `${JSON.stringify(results, null, 1)}\n`);
+  const text = await format(describe(results, plan), { parser: 'markdown', printWidth: 100 });
+  await writeFile(join(folder, 'README.md'), text);
+}
+
+function describe(results: Results, { rounds, seconds }: { rounds: number; seconds: number }) {
+  const [cpu] = cpus();
+  const machine = `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${number(loadavg()[0], 1)}, Node ${process.versions.node}`;
+  return `# What a stored decision costs
+
+\`npm run bench:service\` measures this again. ${new Date().toISOString().slice(0, 10)}, ${machine}.
+
+${table(['Budget', 'Measured', ''], verdicts(results))}
+
+Ratios are taken within one round, in which the contestants follow each other at once, and the
+median of ${rounds} rounds counts: what else the machine does is in both halves of a ratio.
+
+## Processor time
+
+A request for a rewarded ad, from another player each time, ${seconds} seconds, 64 at a time, with
+the service as it is delivered (\`node service/dist/main.js start\`), its rate limits off. The echo is a
+\`node:http\` server that takes the same body in and sends it back. An answer comes after its row is
+on the disk. Everything shares one machine: load, service and database.
+
+${table(
+  [
+    '',
+    'µs per request, median',
+    'least',
+    'of PostgreSQL itself',
+    'requests/s, best',
+    'p50, ms',
+    'p99, ms',
+  ],
+  (Object.keys(names) as Name[]).flatMap((name) => {
+    const all = results.rounds.flatMap((round) => round[name] ?? []);
+    const of = (field: keyof Measured) => all.flatMap((one) => one[field] ?? []);
+    return all.length === 0
+      ? []
+      : [
+          [
+            names[name],
+            number(median(of('cpuUs'))),
+            number(Math.min(...of('cpuUs'))),
+            number(median(of('databaseCpuUs'))),
+            number(Math.max(...of('perSecond'))),
+            number(median(of('p50Ms')), 1),
+            number(median(of('p99Ms')), 1),
+          ],
+        ];
+  }),
+)}
+
+The embedded store works in a thread of the same process, so that its time is counted. That of a
+PostgreSQL server is not part of the budget, and shown beside it.
+
+## Group commit
+
+Decisions stored per second, 64 waiting at a time, without HTTP; the best of two turns of ${seconds} seconds.
+
+${table(
+  ['', 'together', 'each on its own', 'each, without the sums of reports'],
+  Object.entries(results.groupCommit).map(([name, { together, each, eachWithoutSums }]) => [
+    name === 'embedded' ? 'embedded store' : 'PostgreSQL, 8 connections',
+    number(together),
+    number(each),
+    number(eachWithoutSums),
+  ]),
+)}
+`;
+}
+
+function verdicts({ rounds, groupCommit }: Results): string[][] {
+  const rows: string[][] = [];
+  for (const name of ['postgresql', 'embedded'] as const) {
+    const ratios = rounds.flatMap((round) => ratio(round[name]?.cpuUs, round.echo?.cpuUs) ?? []);
+    const middle = median(ratios);
+    if (middle === undefined) continue;
+    const budget = budgets[name];
+    rows.push([
+      `a ${names[name]}: at most ${budget} × the processor time of the echo`,
+      `${number(middle, 2)} × (${ratios.map((one) => number(one, 2)).join(', ')})`,
+      middle <= budget ? 'held' : '**not held**',
+    ]);
+  }
+  for (const [name, { together, each, eachWithoutSums }] of Object.entries(groupCommit)) {
+    const times = together / Math.max(each, eachWithoutSums);
+    rows.push([
+      `group commit, ${name}: at least ${groupCommitBudget} × one insert per request`,
+      `${number(together / each, 1)} × (${number(together / eachWithoutSums, 1)} × an insert without sums)`,
+      times >= groupCommitBudget ? 'held' : '**not held**',
+    ]);
+  }
+  return rows;
+}
