@@ -55,6 +55,8 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
 function unload(video: HTMLVideoElement): void {
   // Only an empty source makes a browser drop the connection and the decoder.
   video.pause();
+  // Chromium keeps a video whose captions are on for as long as the page lives.
+  for (const track of video.textTracks) track.mode = 'disabled';
   video.removeAttribute('src');
   video.load();
   video.remove();

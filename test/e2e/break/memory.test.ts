@@ -1,0 +1,91 @@
+import type { Browser, CDPSession, Page } from 'playwright';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launch, stateOf } from './player.ts';
+import { type Site, startSite } from './site.ts';
+
+// `BREAKS=200 npx vitest run --project e2e test/e2e/break/memory.test.ts` is the long form.
+const breaks = Number(process.env['BREAKS'] ?? 24);
+const warmUp = 12;
+/** More than this for each break would be a leak; a creative alone has 100 kB and more. */
+const bytesPerBreak = 4_000;
+
+let site: Site;
+let browser: Browser;
+
+beforeAll(async () => {
+  site = await startSite();
+  browser = await launch('--autoplay-policy=no-user-gesture-required');
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.stop();
+});
+
+/** Plays breaks with each kind of creative in turn; every third one is closed before it is rewarded. */
+function play(page: Page, count: number): Promise<string[]> {
+  return page.evaluate(async (times) => {
+    const outcomes: string[] = [];
+    const kinds = ['video', 'image', 'html'];
+    const find = (selector: string) =>
+      [...document.body.children]
+        .flatMap((child) => [...(child.shadowRoot?.querySelectorAll<HTMLElement>(selector) ?? [])])
+        .find((element) => element.checkVisibility());
+    const { ads } = window.breakPage;
+    for (let index = 0; index < times; index += 1) {
+      const abort = new AbortController();
+      const running = ads.showRewarded(kinds[index % 3] ?? '', { signal: abort.signal });
+      const off = ads.on('start', () => {
+        if (index % 9 < 3) abort.abort();
+      });
+      // The player closes the ad as soon as it may be closed.
+      const close = setInterval(() => {
+        if (find('.title')?.textContent?.startsWith('Your reward')) find('.close')?.click();
+      }, 50);
+      outcomes.push((await running).outcome);
+      clearInterval(close);
+      off();
+    }
+    return outcomes;
+  }, count);
+}
+
+interface Weight {
+  Nodes: number;
+  JSEventListeners: number;
+  Documents: number;
+  JSHeapUsedSize: number;
+}
+
+async function weigh(session: CDPSession): Promise<Weight> {
+  // What the first collection frees holds more that the second one can free.
+  for (let count = 0; count < 3; count += 1) await session.send('HeapProfiler.collectGarbage');
+  const { metrics } = await session.send('Performance.getMetrics');
+  return Object.fromEntries(metrics.map(({ name, value }) => [name, value])) as never;
+}
+
+it(
+  `${breaks} breaks leave no node, no listener, no document and no memory behind`,
+  { timeout: 60_000 + breaks * 1500 },
+  async () => {
+    const page = await browser.newPage();
+    await page.route('**/v1/decisions', async (route) => {
+      const response = await route.fetch();
+      const decision = (await response.json()) as object;
+      await route.fulfill({ response, json: { ...decision, min_watch_ms: 100 } });
+    });
+    await page.goto(site.pageFor('image'));
+    const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable');
+    await play(page, warmUp);
+    const before = await weigh(session);
+    const outcomes = await play(page, breaks);
+    const after = await weigh(session);
+    expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
+    for (const what of ['Documents', 'Nodes', 'JSEventListeners'] as const)
+      expect(after[what], what).toBe(before[what]);
+    const bytes = Math.round((after.JSHeapUsedSize - before.JSHeapUsedSize) / breaks);
+    console.info(`${breaks} breaks, ${bytes} bytes each, of ${after.JSHeapUsedSize}`);
+    expect(bytes).toBeLessThan(bytesPerBreak);
+    expect(await stateOf(page)).toMatchObject({ nodes: 1, top: 'game' });
+  },
+);
