@@ -112,11 +112,11 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   const abort = () => refuse(signal.reason);
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
-  if (media.url !== undefined) frame.src = media.url;
-  else frame.srcdoc = trusted(media.inline ?? '');
-  host.append(frame);
-  document.body.append(host);
   try {
+    if (media.url !== undefined) frame.src = media.url;
+    else frame.srcdoc = trusted(media.inline ?? '');
+    host.append(frame);
+    document.body.append(host);
     await loaded;
   } catch (error) {
     destroy();

@@ -45,6 +45,12 @@ const media: Record<string, (at: string) => Media> = {
     width: 640,
     height: 360,
   }),
+  inline: () => ({
+    format: 'html',
+    inline: `<!doctype html><script>onmessage = ({ ports: [port] }) => port.postMessage({ type: 'ready' })</script>`,
+    width: 640,
+    height: 360,
+  }),
   missing: (at) => videoOf(at, 'missing.webm'),
   'wrong-type': (at) => videoOf(at, 'lantern.html'),
   broken: (at) => videoOf(at, 'broken.webm'),

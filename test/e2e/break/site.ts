@@ -24,8 +24,10 @@ const types: Record<string, string> = {
 const unchecked = `pk_sandbox_${'0aB'.repeat(10)}`;
 const key = unchecked + keyChecksum(unchecked);
 
-/** `strict`: under the policy that the guide asks for, with Trusted Types and without any exception. */
-export async function startSite({ strict = false } = {}): Promise<Site> {
+/** What the page's policy allows; the guide asks for `strict`, which has Trusted Types and no exception. */
+type Policy = 'none' | 'strict' | 'inline creatives';
+
+export async function startSite(allowed: Policy = 'none'): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-break-'));
   await build({
     root: here,
@@ -41,10 +43,11 @@ export async function startSite({ strict = false } = {}): Promise<Site> {
     (request, response) => void answerAsService(request, response, serviceUrl),
   );
   const serviceUrl = await listen(service);
+  const inline = allowed === 'inline creatives';
   const policy = [
-    `default-src 'none'; script-src 'self'; style-src 'self'; connect-src ${serviceUrl};`,
+    `default-src 'none'; script-src 'self' ${inline ? "'unsafe-inline'" : ''}; style-src 'self'; connect-src ${serviceUrl};`,
     `frame-src ${serviceUrl}; media-src ${serviceUrl}; img-src ${serviceUrl};`,
-    `require-trusted-types-for 'script'; trusted-types 'none'`,
+    `require-trusted-types-for 'script'; trusted-types ${inline ? 'trueward' : "'none'"}`,
   ].join(' ');
 
   async function answer({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -54,7 +57,7 @@ export async function startSite({ strict = false } = {}): Promise<Site> {
     const body = await readFile(file).catch(() => undefined);
     if (body === undefined) return void response.writeHead(404).end();
     response.setHeader('content-type', types[extname(name)] ?? 'text/plain');
-    if (strict) response.setHeader('content-security-policy', policy);
+    if (allowed !== 'none') response.setHeader('content-security-policy', policy);
     response.end(body);
   }
   const pages = createServer((request, response) => void answer(request, response));

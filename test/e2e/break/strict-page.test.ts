@@ -8,7 +8,7 @@ let browser: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  site = await startSite({ strict: true });
+  site = await startSite('strict');
   browser = await launch('--autoplay-policy=no-user-gesture-required');
 });
 afterEach(() => page.context().close());
@@ -45,4 +45,27 @@ it('reports what the policy refuses, so that the test above can fail', async () 
     document.body.append(Object.assign(new Image(), { src: 'https://elsewhere.example/a.png' }));
   });
   await page.waitForFunction(() => window.breakPage.violations.length > 0);
+});
+
+it('touches nothing for an HTML creative without an address, which such a page refuses', async () => {
+  page = await browser.newPage();
+  await page.goto(site.pageFor('inline'));
+  await watch(page);
+  expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'load_failed' });
+  expect(await stateOf(page)).toMatchObject({ nodes: 1, top: 'game', focus: 'play' });
+});
+
+it('shows it on a page with Trusted Types that allows inline scripts and the policy “trueward”', async () => {
+  const lenient = await startSite('inline creatives');
+  try {
+    page = await browser.newPage();
+    await page.goto(lenient.pageFor('inline'));
+    await watch(page);
+    await page.getByText('Your reward is on its way').first().waitFor();
+    await button(page, 'Close ad').first().click();
+    expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
+    expect(await stateOf(page)).toEqual(asBefore('play'));
+  } finally {
+    await lenient.stop();
+  }
 });
