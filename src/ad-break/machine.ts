@@ -192,7 +192,10 @@ function moveOn(
   const next = { ...state, watchedMs, quartiles: Math.max(state.quartiles, reached) };
   if (next.completed || watchedMs < state.minWatchMs) return stay(next, ...effects);
   const completed = complete(next);
-  return stay(completed.state, ...effects, ...completed.effects);
+  effects.push(...completed.effects);
+  // Nobody answers the question any more, and the ad goes on without its answer.
+  if (state.asking && !state.hidden) effects.push({ type: 'resume' });
+  return stay(completed.state, ...effects);
 }
 
 /** The completion is reported before anything else can happen to it, above all before the close. */

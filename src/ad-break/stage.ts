@@ -13,6 +13,8 @@ const stallMs = 8_000;
 const defaultCloseAfterMs = 5_000;
 /** An end card that nobody closes goes by itself, so that no break lasts for ever, in milliseconds. */
 const endCardMs = 10_000;
+/** A page of the advertiser that has not taken the keyboard by then was opened behind, in milliseconds. */
+const leaveMs = 1_000;
 /** How long a question waits for its answer: to play, or whether to close; in milliseconds. */
 const answerMs = 20_000;
 
@@ -48,6 +50,7 @@ export function openStage(
   let paused = false;
   let asked = false;
   let cancelWait: (() => void) | undefined;
+  let cancelLeave: (() => void) | undefined;
 
   const overlay: Overlay = openOverlay(
     { element: creative.element, strings, alt, clickUrl, reward: decision.reward },
@@ -55,7 +58,13 @@ export function openStage(
       closeRequested: () => dispatch({ type: 'closeRequested' }),
       closeConfirmed: () => dispatch({ type: 'closeConfirmed' }),
       closeCancelled: () => dispatch({ type: 'closeCancelled' }),
-      clicked: () => dispatch({ type: 'clicked' }),
+      clicked() {
+        dispatch({ type: 'clicked' });
+        // A new window need not hide this page, but the player is there and not here.
+        dispatch({ type: 'hidden' });
+        cancelLeave?.();
+        cancelLeave = clock.after(leaveMs, () => document.hasFocus() && onVisibility());
+      },
       muteToggled: () => creative.setMuted(!muted),
       tapped() {
         cancelWait?.();
@@ -76,6 +85,7 @@ export function openStage(
   );
   const onVisibility = () => dispatch({ type: document.hidden ? 'hidden' : 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
+  window.addEventListener('focus', onVisibility);
 
   /** Nothing that needs the player waits for ever. */
   function waitAtMost(ms: number, event: BreakEvent): void {
@@ -172,6 +182,8 @@ export function openStage(
     },
     close() {
       document.removeEventListener('visibilitychange', onVisibility);
+      window.removeEventListener('focus', onVisibility);
+      cancelLeave?.();
       cancelCloseAfter();
       cancelWait?.();
       watchdog.stop();

@@ -118,6 +118,10 @@ function checkHistory(effects: BreakEffect[], state: BreakState): void {
   ]) {
     expect(count(once), once).toBeLessThanOrEqual(1);
   }
+  if (state.phase === 'showing') {
+    const last = list.filter((name) => name === 'pause' || name === 'resume').at(-1);
+    expect(last === 'pause', 'stands still').toBe(state.hidden || state.asking);
+  }
   if (count('close') > 0) {
     expect(list.indexOf('close')).toBeLessThan(list.indexOf('release'));
     if (count('complete') > 0) expect(list.indexOf('complete')).toBeLessThan(list.indexOf('close'));

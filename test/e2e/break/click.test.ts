@@ -1,0 +1,75 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { EventBatch } from '../../../protocol/wire.ts';
+import { asBefore, button, hasStarted, launch, resultOf, stateOf, watch } from './player.ts';
+import { type Site, startSite } from './site.ts';
+
+let site: Site;
+let browser: Browser;
+let page: Page;
+let events: string[];
+
+beforeAll(async () => {
+  site = await startSite();
+  browser = await launch('--autoplay-policy=no-user-gesture-required');
+});
+afterEach(() => page.context().close());
+afterAll(async () => {
+  await browser?.close();
+  await site?.stop();
+});
+
+async function open(placement: string): Promise<void> {
+  page = await browser.newPage();
+  events = [];
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/v1/events')) return;
+    const batch = request.postDataJSON() as EventBatch;
+    events.push(...batch.events.map(({ type }) => type));
+  });
+  await page
+    .context()
+    .route('https://advertiser.example/**', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>The advertiser</title>' }),
+    );
+  await page.goto(site.pageFor(placement));
+  await watch(page);
+  await hasStarted(page);
+}
+
+const isPaused = () => page.evaluate(() => document.querySelector('video')?.paused);
+
+/** Says whether the player is at this window; a browser without a screen always says yes. */
+const setFocus = (here: boolean) =>
+  page.evaluate((has) => {
+    document.hasFocus = () => has;
+    if (has) window.dispatchEvent(new FocusEvent('focus'));
+  }, here);
+
+it('a click opens the advertiser’s page in a new tab, counts once, and pauses until the player is back', async () => {
+  await open('video');
+  await setFocus(false);
+  const opened = page.waitForEvent('popup');
+  const link = page.getByRole('link', { name: 'Learn more' });
+  await link.click();
+  const tab = await opened;
+  await expect.poll(() => tab.title()).toBe('The advertiser');
+  expect(await tab.evaluate(() => opener)).toBeNull();
+  expect(await isPaused()).toBe(true);
+  await setFocus(true);
+  await expect.poll(isPaused).toBe(false);
+  await link.click();
+  await page.getByText('Your reward is on its way').first().waitFor();
+  await button(page, 'Close ad').first().click();
+  expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
+  expect(await stateOf(page)).toEqual(asBefore('play'));
+  await expect.poll(() => events).toContain('close');
+  expect(events.filter((type) => type === 'click')).toHaveLength(1);
+});
+
+it('a click whose page opens behind this one interrupts the ad only for a moment', async () => {
+  await open('video');
+  await page.getByRole('link', { name: 'Learn more' }).click();
+  expect(await isPaused()).toBe(true);
+  await expect.poll(isPaused).toBe(false);
+});
