@@ -22,6 +22,9 @@ export interface Ledger {
 /** Longer than any late window (7 days), so that support can still see what became of a reward. */
 const keptMs = 30 * 86_400_000;
 
+/** So many entries are read at once: a thousand cost a task of 7 ms. */
+const pageSize = 200;
+
 const isEntry = (value: unknown): value is LedgerEntry =>
   (value as Partial<LedgerEntry> | undefined)?.v === 1;
 
@@ -90,12 +93,18 @@ export function createLedger(options: {
     async all() {
       const oldest = options.clock.now() - keptMs;
       await attempt(async (store) => {
-        for (const entry of await promisifyRequest<unknown[]>(store.getAll())) {
-          if (!isEntry(entry)) continue;
-          const { decisionId } = entry;
-          const waiting = entry.state === 'pending' || isDue(entry);
-          if (!waiting && entry.trackedAt < oldest) store.delete(decisionId);
-          else if (!unsaved.has(decisionId)) mirror.set(decisionId, entry);
+        for (let after: IDBKeyRange | undefined; ;) {
+          const values = promisifyRequest<unknown[]>(store.getAll(after, pageSize));
+          const keys = await promisifyRequest(store.getAllKeys(after, pageSize));
+          for (const entry of await values) {
+            if (!isEntry(entry)) continue;
+            const { decisionId } = entry;
+            const waiting = entry.state === 'pending' || isDue(entry);
+            if (!waiting && entry.trackedAt < oldest) store.delete(decisionId);
+            else if (!unsaved.has(decisionId)) mirror.set(decisionId, entry);
+          }
+          if (keys.length < pageSize) return;
+          after = IDBKeyRange.lowerBound(keys.at(-1), true);
         }
       });
       return [...mirror.values()];

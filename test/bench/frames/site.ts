@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { build } from 'vite';
+import { build, type Plugin } from 'vite';
 import type { EventBatch } from '../../../protocol/wire.ts';
 
 const here = import.meta.dirname;
@@ -13,39 +13,48 @@ export const phasers = { '4.2': 'phaser', '3.90': 'phaser3', '3.60': 'phaser360'
 
 const page = (version: string): string => `<!doctype html><title>Frames</title>
 <script src="/timers.js"></script><script src="/phaser-${version}.js"></script>
-<script src="/sdk.js"></script><script src="/bench.js"></script>`;
+<script src="/sdk.js"></script><script src="/peer.js"></script><script src="/bench.js"></script>`;
+
+/** The peer imports Phaser by name; here it gets that of the page. */
+const phaserOfThePage: Plugin = {
+  name: 'phaser-of-the-page',
+  resolveId: (id) => (id === 'phaser' ? '\0phaser' : undefined),
+  load: (id) => (id === '\0phaser' ? 'export const { Plugins } = window.Phaser;' : undefined),
+};
 
 /** Bundles one file into one classic script, not minified, so that a profile names its functions. */
-async function bundle(file: string, name: string): Promise<string> {
+async function bundle(entry: string, name: string): Promise<string> {
   const results = await build({
     configFile: false,
     root: here,
     logLevel: 'error',
     resolve: { tsconfigPaths: true },
+    plugins: [phaserOfThePage],
     build: {
       target: 'es2022',
       minify: false,
       write: false,
-      lib: { entry: join(here, 'page', file), formats: ['iife'], name },
+      lib: { entry, formats: ['iife'], name },
       rolldownOptions: { output: { codeSplitting: false } },
     },
   });
   const [result] = [results].flat();
-  if (result === undefined || !('output' in result)) throw new Error(`${file} was not built.`);
+  if (result === undefined || !('output' in result)) throw new Error(`${entry} was not built.`);
   return result.output[0].code;
 }
 
 /** Serves the pages, and stands in for the service: it takes every event and rewards what was watched. */
-export async function startSite(): Promise<{ url: string; close(): Promise<void> }> {
+export async function startSite(peer?: string): Promise<{ url: string; close(): Promise<void> }> {
   const files = new Map<string, string>([
-    ['/sdk.js', await bundle('sdk.ts', 'Sdk')],
-    ['/bench.js', await bundle('bench.ts', 'Bench')],
-    ['/timers.js', await bundle('count-timers.ts', 'Timers')],
+    ['/sdk.js', await bundle(join(here, 'page/sdk.ts'), 'Sdk')],
+    ['/bench.js', await bundle(join(here, 'page/bench.ts'), 'Bench')],
+    ['/timers.js', await bundle(join(here, 'page/count-timers.ts'), 'Timers')],
+    ['/peer.js', peer === undefined ? '' : await bundle(join(peer, 'lib/index.js'), 'Peer')],
   ]);
   for (const [version, name] of Object.entries(phasers)) {
     files.set(
       `/phaser-${version}.js`,
-      await readFile(join(modules, name, 'dist/phaser.js'), 'utf8'),
+      await readFile(join(modules, name, 'dist/phaser.min.js'), 'utf8'),
     );
     files.set(`/${version}.html`, page(version));
   }

@@ -385,6 +385,16 @@ test('works without a database, and says so', async () => {
   expect(rewards.diagnostics().storage).toBe('memory');
 });
 
+test('a ledger of more rewards than are read at once is read to its end', async () => {
+  const before = openTab();
+  const ids = Array.from({ length: 401 }, (_, index) => `dec_${index}`);
+  await Promise.all(ids.map((id) => watch(before.rewards, id)));
+  before.rewards.destroy();
+  const { rewards } = openTab();
+  const found = await rewards.list();
+  expect(new Set(found.map(({ decisionId }) => decisionId))).toEqual(new Set(ids));
+});
+
 test('a decision without a reward leaves no trace', async () => {
   const { rewards } = openTab();
   const { reward: _, ...interstitial } = decision('dec_1');

@@ -37,6 +37,8 @@ function startGame(): Promise<Phaser.Game> {
 }
 
 let now = performance.now();
+/** Until a contestant has done what it does at its start. */
+const settleMs = 800;
 
 /** Steps by hand: as many frames as wanted, with no wait between them. */
 function step(game: Phaser.Game, count: number): void {
@@ -60,7 +62,7 @@ async function prepare(contestant: Contestant): Promise<void> {
   current = await startGame();
   current.loop.sleep();
   contestants[contestant](current);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await new Promise((resolve) => setTimeout(resolve, settleMs));
   step(current, 500);
   resetTimers();
 }
@@ -74,14 +76,14 @@ async function compare(
   const game = await startGame();
   game.loop.sleep();
   const turn = contestants[contestant](game);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await new Promise((resolve) => setTimeout(resolve, settleMs));
   const block = (on: boolean): number => {
     turn(on);
     const from = performance.now();
     step(game, steps);
     return ((performance.now() - from) * 1000) / steps;
   };
-  step(game, 2000);
+  step(game, 1000);
   const found = { without: [] as number[], with: [] as number[] };
   for (let pair = 0; pair < pairs; pair += 1) {
     for (const on of pair % 2 === 0 ? [false, true] : [true, false])

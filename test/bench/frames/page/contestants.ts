@@ -1,5 +1,10 @@
 import type * as Phaser from 'phaser';
 
+declare global {
+  /** The peer's plugin, as its own source exports it. */
+  var Peer: { PokiPlugin: typeof Phaser.Plugins.BasePlugin };
+}
+
 /** Puts a contestant into a game. The function that it returns takes it in (`true`) and out of frames. */
 type Attach = (game: Phaser.Game) => (on: boolean) => void;
 
@@ -22,7 +27,7 @@ const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 
 export { options as adsOptions };
 
-/** Who is measured. All but ours are written for this measurement; nobody's code is copied. */
+/** Who is measured. All but ours and the peer are written for this measurement; nobody's code is copied. */
 export const contestants = {
   /** The game alone: how much two halves of the same differ. */
   nothing: () => () => {},
@@ -58,6 +63,22 @@ export const contestants = {
       const now = names.join();
       if (now !== before) before = now;
     });
+  },
+  /** A published plugin, where `--peer` said where its source is; its platform is a stub. */
+  peer(game) {
+    const { PokiPlugin } = Peer;
+    const data = { loadingSceneKey: 'Load', gameplaySceneKey: 'Play', autoCommercialBreak: false };
+    const plugin = game.plugins.install(
+      'peer',
+      PokiPlugin,
+      true,
+      undefined,
+      data,
+    ) as Phaser.Plugins.BasePlugin;
+    return (on) => {
+      plugin.stop();
+      if (on) plugin.start();
+    };
   },
 } satisfies Record<string, Attach>;
 
