@@ -1,0 +1,115 @@
+import type { Problem } from '@trueward/protocol/wire';
+import { expect, test } from 'vitest';
+import { type OpenApi, operationsOf, readOpenApi } from '../fuzz/operations.ts';
+import { startInProcess } from '../in-process.ts';
+import { createClient } from './client.ts';
+
+test('the page of documents shows every operation, and loads and runs nothing', async () => {
+  const running = await startInProcess();
+  const document: OpenApi = await readOpenApi(running.url);
+  const answer = await fetch(`${running.url}/docs`);
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';/);
+  const page = await answer.text();
+  for (const { id } of operationsOf(document)) expect(page).toContain(`<section id="${id}">`);
+  for (const name of Object.keys(document.components.schemas))
+    expect(page).toContain(`<section id="schema-${name}">`);
+  expect(page).not.toMatch(/<script|\bsrc=|@import|url\(/);
+  await running.stop();
+});
+
+test('metrics count requests by route, and are for this machine or for who has the token', async () => {
+  const token = 'a-token-of-sixteen';
+  const [open, closed] = await Promise.all([
+    startInProcess(),
+    startInProcess({ METRICS_TOKEN: token }),
+  ]);
+  const client = createClient(open);
+  await client.call('GET', `/v1/placements/plc_unknown`, client.secret);
+  const text = await (await fetch(`${open.url}/metrics`)).text();
+  expect(text).toMatch(
+    /trueward_http_request_duration_seconds_count\{method="GET",route="\/v1\/placements\/:id",status="404"\} 1/,
+  );
+  expect(text).not.toContain('plc_unknown');
+  expect(text).toContain('trueward_webhook_deliveries_pending 0');
+  const status = async (url: string, headers: Record<string, string>) =>
+    (await fetch(`${url}/metrics`, { headers })).status;
+  expect(await status(open.url, { 'x-forwarded-for': '203.0.113.9' })).toBe(404);
+  expect(await status(closed.url, {})).toBe(404);
+  expect(await status(closed.url, { authorization: `Bearer ${token}` })).toBe(200);
+  await Promise.all([open.stop(), closed.stop()]);
+});
+
+test('a flood gets 429 with Retry-After, and others are served meanwhile', async () => {
+  const running = await startInProcess();
+  const client = createClient(running);
+  const ask = (user_ref: string) =>
+    client.call<Problem>('POST', '/v1/decisions', client.publishable, {
+      placement: 'revive',
+      user_ref,
+    });
+  const answers = await Promise.all(Array.from({ length: 100 }, () => ask('flood')));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(refused.length).toBeGreaterThan(10);
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(60);
+  for (const { body, headers } of refused) {
+    expect(body).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(headers.get('ratelimit-remaining')).toBe('0');
+  }
+  expect((await ask('somebody else')).status).toBe(200);
+  await running.stop();
+});
+
+test('more than the queue holds gets 503 with Retry-After; what was taken in is answered', async () => {
+  const running = await startInProcess({ RATE_LIMITS: 'off' });
+  let release: () => void = () => undefined;
+  // A database that is busy with something else: nothing is committed meanwhile.
+  const held = running.service.database.transaction(
+    () => new Promise<void>((resolve) => (release = resolve)),
+  );
+  // Without sockets: so many at a time would need as many connections.
+  const asked = Array.from({ length: 5_300 }, (_, index) =>
+    running.service.app.inject({
+      method: 'POST',
+      url: '/v1/decisions',
+      headers: { authorization: `Bearer ${running.keys.sandbox.publishable}` },
+      payload: { placement: 'level-end', user_ref: `player-${index}` },
+    }),
+  );
+  const first = await Promise.race(asked);
+  expect([first.statusCode, first.json<Problem>().code, first.headers['retry-after']]).toEqual([
+    503,
+    'overloaded',
+    '1',
+  ]);
+  release();
+  const answers = await Promise.all(asked);
+  await held;
+  const refused = answers.filter(({ statusCode }) => statusCode === 503);
+  const served = answers.filter(({ statusCode }) => statusCode === 200).length;
+  expect(served + refused.length).toBe(answers.length);
+  const [row] = await running.service.database.query<{ count: number }>(
+    'SELECT count(*)::bigint AS count FROM decisions',
+  );
+  expect(row?.count).toBe(served);
+  await running.stop();
+});
+
+test('without its database the service lives, is not ready, and asks to come again', async () => {
+  const running = await startInProcess();
+  const client = createClient(running);
+  const read = (path: string) => client.call<Problem>('GET', path);
+  expect([(await read('/healthz')).status, (await read('/readyz')).status]).toEqual([200, 200]);
+  await running.service.database.close();
+  expect([(await read('/healthz')).status, (await read('/readyz')).status]).toEqual([200, 503]);
+  const answer = await client.call<Problem>('POST', '/v1/decisions', client.publishable, {
+    placement: 'lobby',
+  });
+  expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([
+    503,
+    'unavailable',
+    '5',
+  ]);
+  await running.stop().catch(() => undefined); // its database is closed already
+});
