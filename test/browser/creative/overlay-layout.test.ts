@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { page } from 'vitest/browser';
+import { cdp, page } from 'vitest/browser';
 import { kinds, languages, looks, openWith } from './overlay-set.ts';
 
 const image = kinds['image'] as never;
@@ -104,4 +104,22 @@ it('takes the colours and the font of the game', async () => {
   const main = getComputedStyle(shown.shown('.ask .main') as Element);
   expect([main.backgroundColor, main.color]).toEqual(['rgb(1, 2, 3)', 'rgb(250, 251, 252)']);
   style.cssText = '';
+});
+
+it('moves nothing where the player wants less motion', async () => {
+  const still = (value: string) =>
+    cdp().send('Emulation.setEmulatedMedia', {
+      features: [{ name: 'prefers-reduced-motion', value }],
+    });
+  shown = await openWith(image, 'en');
+  expect(shown.root?.getAnimations().length).toBeGreaterThan(0);
+  shown.end();
+  await still('reduce');
+  shown = await openWith(image, 'en');
+  shown.opened.askClose(true);
+  expect(shown.root?.getAnimations()).toEqual([]);
+  expect(getComputedStyle(shown.dialog?.querySelector('progress') as Element).animationName).toBe(
+    'none',
+  );
+  await still('');
 });
