@@ -39,6 +39,10 @@ export async function startStack(): Promise<Stack> {
     SECRET_KEY: keys.sandbox.secret,
     PUBLISHABLE_KEY: keys.sandbox.publishable,
     DATA_DIR: join(data, 'game-server'),
+  }).catch(async (error: unknown) => {
+    // Whoever asked for the stack gets none that could be stopped.
+    await service.stop();
+    throw error;
   });
   const pages = await servePages();
 
