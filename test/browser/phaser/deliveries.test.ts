@@ -1,0 +1,75 @@
+import type * as Phaser from 'phaser';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createFrameQueue, type FrameQueue } from '../../../src/engine/frame-queue.ts';
+import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { bootGame, frames, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+
+describe.each(phaserVersions)('What is handed to a game of Phaser $version', ({ path }) => {
+  let library: typeof Phaser;
+  let game: Phaser.Game;
+  let end: () => Promise<void>;
+  let queue: FrameQueue;
+  let idleListeners: number;
+  let step = 0;
+  let isRendering = false;
+  let handed: { name: number; step: number; isRendering: boolean }[];
+
+  beforeAll(async () => {
+    library = await loadPhaser(path);
+  });
+  beforeEach(async () => {
+    ({ game, end } = await bootGame(library));
+    [step, isRendering, handed] = [0, false, []];
+    game.events.on('prestep', () => (step += 1));
+    game.events.on('prerender', () => (isRendering = true));
+    game.events.on('postrender', () => (isRendering = false));
+    idleListeners = game.events.listenerCount('step');
+    // A budget that no machine uses up, so that the count alone decides.
+    queue = createFrameQueue(phaserDriver(game), systemClock, { budgetMs: 1_000 });
+  });
+  afterEach(async () => {
+    await end();
+  });
+
+  const push = (count: number): void => {
+    for (let name = 0; name < count; name += 1)
+      queue.push(() => handed.push({ name, step, isRendering }));
+  };
+  const names = () => handed.map(({ name }) => name);
+  const firstTen = Array.from({ length: 10 }, (_, name) => name);
+  async function untilHanded(count: number): Promise<void> {
+    while (handed.length < count) await nextStep(game);
+    await nextStep(game);
+  }
+
+  it('comes four in a step, in order, never while it renders, and leaves no listener', async () => {
+    push(10);
+    await untilHanded(10);
+    expect(names()).toEqual(firstTen);
+    const first = handed[0]?.step ?? 0;
+    expect(handed.map((each) => each.step - first)).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 2, 2]);
+    expect(handed.some((each) => each.isRendering)).toBe(false);
+    expect(game.events.listenerCount('step')).toBe(idleListeners);
+  });
+
+  it('waits while the game is paused, and is not lost', async () => {
+    game.pause();
+    push(10);
+    await frames(5);
+    expect(handed).toEqual([]);
+    game.resume();
+    await untilHanded(10);
+    expect(names()).toEqual(firstTen);
+  });
+
+  it('waits while the game sleeps, and is not lost', async () => {
+    game.loop.sleep();
+    push(10);
+    await frames(5);
+    expect(handed).toEqual([]);
+    game.loop.wake();
+    await untilHanded(10);
+    expect(names()).toEqual(firstTen);
+  });
+});
