@@ -41,6 +41,17 @@ function flat({ ours }: Field): Verdict {
   };
 }
 
+/** A queue that keeps events in memory does less than was asked, so it is told apart. */
+const isLasting = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
+
+function belowLastingPeers({ ours, peers, control }: Field): Verdict {
+  const lasting = belowPeers({ ours, peers: peers.filter(isLasting), control });
+  return {
+    ...lasting,
+    claim: 'Main-thread cost below every peer’s of whose events any survive a kill',
+  };
+}
+
 function belowPeers({ ours, peers }: Field): Verdict {
   const rows = ours.lengths.map(({ length, p50 }) => {
     const best = bestOf(
@@ -164,6 +175,7 @@ function nothingWhenIdle({ ours }: Field): Verdict {
 const judges = [
   flat,
   belowPeers,
+  belowLastingPeers,
   nearRaw,
   promisesKept,
   mostSurvive,
