@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Webhook } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -22,6 +21,7 @@ import { readServiceSecret } from './key/service-secrets.ts';
 import { createUserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
+import { createRandomPool } from './platform/random-pool.ts';
 import { openConfiguration, type Configuration } from './resource/configuration.ts';
 import { createManage } from './resource/manage.ts';
 import {
@@ -86,7 +86,7 @@ async function wire(
   database: Database,
 ): Promise<Service> {
   const box = createSecretBox(readMasterKey(config));
-  const makeId = createIds(clock, randomBytes);
+  const makeId = createIds(clock, createRandomPool());
   const resources = createResourceStore(clock, makeId);
   const tokens = createDecisionTokens(
     await readServiceSecret(database, box, clock, 'decision_token'),

@@ -43,23 +43,23 @@ export const addRows = (rows: string): string =>
 
 /** One row per hour and group, in one order everywhere, so that two processes never wait for each other. */
 export function sumCounts(counts: readonly Count[]): object[] {
-  const sums = new Map<string, { count: number }>();
-  for (const { dimensions, atMs, metric, reason } of counts) {
-    const row = {
-      environment: dimensions.environment,
-      hour: new Date(Math.floor(atMs / hourMs) * hourMs).toISOString(),
-      placement: dimensions.placement,
-      creative_id: dimensions.creativeId ?? '',
-      source_id: dimensions.sourceId ?? '',
-      advertiser_id: dimensions.advertiserId ?? '',
-      house_ad_id: dimensions.houseAdId ?? '',
-      metric,
-      reason: reason ?? '',
-    };
-    const key = JSON.stringify(row);
+  const sums = new Map<string, { count: number } & Record<string, unknown>>();
+  for (const { dimensions, atMs, metric, reason = '' } of counts) {
+    const { environment, placement } = dimensions;
+    const creative_id = dimensions.creativeId ?? '';
+    const source_id = dimensions.sourceId ?? '';
+    const advertiser_id = dimensions.advertiserId ?? '';
+    const house_ad_id = dimensions.houseAdId ?? '';
+    const hour = Math.floor(atMs / hourMs);
+    // None of these holds a space.
+    const key = `${environment} ${hour} ${placement} ${creative_id} ${source_id} ${advertiser_id} ${house_ad_id} ${metric} ${reason}`;
     const sum = sums.get(key);
     if (sum) sum.count += 1;
-    else sums.set(key, { ...row, count: 1 });
+    else {
+      const group = { placement, creative_id, source_id, advertiser_id, house_ad_id };
+      const at = new Date(hour * hourMs).toISOString();
+      sums.set(key, { environment, hour: at, ...group, metric, reason, count: 1 });
+    }
   }
   return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 }

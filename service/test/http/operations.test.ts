@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import { type OpenApi, operationsOf, readOpenApi } from '../fuzz/operations.ts';
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-test('the page of documents shows every operation, and loads and runs nothing', async () => {
+test('the page of documents shows every operation and runs nothing; the guide names every address and code', async () => {
   const running = await startInProcess();
   const document: OpenApi = await readOpenApi(running.url);
   const answer = await fetch(`${running.url}/docs`);
@@ -15,6 +17,13 @@ test('the page of documents shows every operation, and loads and runs nothing', 
   for (const name of Object.keys(document.components.schemas))
     expect(page).toContain(`<section id="schema-${name}">`);
   expect(page).not.toMatch(/<script|\bsrc=|@import|url\(/);
+
+  const guide = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+  expect(Object.keys(document.paths).filter((path) => !guide.includes(`\`${path}\``))).toEqual([]);
+  const codes = Object.entries(problemStatus);
+  expect(
+    codes.filter(([code, status]) => !new RegExp(`\`${code}\` +\\| ${status} `).test(guide)),
+  ).toEqual([]);
   await running.stop();
 });
 

@@ -7,7 +7,7 @@ export interface ResourceDefinition {
   schema: string;
   /** `/v1/placements` */
   path: string;
-  /** For people: `a placement`. */
+  /** For people: `house ad`. */
   noun: string;
 }
 
@@ -37,3 +37,7 @@ export const pluralOf = ({ path }: ResourceDefinition): string =>
     .split('-')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
+
+/** `an advertiser`, `a placement` */
+export const withArticle = ({ noun }: ResourceDefinition): string =>
+  `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;

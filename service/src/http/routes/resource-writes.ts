@@ -8,7 +8,7 @@ import type { ResourceKind, Stored } from '../../resource/resource.ts';
 import type { Versioned } from '../../resource/resource-store.ts';
 import { readIfMatch } from '../entity-tag.ts';
 import type { RunOperation } from '../operations.ts';
-import type { ResourceDefinition } from './resource-definitions.ts';
+import { type ResourceDefinition, withArticle } from './resource-definitions.ts';
 import { changeHeaders, idParams, nothing, writeHeaders } from './resource-schemas.ts';
 
 interface Parts {
@@ -32,8 +32,9 @@ const answer = (status: number, { document, revision }: Versioned<object>) => ({
 export function addResourceWrites(
   app: FastifyInstance,
   { manage, runOperation }: Parts,
-  { kind, schema, path, noun }: ResourceDefinition,
+  definition: ResourceDefinition,
 ): void {
+  const { kind, schema, path, noun } = definition;
   const one = { description: `The ${noun}.`, $ref: `${schema}#` };
   app.post<{ Body: Members }>(
     path,
@@ -41,7 +42,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `create${schema}`,
-        summary: `Create a ${noun}`,
+        summary: `Create ${withArticle(definition)}`,
         headers: writeHeaders,
         body: { $ref: `${schema}Request#` },
         response: { 201: one },
@@ -58,7 +59,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `update${schema}`,
-        summary: `Update a ${noun}`,
+        summary: `Update ${withArticle(definition)}`,
         params: idParams(kind),
         headers: changeHeaders,
         body: { $ref: `${schema}Update#` },
@@ -81,7 +82,7 @@ export function addResourceWrites(
       config: { keys: ['sk'] },
       schema: {
         operationId: `archive${schema}`,
-        summary: `Archive a ${noun}`,
+        summary: `Archive ${withArticle(definition)}`,
         params: idParams(kind),
         headers: changeHeaders,
         response: nothing('It is out of use.'),

@@ -3,7 +3,7 @@ import type { ResourceStore } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authenticate.ts';
 import { toEntityTag } from '../entity-tag.ts';
-import { pluralOf, type ResourceDefinition } from './resource-definitions.ts';
+import { pluralOf, type ResourceDefinition, withArticle } from './resource-definitions.ts';
 import {
   idParams,
   notFound,
@@ -45,7 +45,7 @@ export function addResourceReads(
       config: { keys: ['sk'] },
       schema: {
         operationId: `read${schema}`,
-        summary: `Read a ${noun}`,
+        summary: `Read ${withArticle(definition)}`,
         params: idParams(kind),
         response: { 200: { description: 'It.', $ref: `${schema}#` } },
       },
