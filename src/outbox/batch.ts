@@ -8,7 +8,7 @@ export const wireLimits = { events: 100, bytes: 60_000 };
 export interface Batch {
   /** How many records it takes. */
   records: number;
-  /** Wall time of the oldest record, in milliseconds. */
+  /** Wall time of the newest record, in milliseconds: what is young is not given up with what is old. */
   at: number;
   events: AdEvent[];
   bytes: number;
@@ -37,7 +37,7 @@ const parse = (value: unknown): { at: number; events: AdEvent[]; bytes: number }
  * larger than a request.
  */
 export function nextBatch(records: StoredRecord[], maxEvents: number): Batch {
-  const batch: Batch = { records: 0, at: Infinity, events: [], bytes: 0, unreadable: [] };
+  const batch: Batch = { records: 0, at: 0, events: [], bytes: 0, unreadable: [] };
   for (const { value } of records) {
     const record = parse(value);
     if (record) {
@@ -45,7 +45,7 @@ export function nextBatch(records: StoredRecord[], maxEvents: number): Batch {
       const full =
         length + record.events.length > maxEvents || batch.bytes + record.bytes > wireLimits.bytes;
       if (length > 0 && full) break;
-      batch.at = Math.min(batch.at, record.at);
+      batch.at = Math.max(batch.at, record.at);
       batch.events.push(...record.events);
       batch.bytes += record.bytes;
     } else batch.unreadable.push({ reason: 'unreadable', value });

@@ -197,6 +197,19 @@ test('an event that could not be sent for a week is given up after one more try'
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, dropped: { too_old: 1 } });
 });
 
+test('what is too old takes nothing young with it', async () => {
+  const { clock, service, store, openTab } = browser();
+  const { outbox } = openTab();
+  const failed = { kind: 'unreachable', cause: 'network' } as const;
+  service.sendEvents = async () => failed;
+  await outbox.enqueue(adEvent());
+  await clock.advance(7 * 86_400_000 + 1 - 300_000);
+  await outbox.enqueue(adEvent('complete'));
+  await clock.advance(600_000);
+  expect(await recordsIn(store)).toBeGreaterThan(0);
+  expect(outbox.diagnostics().stored).toBeGreaterThan(0);
+});
+
 test('only one tab sends; the others wake it, and one of them takes over', async () => {
   const { service, store, openTab } = browser();
   const first = openTab();
