@@ -56,8 +56,9 @@ export async function loadGiven(
   given: unknown,
 ): Promise<ReadyAd | NoAd> {
   if (!isDecision(given)) return { outcome: 'error', reason: 'decision_malformed' };
+  // An error of this call, since it says nothing of the placement.
   if (given.placement !== placement)
-    return { outcome: 'invalid_placement', reason: `placement_is_${given.placement}` };
+    return { outcome: 'error', reason: `placement_is_${given.placement}` };
   return loadDecided(parts, given, signal);
 }
 
@@ -81,12 +82,19 @@ async function load(
   outer: AbortSignal,
 ): Promise<ReadyAd | NoAd> {
   const decisionId = decision.id;
+  let creative: LoadedCreative | undefined;
+  const drop = (): void => {
+    creative?.destroy();
+    creative = undefined;
+  };
   const loaded = await bounded(parts.clock, parts.loadTimeoutMs, outer, async (signal) => {
-    const creative = await parts.loadCreative(decision, signal);
+    creative = await parts.loadCreative(decision, signal);
     // A renderer may finish although it was told to stop.
-    if (signal.aborted) creative.destroy();
+    if (signal.aborted) drop();
     return { decision, creative };
   });
+  // It was told to stop in the moment in which it finished.
+  if (typeof loaded === 'string') drop();
   switch (loaded) {
     case 'aborted':
       return { outcome: 'aborted', decisionId };

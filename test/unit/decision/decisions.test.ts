@@ -244,6 +244,33 @@ test('on changed terms, what was preloaded, refused or on its way is asked for a
   expect(log.destroyed).toBe(2);
 });
 
+test('a given decision for another placement is refused, and says nothing of this one', async () => {
+  const { decisions } = setUp();
+  const elsewhere = { ...filled('dec_given'), placement: 'lobby' };
+  const refused = await decisions.preload('revive', never, elsewhere);
+  expect(refused).toEqual({ available: false, reason: 'error' });
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
+});
+
+test('whenever a caller aborts, what was loaded is kept or destroyed', async () => {
+  for (let turns = 0; turns < 12; turns += 1) {
+    const { decisions, loadBy, log } = setUp();
+    const slow = deferred();
+    loadBy(() => slow.promise);
+    const caller = new AbortController();
+    const result = decisions.take('revive', caller.signal);
+    await vi.waitFor(() => expect(log.loads).toBe(1));
+    slow.resolve();
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    caller.abort();
+    if ('creative' in (await result)) continue;
+    await settled();
+    decisions.destroy();
+    expect(log.destroyed, `after ${turns} turns`).toBe(1);
+  }
+});
+
 test('destroy aborts requests and destroys preloaded creatives', async () => {
   const { decisions, answers, log, clock } = setUp();
   await decisions.preload('revive', never);
