@@ -127,6 +127,22 @@ for (const [name, media] of [
   });
 }
 
+it('mutates nothing when there is no ad, and says when there may be one', async () => {
+  const stage = setStage();
+  const mutated = vi.fn();
+  const observer = new MutationObserver(mutated);
+  observer.observe(document, { subtree: true, childList: true, attributes: true });
+  const retryAt = new Date(Date.now() + 60_000);
+  const refusal = { outcome: 'cooldown', retryAt } as const;
+  const result = await stage.run(decide(image), {}, { take: async () => refusal });
+  expect(result).toEqual(refusal);
+  await new Promise(requestAnimationFrame);
+  observer.disconnect();
+  expect(mutated).not.toHaveBeenCalled();
+  expect(stage.log).toEqual([]);
+  expect(stage.isGivenBack()).toEqual(givenBack);
+});
+
 it('gives up an HTML creative that never says that it is ready', async () => {
   const stage = setStage();
   const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 400 });
