@@ -1,0 +1,77 @@
+import type { Browser, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { asBefore, button, launch, resultOf, stateOf } from './player.ts';
+import { type Site, startSite } from './site.ts';
+
+/** The service of these tests says it of every ad. */
+const closeAfterMs = 500;
+/** A busy machine’s; far less than the five seconds of a decision that says nothing. */
+const graceMs = 1_500;
+
+let site: Site;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  site = await startSite();
+  browser = await launch('--autoplay-policy=no-user-gesture-required');
+});
+afterEach(() => page.context().close());
+afterAll(async () => {
+  await browser?.close();
+  await site?.stop();
+});
+
+/** Resolves with the time from the ad's opening to its close control, in milliseconds of the page. */
+const closeControl = (): Promise<number> =>
+  page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        let opened = 0;
+        const look = () => {
+          const dialog = [...document.body.children]
+            .map((child) => child.shadowRoot?.querySelector('dialog'))
+            .find((each) => each?.open);
+          if (dialog && opened === 0) opened = performance.now();
+          if (dialog?.querySelector('.close')?.checkVisibility())
+            resolve(performance.now() - opened);
+          else requestAnimationFrame(look);
+        };
+        look();
+        document.querySelector<HTMLElement>('#play')?.click();
+      }),
+  );
+
+const ways: Record<string, (name: string) => Promise<void>> = {
+  'a mouse': (name) => button(page, name).click(),
+  'a finger': (name) => button(page, name).tap(),
+  async 'the keyboard'(name) {
+    const isThere = () =>
+      button(page, name).evaluate(
+        (element) => (element.getRootNode() as ShadowRoot).activeElement === element,
+      );
+    await button(page, name).waitFor();
+    for (let count = 0; count < 6 && !(await isThere()); count += 1)
+      await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+  },
+};
+
+it.each(['video', 'image', 'html'].flatMap((kind) => Object.keys(ways).map((way) => [kind, way])))(
+  '%s can be closed in time, by %s',
+  async (kind, way) => {
+    const context = await browser.newContext({ hasTouch: way === 'a finger' });
+    page = await context.newPage();
+    await page.route('**/v1/decisions', async (route) => {
+      const response = await route.fetch();
+      const decision = (await response.json()) as object;
+      await route.fulfill({ response, json: { ...decision, min_watch_ms: 11_000 } });
+    });
+    await page.goto(site.pageFor(kind));
+    expect(await closeControl()).toBeLessThan(closeAfterMs + graceMs);
+    await ways[way]?.('Close ad');
+    await ways[way]?.('Close anyway');
+    expect(await resultOf(page)).toMatchObject({ outcome: 'dismissed' });
+    expect(await stateOf(page)).toEqual(asBefore('game'));
+  },
+);
