@@ -2,16 +2,19 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import pg from 'pg';
 import { startService } from '../../../service/test/start-service.ts';
-import type { Window } from './load.ts';
-import { load } from './load.ts';
+import { load, type Window } from '../../../service/test/load.ts';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
+import { percentile } from '../outbox/statistics.ts';
 import { processorTimeUs } from './processor-time.ts';
 
 export type Name = 'echo' | 'postgresql' | 'embedded';
 
 /** A window with the processor time that one request cost. */
-export interface Measured extends Window {
+export interface Measured {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
   /** Of the process that answers, its database thread included. */
   cpuUs: number;
   /** Of the PostgreSQL server, where there is one. */
@@ -40,7 +43,8 @@ export async function startEcho(): Promise<Contestant> {
     async measure(ms) {
       const before = processorTimeUs(child.pid ?? 0);
       const window = await load({ url, path: '/', body: decisionRequest }, ms);
-      return { ...window, cpuUs: (processorTimeUs(child.pid ?? 0) - before) / window.count };
+      const spent = processorTimeUs(child.pid ?? 0) - before;
+      return { ...summary(window), cpuUs: spent / window.latencies.length };
     },
     async stop() {
       child.kill();
@@ -60,7 +64,8 @@ export async function startContestant(databaseUrl?: string): Promise<Contestant>
   const target = {
     url: service.url,
     path: '/v1/decisions',
-    key: service.keys.sandbox.publishable,
+    // The sandbox also explains each decision, which is for people who try things.
+    key: service.keys.live.publishable,
     body: decisionRequest,
   };
   const pid = service.process.pid ?? 0;
@@ -70,12 +75,11 @@ export async function startContestant(databaseUrl?: string): Promise<Contestant>
       const before = [processorTimeUs(pid), await serverTimeUs(databaseUrl)] as const;
       const window = await load(target, ms);
       const after = [processorTimeUs(pid), await serverTimeUs(databaseUrl)] as const;
+      const count = window.latencies.length;
       return {
-        ...window,
-        cpuUs: (after[0] - before[0]) / window.count,
-        ...(databaseUrl === undefined
-          ? {}
-          : { databaseCpuUs: (after[1] - before[1]) / window.count }),
+        ...summary(window),
+        cpuUs: (after[0] - before[0]) / count,
+        ...(databaseUrl === undefined ? {} : { databaseCpuUs: (after[1] - before[1]) / count }),
       };
     },
     stop: service.stop,
@@ -85,11 +89,16 @@ export async function startContestant(databaseUrl?: string): Promise<Contestant>
 /** Of all processes of a PostgreSQL server on this machine but the one that is asked. */
 async function serverTimeUs(databaseUrl: string | undefined): Promise<number> {
   if (databaseUrl === undefined) return 0;
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>(
+  const database = openPostgres(databaseUrl, (error) => console.error(error));
+  const rows = await database.query<{ pid: number }>(
     'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
   );
-  await client.end();
+  await database.close();
   return rows.reduce((sum, { pid }) => sum + processorTimeUs(pid), 0);
 }
+
+const summary = ({ perSecond, latencies }: Window) => ({
+  perSecond,
+  p50Ms: percentile(latencies, 0.5) ?? 0,
+  p99Ms: percentile(latencies, 0.99) ?? 0,
+});

@@ -32,9 +32,10 @@ export async function writeReport(
   plan: { rounds: number; seconds: number },
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'results.json'), `${JSON.stringify(results, null, 1)}\n`);
-  const text = await format(describe(results, plan), { parser: 'markdown', printWidth: 100 });
-  await writeFile(join(folder, 'README.md'), text);
+  const write = async (file: string, text: string, parser: string): Promise<void> =>
+    writeFile(join(folder, file), await format(text, { parser, printWidth: 100 }));
+  await write('results.json', JSON.stringify(results), 'json');
+  await write('README.md', describe(results, plan), 'markdown');
 }
 
 function describe(results: Results, { rounds, seconds }: { rounds: number; seconds: number }) {

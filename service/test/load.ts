@@ -1,12 +1,10 @@
 import { Pool } from 'undici';
-import { percentile } from '../outbox/statistics.ts';
 
 /** One window of requests that were all answered with 200. */
 export interface Window {
   perSecond: number;
-  p50Ms: number;
-  p99Ms: number;
-  count: number;
+  /** Of each request, in milliseconds. */
+  latencies: number[];
 }
 
 interface Target {
@@ -31,6 +29,8 @@ export async function load({ url, path, key, body }: Target, ms: number): Promis
         method: 'POST',
         headers: {
           'content-type': 'application/json',
+          'user-agent':
+            'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36',
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         },
         body: body(),
@@ -43,10 +43,5 @@ export async function load({ url, path, key, body }: Target, ms: number): Promis
   await Promise.all(Array.from({ length: connections }, send));
   const seconds = (performance.now() - startedMs) / 1_000;
   await pool.close();
-  return {
-    perSecond: latencies.length / seconds,
-    p50Ms: percentile(latencies, 0.5) ?? 0,
-    p99Ms: percentile(latencies, 0.99) ?? 0,
-    count: latencies.length,
-  };
+  return { perSecond: latencies.length / seconds, latencies };
 }
