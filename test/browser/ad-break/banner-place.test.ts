@@ -1,0 +1,78 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { DecisionCreative } from '../../../protocol/wire.ts';
+import { showBanner } from '../../../src/ad-break/show-banner.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
+import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { decide, html, image, missing } from './stage-set.ts';
+
+let place: HTMLElement;
+let events: string[];
+let leave: AbortController;
+
+beforeEach(() => {
+  place = document.createElement('div');
+  place.style.width = '320px';
+  document.body.replaceChildren(place);
+  events = [];
+  leave = new AbortController();
+});
+
+const show = (take: (signal: AbortSignal) => Promise<ReadyAd | NoAd>) =>
+  showBanner(
+    {
+      take: (_placement, signal) => take(signal),
+      async enqueue({ type }) {
+        events.push(type);
+      },
+      clock: systemClock,
+      loadTimeoutMs: 5000,
+    },
+    'lobby',
+    place,
+    leave.signal,
+  );
+
+const showMedia = (media: DecisionCreative['media']) =>
+  show(async (signal) => {
+    const decision = decide(media, { format: 'banner' });
+    try {
+      return { decision, creative: await loadCreative(decision, { clock: systemClock, signal }) };
+    } catch {
+      return { outcome: 'error', reason: 'load_failed' };
+    }
+  });
+
+it('leaves its place as it was where there is no ad', async () => {
+  place.textContent = 'your own content';
+  const refusal: NoAd = { outcome: 'no_fill', reason: 'no_candidates' };
+  expect(await show(async () => refusal)).toEqual(refusal);
+  expect(place.innerHTML).toBe('your own content');
+  expect(events).toEqual([]);
+});
+
+it('leaves its place empty where the picture is not there', async () => {
+  expect((await showMedia(missing('image'))).outcome).toBe('error');
+  expect(place.childNodes).toHaveLength(0);
+  expect(events).toEqual([]);
+});
+
+it('takes a banner away that fails later, and tells it', async () => {
+  const result = await showMedia(
+    html(
+      `port.postMessage({ type: 'ready' }); setTimeout(() => { for (let i = 0; i < 300; i++) port.postMessage({ type: 'x' }) }, 300)`,
+    ),
+  );
+  expect(result.outcome).toBe('completed');
+  await vi.waitFor(() => expect(events).toContain('close'), { timeout: 5000 });
+  expect(events.filter((type) => type === 'error')).toHaveLength(1);
+  expect(place.childNodes).toHaveLength(0);
+});
+
+it('is seen, and is gone when it is removed', async () => {
+  expect((await showMedia(image)).outcome).toBe('completed');
+  await vi.waitFor(() => expect(events).toEqual(['start', 'impression']), { timeout: 5000 });
+  leave.abort();
+  expect(place.childNodes).toHaveLength(0);
+  expect(events).toEqual(['start', 'impression', 'close']);
+});
