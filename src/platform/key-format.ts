@@ -1,4 +1,3 @@
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const format = /^(pk_(sandbox|live)_[0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
 /** CRC-32 (IEEE 802.3, reflected) of ASCII text. */
@@ -11,12 +10,16 @@ const crc32 = (text: string): number => {
   return ~crc >>> 0;
 };
 
+/** One base62 digit: 0 to 9, A to Z, a to z, which is their order in ASCII, with gaps. */
+const digitOf = (value: number): string =>
+  String.fromCharCode(value + (value < 10 ? 48 : value < 36 ? 55 : 61));
+
 /** The six base62 digits that end a key whose other characters are `text`. */
 export const keyChecksum = (text: string): string => {
   let rest = crc32(text);
   let digits = '';
   for (let index = 0; index < 6; index++) {
-    digits = alphabet.charAt(rest % 62) + digits;
+    digits = digitOf(rest % 62) + digits;
     rest = Math.floor(rest / 62);
   }
   return digits;
