@@ -215,8 +215,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
       const now = new Date(clock.now()).toISOString();
       const full: AdEvent = { ...event, id: parts.newId(), occurred_at: now };
       const json = JSON.stringify(full);
-      if (destroyed || json.length > wireLimits.bytes) {
-        counts.drop(destroyed ? 'destroyed' : 'too_large', 1);
+      if (json.length > wireLimits.bytes) {
+        counts.drop('too_large', 1);
         return Promise.resolve();
       }
       recent.add(full, json.length);

@@ -18,6 +18,7 @@ export interface Outbox {
    */
   onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
   diagnostics(): OutboxDiagnostics;
+  /** Sends nothing any more; what is enqueued afterwards is still stored, for the next page. */
   destroy(): void;
 }
 
@@ -37,4 +38,4 @@ export interface OutboxDiagnostics {
 }
 
 /** Why events were given up; `unreadable` counts records, since nobody knows what was in them. */
-export type DropReason = 'too_many' | 'too_large' | 'too_old' | 'unreadable' | 'destroyed';
+export type DropReason = 'too_many' | 'too_large' | 'too_old' | 'unreadable';

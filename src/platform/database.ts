@@ -7,6 +7,7 @@ export interface Database {
   store(name: string, durability?: IDBTransactionDurability): UseStore;
   /** Opens it now, so that the first write does not wait. Rejects when it can't be opened. */
   open(): Promise<void>;
+  /** Closes the connection. What is still asked for afterwards is done by one that closes at once. */
   close(): void;
 }
 
@@ -35,16 +36,18 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   const adopt = (database: IDBDatabase): IDBDatabase => {
     connection = database;
-    // iOS closes connections of pages that were long in the background.
-    database.onclose = () => forget(database);
-    // A newer release in another tab must not wait for us.
-    database.onversionchange = () => forget(database);
-    if (closed) forget(database);
+    // iOS closes connections of pages that were long in the background, and a newer release in another
+    // tab must not wait for us.
+    database.onclose = database.onversionchange = () => forget(database);
     return database;
   };
   const forget = (database: IDBDatabase): void => {
+    // Waits for the transactions that have begun.
     database.close();
     if (connection === database) connection = opening = undefined;
+  };
+  const tidy = (): void => {
+    if (closed && connection) forget(connection);
   };
 
   const open = (): Promise<IDBDatabase> =>
@@ -74,10 +77,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       }
     });
 
-  const connect = async (): Promise<IDBDatabase> => {
-    if (closed) throw new Error('The database is closed.');
-    return connection ?? (await (opening ??= open()));
-  };
+  const connect = async (): Promise<IDBDatabase> => connection ?? (await (opening ??= open()));
 
   return {
     store: (name, durability = 'relaxed') => {
@@ -93,13 +93,17 @@ export function createDatabase(options: DatabaseOptions): Database {
       return async (mode, callback) => {
         // A connection can be dead without having said so; a new one is tried once.
         const store = await begin(mode).catch(() => begin(mode));
-        return callback(store);
+        try {
+          return await callback(store);
+        } finally {
+          tidy();
+        }
       };
     },
-    open: async () => void (await connect()),
+    open: () => connect().then(tidy),
     close() {
       closed = true;
-      if (connection) forget(connection);
+      tidy();
     },
   };
 }

@@ -7,7 +7,14 @@ import type { ServiceClient } from '../transport/service-client.ts';
 import { createConfirmation } from './confirmation.ts';
 import { createDelivery } from './delivery.ts';
 import type { Ledger } from './ledger.ts';
-import { advance, isDue, isFinal, reportOf, type RewardEvent } from './reward-machine.ts';
+import {
+  advance,
+  isAwaited,
+  isDue,
+  isFinal,
+  reportOf,
+  type RewardEvent,
+} from './reward-machine.ts';
 import type { Rewards } from './rewards.ts';
 
 export interface RewardsParts {
@@ -86,7 +93,7 @@ export function createRewards(parts: RewardsParts): Rewards {
 
   return {
     async track(decision) {
-      if (!decision.reward || decision.token === undefined || destroyed) return;
+      if (!decision.reward || decision.token === undefined) return;
       await ledger.add({
         v: 1,
         decisionId: decision.id,
@@ -131,7 +138,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     },
     async list() {
       const entries = await ledger.all();
-      return entries.filter((entry) => entry.state === 'pending' || isDue(entry)).map(reportOf);
+      return entries.filter(isAwaited).map(reportOf);
     },
     onReward: (handler) => delivery.add(handler),
     diagnostics: () => ({

@@ -1,11 +1,12 @@
 import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { completed, createDatabase } from '../platform/database.ts';
-import { isDue, type LedgerEntry } from './reward-machine.ts';
+import { isAwaited, type LedgerEntry } from './reward-machine.ts';
 
 /** Remembers rewards on the device, and goes on in memory while the browser's storage fails. */
 export interface Ledger {
-  add(entry: LedgerEntry): Promise<void>;
+  /** Adds an entry, unless its decision is known: it may be shown again, and is still one reward. */
+  add(entry: LedgerEntry): Promise<unknown>;
   /** Changes an entry atomically, against other tabs too. Undefined when there is no such entry. */
   change(
     decisionId: string,
@@ -58,19 +59,22 @@ export function createLedger(options: {
     return storage === 'indexeddb';
   };
 
-  /** Puts what `next` makes of the stored entry; only memory changes when the storage fails. */
+  /** Puts what `next` makes of the known entry; only memory changes when the storage fails. */
   const write = async (
     decisionId: string,
-    next: (stored: unknown) => LedgerEntry | undefined,
+    next: (known: LedgerEntry | undefined) => LedgerEntry | undefined,
   ): Promise<LedgerEntry | undefined> => {
+    // What only memory has is stored now; what is stored is older.
+    const known = (stored?: unknown) =>
+      isEntry(stored) && !unsaved.has(decisionId) ? stored : mirror.get(decisionId);
     let entry: LedgerEntry | undefined;
     const stored = await attempt(async (store) => {
-      entry = next(await promisifyRequest<unknown>(store.get(decisionId)));
+      entry = next(known(await promisifyRequest<unknown>(store.get(decisionId))));
       if (entry) store.put(entry, decisionId);
     });
     if (stored) unsaved.delete(decisionId);
     else {
-      entry = next(undefined);
+      entry = next(known());
       unsaved.add(decisionId);
     }
     if (entry) mirror.set(decisionId, entry);
@@ -78,17 +82,8 @@ export function createLedger(options: {
   };
 
   return {
-    async add(entry) {
-      mirror.set(entry.decisionId, entry);
-      await write(entry.decisionId, () => entry);
-    },
-    change: (decisionId, transition) =>
-      write(decisionId, (stored) => {
-        // What only memory has is stored now; what is stored is older.
-        const known = mirror.get(decisionId);
-        const entry = isEntry(stored) && !unsaved.has(decisionId) ? stored : known;
-        return entry && transition(entry);
-      }),
+    add: (entry) => write(entry.decisionId, (known) => known ?? entry),
+    change: (decisionId, transition) => write(decisionId, (known) => known && transition(known)),
     seen: () => [...mirror.values()],
     async all() {
       const oldest = options.clock.now() - keptMs;
@@ -99,8 +94,7 @@ export function createLedger(options: {
           for (const entry of await values) {
             if (!isEntry(entry)) continue;
             const { decisionId } = entry;
-            const waiting = entry.state === 'pending' || isDue(entry);
-            if (!waiting && entry.trackedAt < oldest) store.delete(decisionId);
+            if (!isAwaited(entry) && entry.trackedAt < oldest) store.delete(decisionId);
             else if (!unsaved.has(decisionId)) mirror.set(decisionId, entry);
           }
           if (keys.length < pageSize) return;

@@ -68,6 +68,9 @@ function withStatus(entry: LedgerEntry, status: RewardStatus, at: number): Ledge
 /** Whether the game has still to be told. */
 export const isDue = (entry: LedgerEntry): boolean => entry.state === 'earned' && !entry.delivered;
 
+/** Whether something is still to come of it. */
+export const isAwaited = (entry: LedgerEntry): boolean => entry.state === 'pending' || isDue(entry);
+
 /** An entry as the game sees it. */
 export const reportOf = ({
   decisionId,

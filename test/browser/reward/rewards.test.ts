@@ -93,6 +93,45 @@ test('hands an earned reward over once, and remembers that over a reload', async
   expect(got).toHaveLength(1);
 });
 
+test('a decision that is shown again, as one of the game’s own server can be, gives no second reward', async () => {
+  const { rewards } = openTab();
+  const got: string[] = [];
+  rewards.onReward(({ decisionId }) => void got.push(decisionId));
+  for (let shows = 1; shows <= 2; shows += 1) {
+    await watch(rewards, 'dec_1');
+    await rewards.settle([earned('dec_1')]);
+    await vi.waitFor(async () => expect(await rewards.list()).toEqual([]));
+  }
+  expect(await rewards.confirmation('dec_1', 0)).toMatchObject({ state: 'earned' });
+  expect(got).toEqual(['dec_1']);
+});
+
+test('a reward whose handler is at work while the SDK is destroyed counts as taken', async () => {
+  const { rewards } = openTab();
+  const saving = deferred();
+  const first = vi.fn(() => saving.promise);
+  rewards.onReward(first);
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await vi.waitFor(() => expect(first).toHaveBeenCalled());
+  rewards.destroy();
+  saving.resolve();
+  await vi.waitFor(async () => expect(await openTab().rewards.list()).toEqual([]));
+});
+
+test('a reward that waits for a frame while the SDK is destroyed goes to the next one at once', async () => {
+  const { rewards, stopFrames } = openTab();
+  stopFrames();
+  rewards.onReward(() => undefined);
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  rewards.destroy();
+  const second = vi.fn();
+  openTab().rewards.onReward(second);
+  await vi.waitFor(() => expect(second).toHaveBeenCalled(), { timeout: 3_000 });
+});
+
 test('a reward that was earned before any handler came is handed over after a reload', async () => {
   const { rewards } = openTab();
   await watch(rewards, 'dec_1');

@@ -1,0 +1,29 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { type Ads, createAds } from '../../../src/index.ts';
+import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+
+const open: Ads[] = [];
+afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
+
+it('keeps a completion when the game destroys the SDK as the ad closes', async () => {
+  const service = stubService();
+  service.answer = () => picture(300);
+  const publishableKey = freshKey();
+  const start = (): Ads => {
+    const ads = createAds({
+      publishableKey,
+      serviceUrl: 'https://ads.test',
+      userRef: 'player-1',
+      fetch: service.fetch,
+    });
+    open.push(ads);
+    return ads;
+  };
+  const ads = start();
+  const { outcome, decisionId } = await ads.showRewarded('revive', { onClose: ads.destroy });
+  expect(outcome).toBe('pending');
+  const rewarded = vi.fn();
+  start().on('reward', rewarded);
+  await vi.waitFor(() => expect(rewarded).toHaveBeenCalled(), { timeout: 5_000 });
+  expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
+});
