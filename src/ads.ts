@@ -178,11 +178,6 @@ export function assembleAds(parts: AdsParts): Ads {
     rewards: rewards.diagnostics(),
   });
 
-  function forget(): void {
-    decisions.forget();
-    events.emit('change');
-  }
-
   const panel = { record, diagnostics, rewards: rewards.list, ended: destroyed.signal };
 
   return {
@@ -212,14 +207,8 @@ export function assembleAds(parts: AdsParts): Ads {
     },
     rewardStatus: rewards.status,
     rewards: rewards.list,
-    setConsent(consent) {
-      parts.setConsent(consent);
-      forget();
-    },
-    simulate(outcome) {
-      parts.setSimulation(outcome);
-      forget();
-    },
+    setConsent: parts.setConsent,
+    simulate: parts.setSimulation,
     diagnostics,
     debug() {
       import('./debug/open-panel.ts').then(

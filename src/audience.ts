@@ -10,8 +10,8 @@ export interface Audience {
   current(): Profile;
   /** False while the consent of the page is awaited: nothing may be sent. */
   isKnown(): boolean;
-  /** Calls back when consent becomes known, or changes. */
-  onKnown(listener: () => void): () => void;
+  /** Calls back when what requests say changes, as when consent becomes known. */
+  onChange(listener: () => void): () => void;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: DecisionRequest['simulate']): void;
   destroy(): void;
@@ -30,9 +30,13 @@ export function createAudience(options: CheckedOptions, clock: Clock): Audience 
   let unfollow = (): void => {};
   const listeners = new Set<() => void>();
 
+  function tell(): void {
+    for (const listener of listeners) listener();
+  }
+
   function setConsent(next: ConsentOptions): void {
     consent = next;
-    for (const listener of listeners) listener();
+    tell();
   }
 
   function stopFollowing(): void {
@@ -55,7 +59,7 @@ export function createAudience(options: CheckedOptions, clock: Clock): Audience 
   return {
     current: () => ({ user, consent, simulate }),
     isKnown: () => !ofPage || consent !== undefined,
-    onKnown(listener) {
+    onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -66,6 +70,7 @@ export function createAudience(options: CheckedOptions, clock: Clock): Audience 
     },
     setSimulation(outcome) {
       simulate = outcome;
+      tell();
     },
     destroy: stopFollowing,
   };

@@ -1,11 +1,9 @@
 import type { Audience } from './audience.ts';
 import type { Connectivity } from './platform/connectivity.ts';
 
-type Known = Pick<Audience, 'isKnown' | 'onKnown'>;
-
 /** Sends nothing before consent is known. */
 export function fetchWhenKnown(
-  { isKnown }: Known,
+  { isKnown }: Pick<Audience, 'isKnown'>,
   fetch: typeof globalThis.fetch,
 ): typeof globalThis.fetch {
   return (...request) =>
@@ -14,13 +12,13 @@ export function fetchWhenKnown(
 
 /** Consent that becomes known is a moment to try again, as a network that comes back is. */
 export function connectivityWhenKnown(
-  { onKnown }: Known,
+  { onChange }: Pick<Audience, 'onChange'>,
   connectivity: Connectivity,
 ): Connectivity {
   return {
     ...connectivity,
     onOnline(listener) {
-      const endings = [connectivity.onOnline(listener), onKnown(listener)];
+      const endings = [connectivity.onOnline(listener), onChange(listener)];
       return () => endings.forEach((end) => end());
     },
   };

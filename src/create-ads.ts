@@ -96,6 +96,11 @@ export function createAds(options: AdsOptions): Ads {
     },
     loadTimeoutMs,
   });
+  // An ad that was got on other terms must not be shown on these.
+  audience.onChange(() => {
+    decisions.forget();
+    events.emit('change');
+  });
   const loadShowAd = async () => {
     const { createShowAd } = await import('./ad-break/show-ad.ts');
     return createShowAd(locale, checked.strings);

@@ -128,6 +128,21 @@ describe('the consent of the page', () => {
     expect(requests[0]?.consent).toEqual({ status, gpp_string: 'DBgpp' });
   });
 
+  it('takes what was preloaded away when the player changes it, and tells both times', async () => {
+    const dialogue = openTcfDialogue();
+    start({ consent: 'page' });
+    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    const changed = vi.fn();
+    ads?.on('change', changed);
+    dialogue.choose([1, 2, 7]);
+    expect(changed).toHaveBeenCalledTimes(1);
+    await ads?.preload('revive');
+    dialogue.choose([]);
+    expect(changed).toHaveBeenCalledTimes(3);
+    await ads?.preload('revive');
+    expect(requests.map(({ consent }) => consent?.status)).toEqual(['granted', 'denied']);
+  });
+
   it('is left alone once the game has said it, and when the SDK is destroyed', async () => {
     const dialogue = openTcfDialogue();
     start({ consent: 'page' });
