@@ -19,7 +19,7 @@ export async function showBanner(
   const found = await obtain(parts, wanted, async () => mountBanner);
   if (!('ad' in found)) return found;
   const { creative, decision } = found.ad;
-  const result: ShowResult = { outcome: 'completed', decisionId: decision.id };
+  let result: ShowResult = { outcome: 'completed', decisionId: decision.id };
   if (signal.aborted) {
     creative.destroy();
     return { ...result, outcome: 'aborted' };
@@ -29,25 +29,35 @@ export async function showBanner(
       .enqueue({ type, decision_id: decision.id, token: decision.token, ...more })
       .catch(surface);
   };
+  let unmount: (() => void) | undefined;
   const end = (): void => {
     signal.removeEventListener('abort', end);
-    unmount();
+    unmount?.();
     report('close');
   };
-  const unmount = mountBanner(element, creative, {
-    clock: parts.clock,
-    clickUrl: decision.creative.click_url,
-    hooks: {
-      painted: () => report('start'),
-      viewed: (visible) => report('impression', { visible }),
-      clicked: () => report('click'),
-      failed(detail) {
-        report('error', { detail });
-        // What has failed shows nothing any more, and would only take up room.
-        end();
-      },
-    },
-  });
   signal.addEventListener('abort', end);
+  try {
+    unmount = mountBanner(element, creative, {
+      clock: parts.clock,
+      clickUrl: decision.creative.click_url,
+      hooks: {
+        painted: () => report('start'),
+        viewed: (visible) => report('impression', { visible }),
+        clicked: () => report('click'),
+        failed(detail) {
+          result = { ...result, outcome: 'error', reason: detail };
+          report('error', { detail });
+          // What has failed shows nothing any more, and would only take up room.
+          end();
+        },
+      },
+    });
+    // One that had failed while it waited says so before it is there.
+    if (result.outcome === 'error') unmount();
+  } catch (error) {
+    signal.removeEventListener('abort', end);
+    creative.destroy();
+    result = { ...result, outcome: 'error', reason: String(error) };
+  }
   return result;
 }

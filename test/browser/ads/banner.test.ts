@@ -1,0 +1,47 @@
+import { expect, it, vi } from 'vitest';
+import { showBanner } from '../../../src/ad-break/show-banner.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
+import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { decide, html, image } from '../ad-break/stage-set.ts';
+
+async function show(media: Parameters<typeof decide>[0], element: HTMLElement) {
+  const { signal } = new AbortController();
+  const decision = decide(media, { format: 'banner' });
+  const creative = await loadCreative(decision, { clock: systemClock, signal });
+  const destroyed = vi.spyOn(creative, 'destroy');
+  const events: NewAdEvent[] = [];
+  // Whatever it did between its loading and its show.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const result = await showBanner(
+    {
+      clock: systemClock,
+      loadTimeoutMs: 5_000,
+      take: async () => ({ decision, creative }),
+      enqueue: async (event) => void events.push(event),
+    },
+    'lobby',
+    element,
+    signal,
+  );
+  return { result, destroyed, events: events.map(({ type }) => type) };
+}
+
+it('takes away at once a creative that failed while it waited', async () => {
+  const slot = document.createElement('div');
+  document.body.replaceChildren(slot);
+  const flood = html(
+    `port.postMessage({ type: 'ready' }); for (let i = 0; i < 300; i++) port.postMessage({});`,
+  );
+  const { destroyed, events, result } = await show(flood, slot);
+  expect(result).toMatchObject({ outcome: 'error', reason: 'message_flood' });
+  expect(events).toEqual(['error', 'close']);
+  expect(destroyed).toHaveBeenCalled();
+  expect(slot.childNodes).toHaveLength(0);
+});
+
+it('answers an error where there is no element', async () => {
+  const { destroyed, result } = await show(image, null as unknown as HTMLElement);
+  expect(result.outcome).toBe('error');
+  expect(destroyed).toHaveBeenCalled();
+});
