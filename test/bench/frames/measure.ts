@@ -76,7 +76,7 @@ async function countCalls(session: CDPSession, page: Page): Promise<number> {
     .flatMap(({ functions, url }) =>
       functions.map(({ functionName, ranges }) => ({ functionName, url, ranges })),
     )
-    .filter(({ functionName, url }) => functionName !== '' && isMeasured({ functionName, url }))
+    .filter(isMeasured)
     .reduce((sum, { ranges }) => sum + (ranges[0]?.count ?? 0), 0);
 }
 
