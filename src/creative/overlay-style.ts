@@ -19,7 +19,6 @@ dialog {
   font: var(--unit)/1.35 var(--trueward-font, system-ui, sans-serif);
   color-scheme: dark; user-select: none; -webkit-user-select: none; touch-action: manipulation;
 }
-dialog::backdrop { background: var(--trueward-background, #0c0e16) }
 .frame { display: flex; flex-direction: column; height: 100%; outline: 0; animation: appear .16s ease-out }
 @keyframes appear { from { opacity: 0 } }
 header { display: flex; align-items: center; gap: .6em; padding: .55em .8em; min-height: max(2.6em, 44px) }

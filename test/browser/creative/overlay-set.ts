@@ -1,5 +1,6 @@
 import { loadCreative } from '../../../src/creative/load-creative.ts';
-import { openOverlay, type OverlayContent } from '../../../src/creative/overlay.ts';
+import { openOverlay } from '../../../src/creative/overlay.ts';
+import type { OverlayContent } from '../../../src/creative/overlay-parts.ts';
 import { stringsFor } from '../../../src/creative/strings.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { DecisionCreative } from '../../../protocol/wire.ts';

@@ -1,0 +1,121 @@
+import type { Reward } from '../outcome.ts';
+import { icon, make } from './dom.ts';
+import { fill, type OverlayStrings } from './strings.ts';
+
+export interface OverlayContent {
+  /** The creative; see `LoadedCreative.element`. */
+  element: HTMLElement;
+  strings: OverlayStrings;
+  /** What a player who can't see the ad is told; also the text of the end card. */
+  alt: string;
+  reward?: Reward | undefined;
+  clickUrl?: string | undefined;
+}
+
+/** What the player does. */
+export interface OverlayHooks {
+  closeRequested(): void;
+  closeConfirmed(): void;
+  closeCancelled(): void;
+  clicked(): void;
+  muteToggled(): void;
+  tapped(): void;
+}
+
+export const icons = {
+  close: 'M6 6l12 12M18 6L6 18',
+  soundOn: 'M4 10v4h4l5 4V6l-5 4zM16 9a4 4 0 0 1 0 6M18.5 6.5a8 8 0 0 1 0 11',
+  soundOff: 'M4 10v4h4l5 4V6l-5 4zM17 9.5l5 5M22 9.5l-5 5',
+  play: 'M8 5l11 7-11 7z',
+};
+
+/** What the overlay is made of, in its first state. */
+export type OverlayParts = ReturnType<typeof buildOverlay>;
+
+/** Makes the elements of the overlay, without putting them into the page. */
+export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
+  const { alt, reward, strings } = content;
+  // The amount stays before its unit and on its line, also in the middle of Arabic.
+  const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
+  const title = rewardText === undefined ? alt : fill(strings.watchFor, { reward: rewardText });
+  const links = link(content, hooks);
+  const bars = header(title, strings, hooks);
+  const play = button('play main', hooks.tapped, icon(icons.play), strings.play);
+  const askText = make('p', '');
+  const keepWatching = button('main', hooks.closeCancelled, strings.keepWatching);
+  const ask = card(
+    'ask',
+    strings.askTitle,
+    askText,
+    keepWatching,
+    button('', hooks.closeConfirmed, strings.closeAnyway),
+  );
+  ask.role = 'alertdialog';
+  ask.ariaLabel = strings.askTitle;
+  const endCard = card(
+    'end',
+    rewardText === undefined ? strings.thanks : strings.rewardOnItsWay,
+    make('p', '', {}, alt),
+    ...link(content, hooks),
+    button('', hooks.closeRequested, strings.close),
+  );
+  const live = make('p', 'live', { role: 'status' });
+  const { close, mute } = bars;
+  mute.hidden = close.hidden = play.hidden = true;
+  const frame = make(
+    'div',
+    'frame',
+    // The keyboard is here at first: a key that the player still hits for the game presses nothing.
+    { tabIndex: -1, autofocus: true },
+    bars.header,
+    bars.bar,
+    make('div', 'stage', {}, document.createElement('slot'), play, endCard),
+    make('footer', '', { hidden: links.length === 0 }, ...links),
+  );
+  const ariaLabel = `${strings.advertisement}: ${title}`;
+  const dialog = make('dialog', '', { ariaLabel }, frame, ask, live);
+  return { ...bars, dialog, play, ask, askText, keepWatching, endCard, live, links, frame };
+}
+
+function header(title: string, strings: OverlayStrings, hooks: OverlayHooks) {
+  const iconButton = (name: string, label: string, path: string, onclick: () => void) =>
+    Object.assign(button(name, onclick, icon(path)), { ariaLabel: label, title: label });
+  const heading = make('p', 'title', {}, title);
+  const time = make('span', 'time', { ariaHidden: 'true' });
+  const mute = iconButton('mute', strings.mute, icons.soundOn, hooks.muteToggled);
+  const close = iconButton('close', strings.close, icons.close, hooks.closeRequested);
+  const text = make('div', 'text', {}, heading, make('p', 'kind', {}, strings.advertisement));
+  return {
+    header: make('header', '', {}, text, time, mute, close),
+    bar: make('progress', '', { max: 1, value: 0, ariaLabel: strings.advertisement }),
+    heading,
+    time,
+    mute,
+    close,
+  };
+}
+
+const button = (name: string, onclick: () => void, ...children: (Node | string)[]) =>
+  make('button', name, { type: 'button', onclick }, ...children);
+
+const card = (name: string, title: string, ...children: Node[]) =>
+  make(
+    'div',
+    `panel ${name}`,
+    { hidden: true },
+    make('div', 'card', {}, make('h2', '', {}, title), ...children),
+  );
+
+/** Where there is somewhere to go. Anything but http(s) could run script in this page. */
+function link({ clickUrl = '', strings }: OverlayContent, hooks: OverlayHooks) {
+  if (!/^https?:/i.test(clickUrl)) return [];
+  const onclick = () => hooks.clicked();
+  return [
+    make(
+      'a',
+      'main',
+      { href: clickUrl, target: '_blank', rel: 'noopener', onclick },
+      strings.learnMore,
+    ),
+  ];
+}
