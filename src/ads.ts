@@ -185,9 +185,11 @@ export function assembleAds(parts: AdsParts): Ads {
       showing === null
         ? decisions.availability(placement)
         : { available: false, reason: 'already_showing' },
-    preload: async (placement, { signal = destroyed.signal, decision } = {}) => {
+    preload: async (placement, { signal, decision } = {}) => {
       parts.prepare();
-      const availability = await decisions.preload(placement, signal, decision);
+      const call = linkSignals(signal, destroyed.signal);
+      const availability = await decisions.preload(placement, call.signal, decision);
+      call.abort();
       events.emit('change');
       return availability;
     },

@@ -5,6 +5,24 @@ import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
+it('ends a preload that has a signal of its own, on terms that have changed since', async () => {
+  const asked = vi.fn<(signal: AbortSignal) => void>();
+  const ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    fetch: (_input, init) => {
+      if (init?.signal) asked(init.signal);
+      return new Promise(() => undefined);
+    },
+  });
+  const preloaded = ads.preload('revive', { signal: new AbortController().signal });
+  await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+  ads.setConsent({ status: 'denied' });
+  ads.destroy();
+  expect(asked.mock.calls[0]?.[0].aborted).toBe(true);
+  expect(await preloaded).toEqual({ available: false, reason: 'aborted' });
+});
+
 it('keeps a completion when the game destroys the SDK as the ad closes', async () => {
   const service = stubService();
   service.answer = () => picture(300);
