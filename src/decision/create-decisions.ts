@@ -113,7 +113,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     const slot = slots.get(placement) ?? {};
     if (destroyed) return { available: false, reason: 'aborted' };
     if (!parts.isKnown()) return unavailable(notReady);
-    if (unexpired(slot, clock)) return { available: true };
+    if (fresh(slot)) return { available: true };
     const { refused } = slot;
     if (refused && clock.monotonic() < refused.until) return unavailable(refused.noAd);
     return parts.isOnline() ? { available: true } : { available: false, reason: 'offline' };

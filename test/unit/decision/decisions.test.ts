@@ -178,6 +178,16 @@ test('offline, only a preloaded ad is available', async () => {
   expect(decisions.availability('double-coins')).toEqual({ available: false, reason: 'offline' });
 });
 
+test('offline, a preloaded ad that has to be asked for again is not available', async () => {
+  const { answers, clock, decisions, goOffline } = setUp();
+  await decisions.preload('revive', never);
+  await clock.advance(60_000);
+  goOffline();
+  expect(decisions.availability('revive')).toEqual({ available: false, reason: 'offline' });
+  answers.push({ kind: 'unreachable', cause: 'network' });
+  expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
+});
+
 test('media that do not load, or not in time, are an outcome', async () => {
   const { decisions, clock, loadBy } = setUp();
   loadBy(() => Promise.reject(new Error('decode')));
