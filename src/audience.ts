@@ -26,8 +26,8 @@ export function createAudience(options: CheckedOptions, clock: Clock): Audience 
   const ofPage = given === 'page';
   let consent = ofPage ? undefined : given;
   let simulate: DecisionRequest['simulate'];
-  let following = ofPage;
-  let unfollow = (): void => {};
+  /** Undefined once nothing is followed any more. */
+  let unfollow: (() => void) | undefined = () => {};
   const listeners = new Set<() => void>();
 
   function tell(): void {
@@ -40,14 +40,14 @@ export function createAudience(options: CheckedOptions, clock: Clock): Audience 
   }
 
   function stopFollowing(): void {
-    following = false;
-    unfollow();
+    unfollow?.();
+    unfollow = undefined;
   }
 
   if (ofPage) {
     import('./platform/page-consent.ts').then(
       ({ followPageConsent }) => {
-        if (following) unfollow = followPageConsent(clock, setConsent);
+        if (unfollow) unfollow = followPageConsent(clock, setConsent);
       },
       // Without the code that reads it, consent stays unknown, and nothing is sent.
       () => undefined,

@@ -86,6 +86,16 @@ const text =
   (value) =>
     !(typeof value === 'string' && pattern.test(value)) && expected;
 
+const address: Check = (value) => {
+  const expected = 'an http(s) address';
+  try {
+    new URL(value as string);
+  } catch {
+    return expected;
+  }
+  return text(/^https?:\/\/[^/]/, expected)(value);
+};
+
 const milliseconds: Check = (value) =>
   !(typeof value === 'number' && value >= 0 && value <= 60_000) && 'milliseconds from 0 to 60,000';
 
@@ -97,7 +107,7 @@ const instance =
 /** Every option with what it must be; a check answers what it expected, or `false` when content. */
 const checks: Record<keyof AdsOptions, Check> = {
   publishableKey: text(/^/, 'a publishable key'),
-  serviceUrl: text(/^https?:\/\/[^/]/, 'an http(s) address'),
+  serviceUrl: address,
   userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
   userToken: (value) =>
     typeof value !== 'function' && text(/^[\w.-]{1,4096}$/, 'a token of signUserToken()')(value),

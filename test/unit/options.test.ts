@@ -53,6 +53,8 @@ describe('checkOptions', () => {
     [{ publishableKey: good.publishableKey }, 'option_missing', /serviceUrl/],
     [{ ...good, userref: 'a' }, 'option_unknown', /userref.*userRef/],
     [{ ...good, serviceUrl: 'ads.example' }, 'option_invalid', /serviceUrl.*"ads.example"/],
+    [{ ...good, serviceUrl: 'https://ads example' }, 'option_invalid', /serviceUrl/],
+    [{ ...good, serviceUrl: 'http://localhost:70000' }, 'option_invalid', /serviceUrl/],
     [{ ...good, userRef: 'né' }, 'option_invalid', /printable ASCII/],
     [{ ...good, userRef: 'x'.repeat(129) }, 'option_invalid', /1 to 128/],
     [{ ...good, consent: 'yes' }, 'option_invalid', /granted/],
