@@ -6,8 +6,8 @@ import { type Site, startSite } from './site.ts';
 // `BREAKS=200 npx vitest run --project e2e test/e2e/break/memory.test.ts` is the long form.
 const breaks = Number(process.env['BREAKS'] ?? 24);
 const warmUp = 12;
-/** More than this for each break would be a leak; a creative alone has 100 kB and more. */
-const bytesPerBreak = 4_000;
+/** For what the engine of the browser compiles late, and what the SDK remembers of its rewards. */
+const allowedBytes = 150_000 + breaks * 2_000;
 
 let site: Site;
 let browser: Browser;
@@ -79,13 +79,16 @@ it(
     await play(page, warmUp);
     const before = await weigh(session);
     const outcomes = await play(page, breaks);
-    const after = await weigh(session);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
+    // The last break may still be on its way to the collector, here and in `before`.
     for (const what of ['Documents', 'Nodes', 'JSEventListeners'] as const)
-      expect(after[what], what).toBe(before[what]);
-    const bytes = Math.round((after.JSHeapUsedSize - before.JSHeapUsedSize) / breaks);
-    console.info(`${breaks} breaks, ${bytes} bytes each, of ${after.JSHeapUsedSize}`);
-    expect(bytes).toBeLessThan(bytesPerBreak);
+      await expect
+        .poll(async () => (await weigh(session))[what], { message: what })
+        .toBeLessThanOrEqual(before[what]);
+    const after = await weigh(session);
+    const bytes = after.JSHeapUsedSize - before.JSHeapUsedSize;
+    console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);
+    expect(bytes).toBeLessThan(allowedBytes);
     expect(await stateOf(page)).toMatchObject({ nodes: 1, top: 'game' });
   },
 );
