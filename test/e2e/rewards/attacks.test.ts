@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
 import { verifyReceipt } from '../../../src/server/index.ts';
 import { handed, openBrowser, resultOf, show } from '../browser.ts';
@@ -28,16 +28,13 @@ let player = 0;
 
 beforeAll(async () => {
   stack = await startStack();
+});
+// A profile of its own for each: what one player has still to be handed is nothing to the next.
+beforeEach(async () => {
   browser = await openBrowser();
 });
-afterEach(async () => {
-  await browser.unrouteAll();
-  for (const page of browser.pages().slice(1)) await page.close();
-});
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
+afterEach(() => browser.close());
+afterAll(() => stack?.stop());
 
 /** The page of a player; `before` runs in it before its own scripts. */
 async function open(
@@ -47,8 +44,6 @@ async function open(
   const page = await browser.newPage();
   if (before) await page.addInitScript(before);
   await page.goto(address);
-  // Storage is shared by the players of this profile.
-  await page.evaluate(() => localStorage.clear());
   return page;
 }
 const newPlayer = (): string => `cheat-${(player += 1)}`;
@@ -264,8 +259,13 @@ it('an ad in a background tab is not watched until the player comes back to it',
   try {
     const tab = await raw.openTab(imagePageFor(stack, name));
     await expect.poll(() => tab.evaluate('document.readyState'), watched).toBe('complete');
-    await tab.evaluate("void (window.shown = ads.showRewarded('revive'))");
-    await expect.poll(() => tab.evaluate('ads.diagnostics().showing'), watched).toBe('revive');
+    await tab.activate();
+    await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('visible');
+    await tab.evaluate(
+      "void ads.showRewarded('revive').then((result) => (window.ended = JSON.stringify(result)))",
+    );
+    const showing = 'window.ended ?? ads.diagnostics().showing';
+    await expect.poll(() => tab.evaluate(showing), watched).toBe('revive');
     await (await raw.openTab('about:blank')).activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('hidden');
     await tab.evaluate('void (window.hiddenAt = performance.now())');
