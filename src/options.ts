@@ -110,7 +110,7 @@ const checks: Record<keyof AdsOptions, Check> = {
   serviceUrl: address,
   userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
   userToken: (value) =>
-    typeof value !== 'function' && text(/^[\w.-]{1,4096}$/, 'a token of signUserToken()')(value),
+    typeof value !== 'function' && text(/^[\w.-]{1,4096}$/, 'a signed token')(value),
   customData: text(/^[^]{1,1024}$/, '1 to 1,024 characters'),
   consent: (value) =>
     value !== 'page' &&

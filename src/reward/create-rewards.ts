@@ -56,7 +56,8 @@ export function createRewards(parts: RewardsParts): Rewards {
   const settle = async (statuses: RewardStatus[]): Promise<void> => {
     for (const status of statuses) {
       const known = find(status.id);
-      if (known && !isFinal(known.state))
+      // Another tab may have tracked it, and be gone: the database knows.
+      if (known ? !isFinal(known.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
     confirmation.settled();

@@ -46,11 +46,11 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const abandon = new Set<() => void>();
   let running = false;
   let again = false;
-  let stopped = false;
+  const stopped = new AbortController();
   const backOff = createBackOff(parts, () => retry());
   const rest = (decisionId: string): void => {
     resting.add(decisionId);
-    if (!stopped) backOff.failed();
+    if (!stopped.signal.aborted) backOff.failed();
   };
 
   const change = async (decisionId: string, event: RewardEvent): Promise<boolean> => {
@@ -81,7 +81,6 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         // After its claim, another tab may have handed it over.
         if (!abandon.delete(giveUp) || handlers.size === 0 || clock.monotonic() >= until)
           return resolve(false);
-        if (!reward) return resolve(true);
         const earned = { decisionId, placement, reward, ...(receipt !== undefined && { receipt }) };
         // `async`, so that a handler that throws at once counts like one that rejects.
         const calls = [...handlers].map(async (handler) => handler(earned));
@@ -118,7 +117,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         const at = clock.now();
         // A handler that takes longer than the claim holds goes on beside the next one.
         if (await change(decisionId, { type: 'claimed', at }))
-          await bounded(clock, claimMs, undefined, () => handOver(entry, at));
+          await bounded(clock, claimMs, stopped.signal, () => handOver(entry, at));
         // Another tab has it; should that tab die, it is ours.
         else rest(decisionId);
       }
@@ -126,7 +125,10 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     running = false;
   };
   const isReady = (): boolean =>
-    !stopped && handlers.size > 0 && parts.lifecycle.isVisible() && ledger.seen().some(isDue);
+    !stopped.signal.aborted &&
+    handlers.size > 0 &&
+    parts.lifecycle.isVisible() &&
+    ledger.seen().some(isDue);
   const wake = (): void => {
     if (!isReady()) return;
     again = true;
@@ -152,7 +154,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       for (const giveUp of abandon) giveUp();
     },
     stop() {
-      stopped = true;
+      stopped.abort();
       backOff.cancel();
       for (const giveUp of abandon) giveUp();
     },

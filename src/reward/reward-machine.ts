@@ -1,5 +1,5 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
-import type { RewardReport, RewardState } from '../outcome.ts';
+import type { Reward, RewardReport, RewardState } from '../outcome.ts';
 
 /** What the ledger keeps of one reward. */
 export interface LedgerEntry extends RewardReport {
@@ -7,6 +7,7 @@ export interface LedgerEntry extends RewardReport {
   v: 1;
   token: string;
   placement: string;
+  reward: Reward;
   /** Wall time in milliseconds: when it was tracked, and when it was earned. */
   trackedAt: number;
   earnedAt?: number;
@@ -58,7 +59,7 @@ function withStatus(entry: LedgerEntry, status: RewardStatus, at: number): Ledge
   return {
     ...entry,
     state: status.state,
-    ...(reward && { reward }),
+    reward,
     ...(reason && { reason }),
     ...(receipt && { receipt }),
     ...(status.state === 'earned' && { earnedAt: at }),
@@ -81,7 +82,7 @@ export const reportOf = ({
 }: LedgerEntry): RewardReport => ({
   decisionId,
   state,
+  reward,
   ...(reason !== undefined && { reason }),
-  ...(reward && { reward }),
   ...(receipt !== undefined && { receipt }),
 });

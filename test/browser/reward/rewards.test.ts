@@ -119,6 +119,18 @@ test('a reward whose handler is at work while the SDK is destroyed counts as tak
   await vi.waitFor(async () => expect(await openTab().rewards.list()).toEqual([]));
 });
 
+test('a reward whose tab died before it knew of it is handed over by the tab that hears of it', async () => {
+  const { rewards } = openTab();
+  const got: EarnedReward[] = [];
+  rewards.onReward((reward) => void got.push(reward));
+  await rewards.list();
+  const dying = openTab();
+  await dying.rewards.track(decision('dec_1'));
+  dying.rewards.destroy();
+  await rewards.settle([earned('dec_1')]);
+  await vi.waitFor(() => expect(got.map(({ decisionId }) => decisionId)).toEqual(['dec_1']));
+});
+
 test('a reward that waits for a frame while the SDK is destroyed goes to the next one at once', async () => {
   const { rewards, stopFrames } = openTab();
   stopFrames();
@@ -451,4 +463,18 @@ test('destroy settles who waits and leaves no timer', async () => {
   rewards.destroy();
   expect(await waiting).toMatchObject({ state: 'pending' });
   expect(clock.timers()).toBe(0);
+});
+
+test('destroy leaves no timer behind while a handler is at work', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock);
+  const saving = deferred();
+  const handler = vi.fn(() => saving.promise);
+  rewards.onReward(handler);
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+  rewards.destroy();
+  expect(clock.timers()).toBe(0);
+  saving.resolve();
 });

@@ -13,6 +13,7 @@ const entry = (state: RewardState, delivered = false): LedgerEntry => ({
   decisionId: 'dec_1',
   token: 'token',
   placement: 'revive',
+  reward: { type: 'coins', amount: 10 },
   state,
   trackedAt: 0,
   delivered,
