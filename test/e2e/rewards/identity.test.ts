@@ -95,7 +95,7 @@ it('where a placement demands the server, the decision that it hands over is sho
     decision,
   );
   expect(availability).toEqual({ available: true });
-  expect(await showRewarded()).toEqual({ outcome: 'rewarded', decisionId: decision.id });
+  expect(await showRewarded()).toMatchObject({ outcome: 'rewarded', decisionId: decision.id });
   await expect.poll(() => coins('named-by-server'), watched).toBe(25);
   expect(await coins('somebody')).toBe(0);
 });
