@@ -34,8 +34,9 @@ export async function fillStorage(
   const ledger = Sdk.createLedger({ name: `${name}:rewards`, clock: Sdk.systemClock });
   const device = Sdk.createRewards({ ...ports, ledger });
   const each = events / rewards;
+  const run = Sdk.newRandomId().slice(0, 20);
   for (let index = 0; index < rewards; index += 1) {
-    const decision = decide(index);
+    const decision = decide(run, index);
     await device.track(decision);
     await device.watched(decision.id);
     await Promise.all(
@@ -50,9 +51,10 @@ export async function fillStorage(
   }
 }
 
-function decide(index: number): Decision {
+function decide(run: string, index: number): Decision {
   return {
-    id: `dec_${String(index).padStart(26, '0')}`,
+    // Of its own in each run: a decision that was handed over once is not handed over again.
+    id: `dec_${run}${String(index).padStart(6, '0')}`,
     status: 'filled',
     placement: 'revive',
     format: 'rewarded',
