@@ -25,11 +25,11 @@ const parse = (value: unknown): { at: number; events: AdEvent[]; bytes: number }
   const { at, events } = value;
   try {
     const parsed = events.map((json) => JSON.parse(json) as AdEvent);
-    return { at, events: parsed, bytes: lengthOf(events) };
+    if (parsed.every(({ id }) => id)) return { at, events: parsed, bytes: lengthOf(events) };
   } catch {
     // A record that is damaged is set aside like one of an unknown release.
-    return undefined;
   }
+  return undefined;
 };
 
 /**

@@ -243,7 +243,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       listeners.clear();
       signal.close();
       // What was enqueued in this task is still written.
-      void (group?.stored ?? Promise.resolve()).finally(() => store.close());
+      void Promise.resolve(group?.stored).finally(() => store.close());
     },
   };
 }

@@ -48,7 +48,7 @@ export function createDrain(parts: DrainParts): Drain {
   const settled = new Set<string>();
   const inFlight = new Set<string>();
   let running: Promise<void> | undefined;
-  let leaving: Promise<void> = Promise.resolve();
+  let leaving: Promise<unknown> | undefined;
   let again = false;
   let stopped = false;
   /** Whether the service itself named the time of the next try. */
@@ -141,11 +141,11 @@ export function createDrain(parts: DrainParts): Drain {
       if (!demanded) backOff.cancel();
       wake();
     },
-    finished: () => running ?? Promise.resolve(),
+    finished: async () => running,
     sendLeaving(events) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
       if (stopped || (backOff.waiting() && demanded) || unsent.length === 0) return;
-      leaving = send(unsent, true).then(() => undefined);
+      leaving = send(unsent, true);
     },
     stop() {
       stopped = true;

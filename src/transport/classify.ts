@@ -3,13 +3,17 @@ import type { Clock } from '../platform/clock.ts';
 import { parseRetryAfter } from './retry-after.ts';
 import type { Answer, Guard } from './service-client.ts';
 
-/** Whether `value` is an object whose named members have the type of these examples. */
+/**
+ * Whether `value` is an object whose named members have the type of these examples; an array is one
+ * of objects.
+ */
 export const hasShape = (value: unknown, shape: Record<string, unknown>): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
+  value instanceof Object &&
   Object.entries(shape).every(([name, example]) => {
     const member = (value as Record<string, unknown>)[name];
-    return Array.isArray(example) ? Array.isArray(member) : typeof member === typeof example;
+    return Array.isArray(example)
+      ? Array.isArray(member) && member.every((item) => item instanceof Object)
+      : typeof member === typeof example;
   });
 
 const isProblem = (body: unknown): body is Problem => hasShape(body, { code: '', status: 0 });

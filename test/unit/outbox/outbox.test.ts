@@ -330,15 +330,20 @@ test('makes room and stores the event when the quota is exceeded', async () => {
   expect(left).toContain('complete');
 });
 
-test('sets a record of an unknown release aside and goes on', async () => {
+test('sets a damaged record, and one of an unknown release, aside and goes on', async () => {
   const { store, service, openTab } = browser();
-  await store.append([{ v: 9, things: [] } as never, { v: 1, at: 0, events: ['{broken'] }]);
+  const damaged = ['{broken', 'null', '{}'].map((json) => ({
+    v: 1 as const,
+    at: 0,
+    events: [json],
+  }));
+  await store.append([{ v: 9, things: [] } as never, ...damaged]);
   const aside: unknown[] = [];
   const setAside: typeof store.setAside = async (entries) => void aside.push(...entries);
   const { outbox } = openTab({ store: { ...store, setAside, close: () => undefined } });
   await outbox.enqueue(adEvent());
   await settled();
-  expect(aside).toHaveLength(2);
+  expect(aside).toHaveLength(4);
   expect(service.counted).toHaveLength(1);
   expect(await recordsIn(store)).toBe(0);
 });

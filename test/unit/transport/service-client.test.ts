@@ -114,6 +114,18 @@ test.each([
   });
 });
 
+test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'])(
+  '%s is not our answer to events',
+  async (body) => {
+    const client = await serve(answer(200, body));
+    const batch = { sent_at: '2026-01-01T00:00:00.000Z', events: [] };
+    expect(await client.sendEvents(batch, { keepalive: false })).toEqual({
+      kind: 'unreachable',
+      cause: 'foreign_answer',
+    });
+  },
+);
+
 test('a server that says nothing is a time-out', async () => {
   const clock = manualClock();
   const arrived = deferred();
