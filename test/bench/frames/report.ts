@@ -128,7 +128,7 @@ ${table(
     ],
     [
       `no task over 8 ms of processor time while ${drain.events.toLocaleString('en')} events drain and ${drain.rewards.toLocaleString('en')} rewards are delivered`,
-      `${long.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLong(drains.map(({ tasks }) => tasks))} (the game alone: ${alone.over8.length} of ${alone.count}, ${number(alone.longestMs, 1)} ms)`,
+      `${long.length} of ${drains.reduce((sum, { tasks }) => sum + tasks.count, 0)}; ${describeLong(drains.map(({ tasks }) => tasks))} (the game alone for as long: ${alone.over8.length} of ${alone.count}; ${describeLong([alone])})`,
       long.length > 0 && long.every(isCollection)
         ? 'held but for V8’s garbage collection'
         : verdict(long.length === 0),
