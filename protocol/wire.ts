@@ -492,7 +492,7 @@ export interface DecisionRequest {
     height: number;
   };
   /**
-   * BCP 47.
+   * BCP 47; also the forms of operating systems, as `de_DE` or `en-US@posix`.
    */
   locale?: string;
   consent?: Consent;

@@ -64,7 +64,14 @@ export const decisionRequestSchema = named('DecisionRequest', 'Asks for an ad.',
       { additionalProperties: false, description: 'CSS pixels.' },
     ),
   ),
-  locale: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]{2,35}$', description: 'BCP 47.' })),
+  locale: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9]+([-_.@][A-Za-z0-9]+)*$',
+      minLength: 2,
+      maxLength: 35,
+      description: 'BCP 47; also the forms of operating systems, as `de_DE` or `en-US@posix`.',
+    }),
+  ),
   consent: Type.Optional(ref('Consent')),
   child_directed: Type.Optional(Type.Boolean()),
   custom_data: Type.Optional(

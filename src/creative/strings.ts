@@ -61,10 +61,11 @@ const languages: Record<string, () => Promise<{ strings: OverlayStrings }>> = {
   zh: () => import('./languages/zh.ts'),
 };
 
-/** The texts for a BCP 47 locale, or English where there is no translation or it can't be loaded. */
+/** The texts for a locale (`de-AT`, `de_AT`), or English where there is no translation or it can't be loaded. */
 export async function stringsFor(locale: string): Promise<OverlayStrings> {
   // The codes that Java and old browsers say for Hebrew and Indonesian.
-  const tag = locale.split('-')[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
+  const tag =
+    locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
   if (!Object.hasOwn(languages, tag)) return english;
   // An ad in English is better than none.
   return (await languages[tag]?.().catch(() => undefined))?.strings ?? english;

@@ -29,7 +29,7 @@ export function applies({ when }: Policy, context: PolicyContext): boolean {
 /** Basic filtering of RFC 4647: `pt` also means `pt-BR`. */
 function matchesLanguage(range: string, language: string | undefined): boolean {
   if (language === undefined) return false;
-  const [wanted, given] = [range.toLowerCase(), language.toLowerCase()];
+  const [wanted, given] = [range.toLowerCase(), language.toLowerCase().replaceAll('_', '-')];
   return given === wanted || given.startsWith(`${wanted}-`);
 }
 

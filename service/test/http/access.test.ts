@@ -1,4 +1,4 @@
-import type { Placement, Problem } from '@trueward/protocol/wire';
+import type { Decision, Placement, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeKeyText } from '../../src/key/key-text.ts';
 import { type RunningService, startService } from '../start-service.ts';
@@ -132,6 +132,15 @@ test.each([
     pointer,
   ]);
 });
+
+test.each(['de', 'zh-Hant-TW', 'de_DE', 'en-US@posix'])(
+  'a player whose system says the locale %s gets an ad',
+  async (locale) => {
+    const body = { ...revive, locale };
+    const answer = await client.call<Decision>('POST', '/v1/decisions', client.publishable, body);
+    expect([answer.status, answer.body.status]).toEqual([200, 'filled']);
+  },
+);
 
 test('another content type, method or address has its own problem', async () => {
   const form = await client.call<Problem>('POST', '/v1/decisions', client.publishable, 'a=b', {

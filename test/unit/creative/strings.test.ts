@@ -18,6 +18,11 @@ describe('the strings', () => {
     expect((await stringsFor('in')).language).toBe('id');
   });
 
+  it('know how operating systems write a locale', async () => {
+    expect((await stringsFor('de_AT')).language).toBe('de');
+    expect((await stringsFor('fr@euro')).language).toBe('fr');
+  });
+
   it('are there in many languages, two of them written from right to left', async () => {
     expect(languages.length).toBeGreaterThanOrEqual(10);
     const all = await Promise.all(languages.map(stringsFor));
