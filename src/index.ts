@@ -1,9 +1,15 @@
+/**
+ * Rewarded ads and house ads for web games.
+ *
+ * @module trueward
+ */
 export type {
   Ads,
   AdsEvents,
   AdsListeners,
   Banner,
   Diagnostics,
+  PreloadOptions,
   ShowOptions,
   Simulation,
 } from './ads.ts';
@@ -17,7 +23,8 @@ export {
   OptionError,
   type OptionErrorCode,
 } from './options.ts';
-export type { RewardHandler } from './reward/rewards.ts';
+export type { DropReason, OutboxDiagnostics } from './outbox/outbox.ts';
+export type { RewardDiagnostics, RewardHandler } from './reward/rewards.ts';
 export type {
   Availability,
   EarnedReward,

@@ -28,6 +28,14 @@ export const checks = [
     name: 'format',
     commands: [[...tool('prettier'), '--check', '--cache', '--log-level', 'warn', '.']],
   },
+  {
+    // The pages that the code makes, then the site: a link that leads nowhere fails it.
+    name: 'docs',
+    commands: [
+      [...tool('tsx'), join(root, 'docs/generate/main.ts')],
+      [...tool('vitepress'), 'build', 'docs'],
+    ],
+  },
   { name: 'unused', commands: [tool('knip')] },
   {
     name: 'generated',

@@ -1,7 +1,7 @@
 /**
  * Google’s Ad Placement API (`adBreak`, `adConfig`) over Trueward, for games that were written for it.
  *
- * @packageDocumentation
+ * @module trueward/ad-placement
  */
 export type {
   AdBreakOptions,

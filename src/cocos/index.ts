@@ -1,7 +1,7 @@
 /**
  * Ads for Cocos Creator games, 3.8.
  *
- * @packageDocumentation
+ * @module trueward/cocos
  */
 export { cocosDriver } from './cocos-driver.ts';
 export type { CocosComponentModule, CocosModule } from './cocos-module.ts';

@@ -1,7 +1,7 @@
 /**
  * Ads for Phaser games. Importing this entry also types `this.ads` and `this.sceneAds` in scenes.
  *
- * @packageDocumentation
+ * @module trueward/phaser
  */
 import type { TruewardPlugin } from './trueward-plugin.ts';
 import type { TruewardScenePlugin } from './trueward-scene-plugin.ts';

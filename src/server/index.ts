@@ -2,7 +2,7 @@
  * For the game's own server: verify webhooks and receipts of the service, and sign user tokens. Runs wherever Web standards do
  * (Node, Deno, Bun, workers); needs nothing of a browser.
  *
- * @packageDocumentation
+ * @module trueward/server
  */
 export type {
   CreativeReviewUpdatedEvent,

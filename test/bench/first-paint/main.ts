@@ -30,7 +30,7 @@ try {
   const series: Series[] = [
     { name: 'preloaded', milliseconds: [], requests: [] },
     { name: 'not preloaded', milliseconds: [], requests: [] },
-    { name: 'bare <video>', milliseconds: [], requests: [] },
+    { name: 'bare `<video>`', milliseconds: [], requests: [] },
   ];
   for (let round = 0; round < rounds; round += 1) {
     process.stdout.write(`\rround ${round + 1} of ${rounds}`);

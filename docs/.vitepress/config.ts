@@ -1,0 +1,32 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'vitepress';
+import { addPageLinks } from './page-links.ts';
+import { pageOf, sidebar } from './sidebar.ts';
+
+/** The site, of the Markdown files that are readable in the repository too. Links that lead nowhere fail its build. */
+export default defineConfig({
+  title: 'Trueward',
+  description: 'Rewarded ads and house ads for web games, with rewards that a server confirmed.',
+  lang: 'en',
+  srcDir: '..',
+  // Besides docs/: the pages at the top of the project, and the Cocos sample. The site has a first page of its own.
+  srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**', 'README.md'],
+  rewrites: pageOf,
+  // At the top of the project lies the configuration of the SDK’s build.
+  vite: { configFile: false },
+  markdown: { theme: { light: 'github-light', dark: 'github-dark' }, config: addPageLinks },
+  themeConfig: {
+    nav: [
+      { text: 'Quick start', link: '/quick-start' },
+      { text: 'Recipes', link: '/recipes' },
+      { text: 'Reference', link: '/reference/sdk/trueward' },
+    ],
+    sidebar,
+    outline: [2, 3],
+    search: { provider: 'local' },
+  },
+  // Pictures that a page links to instead of showing them.
+  buildEnd: ({ outDir }) =>
+    cpSync(join(import.meta.dirname, '../images'), join(outDir, 'images'), { recursive: true }),
+});

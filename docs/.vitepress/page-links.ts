@@ -1,0 +1,18 @@
+import { dirname, join, posix, relative, resolve } from 'node:path';
+import type { MarkdownRenderer } from 'vitepress';
+import { pageOf } from './sidebar.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** Makes links between Markdown files, which are right in the repository, right on the site too. */
+export function addPageLinks(markdown: MarkdownRenderer): void {
+  markdown.core.ruler.push('page-links', ({ tokens, env }) => {
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      const [, file, anchor] =
+        /^(?![a-z]+:|\/)([^#]+\.md)(#.*)?$/.exec(token.attrGet('href') ?? '') ?? [];
+      if (file === undefined) continue;
+      const target = relative(root, resolve(dirname(env.realPath ?? env.path), file));
+      token.attrSet('href', `/${pageOf(target.replaceAll('\\', posix.sep))}${anchor ?? ''}`);
+    }
+  });
+}

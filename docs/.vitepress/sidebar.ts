@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A title, and the file it stands for: from the top of the project, or below `docs/`. */
+type Entry = [title: string, file: string];
+
+const sections: { text: string; entries: Entry[] }[] = [
+  {
+    text: 'Start',
+    entries: [
+      ['Quick start', 'docs/quick-start.md'],
+      ['Phaser', 'docs/phaser.md'],
+      ['Cocos Creator', 'docs/cocos.md'],
+      ['Script tag', 'docs/script-tag.md'],
+      ['A plain canvas', 'docs/canvas.md'],
+      ['Another engine', 'docs/engine-driver.md'],
+      ['Browsers', 'docs/browsers.md'],
+    ],
+  },
+  {
+    text: 'Understand',
+    entries: [
+      ['Concepts', 'docs/concepts.md'],
+      ['The ad break', 'docs/ad-break.md'],
+      ['Creatives', 'docs/creatives.md'],
+      ['Rewards', 'docs/rewards.md'],
+      ['The outbox', 'docs/outbox.md'],
+      ['Architecture', 'ARCHITECTURE.md'],
+    ],
+  },
+  {
+    text: 'Do',
+    entries: [
+      ['Recipes', 'docs/recipes.md'],
+      ['Webhooks', 'docs/webhooks.md'],
+      ['Webhooks in any language', 'docs/webhooks-by-hand.md'],
+      ['Troubleshooting', 'docs/troubleshooting.md'],
+    ],
+  },
+  {
+    text: 'Move here',
+    entries: [
+      ['From Google H5, Poki, CrazyGames', 'docs/migration.md'],
+      ['Google’s Ad Placement API', 'docs/ad-placement.md'],
+    ],
+  },
+  {
+    text: 'Run the service',
+    entries: [
+      ['Command line', 'docs/cli.md'],
+      ['Panel', 'docs/panel.md'],
+      ['Operate', 'docs/operate.md'],
+      ['Runbook', 'docs/runbook.md'],
+      ['Backup', 'docs/backup.md'],
+      ['Scale', 'docs/scale.md'],
+    ],
+  },
+  {
+    text: 'Look up',
+    entries: [
+      ['trueward', 'docs/reference/sdk/trueward.md'],
+      ['trueward/phaser', 'docs/reference/sdk/trueward/phaser.md'],
+      ['trueward/cocos', 'docs/reference/sdk/trueward/cocos.md'],
+      ['trueward/ad-placement', 'docs/reference/sdk/trueward/ad-placement.md'],
+      ['trueward/server', 'docs/reference/sdk/trueward/server.md'],
+      ['Outcomes and errors', 'docs/errors.md'],
+      ['The HTTP interface', 'docs/api.md'],
+      ['HTTP, every operation', 'docs/reference/http.md'],
+      ['Command line, every option', 'docs/reference/cli.md'],
+    ],
+  },
+  {
+    text: 'Trust',
+    entries: [
+      ['How rewards are attacked', 'docs/threat-model.md'],
+      ['Privacy', 'docs/privacy.md'],
+      ['Accessibility', 'docs/accessibility.md'],
+      ['Benchmarks', 'docs/benchmarks/README.md'],
+      ['Security policy', 'SECURITY.md'],
+    ],
+  },
+  {
+    text: 'Project',
+    entries: [
+      ['Contributing', 'CONTRIBUTING.md'],
+      ['Changes', 'CHANGELOG.md'],
+      ['Packages and licences', 'docs/licences.md'],
+    ],
+  },
+];
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** Where a file of the project is on the site: `docs/phaser.md` is the page `phaser.md`. */
+export function pageOf(file: string): string {
+  return file.replace(/^docs\//, '');
+}
+
+/** The sections, each with those of its pages that are there. */
+export const sidebar = sections.map(({ text, entries }) => ({
+  text,
+  items: entries
+    .filter(([, file]) => existsSync(join(root, file)))
+    .map(([title, file]) => ({
+      text: title,
+      link: `/${pageOf(file).replace(/\.md$/, '')}`,
+    })),
+}));

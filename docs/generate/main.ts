@@ -1,0 +1,32 @@
+/**
+ * Writes `docs/reference/`: what the code says of itself. `npm run docs` runs it before the site is
+ * built; nothing of it is kept in the repository, so that it is never out of date.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startService } from '../../service/test/start-service.ts';
+import { readCommandLine } from './command-line.ts';
+import { httpPage } from './http.ts';
+import type { OpenApi } from './open-api.ts';
+import { writeSdkPages } from './sdk.ts';
+
+const folder = join(import.meta.dirname, '..', 'reference');
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder);
+
+const [document, commandLine] = await Promise.all([
+  readDocument(),
+  readCommandLine(),
+  writeSdkPages(),
+]);
+writeFileSync(join(folder, 'http.md'), httpPage(document));
+writeFileSync(join(folder, 'cli.md'), commandLine);
+
+async function readDocument(): Promise<OpenApi> {
+  const service = await startService();
+  try {
+    return (await (await fetch(`${service.url}/openapi.json`)).json()) as OpenApi;
+  } finally {
+    await service.stop();
+  }
+}

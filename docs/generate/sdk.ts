@@ -1,0 +1,21 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+const docs = join(import.meta.dirname, '..');
+
+/**
+ * Writes the pages of the SDK with TypeDoc, in a process of its own: it brings its own TypeScript.
+ *
+ * @throws where TypeDoc has a complaint, such as a link in a comment that leads nowhere.
+ */
+export async function writeSdkPages(): Promise<void> {
+  const typedoc = dirname(createRequire(import.meta.url).resolve('typedoc/package.json'));
+  const child = spawn(process.execPath, [join(typedoc, 'bin/typedoc'), '--logLevel', 'Warn'], {
+    cwd: docs,
+    stdio: 'inherit',
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error('TypeDoc failed; its message is above.');
+}
