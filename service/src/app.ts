@@ -29,6 +29,7 @@ import { addRewardRoutes } from './http/routes/reward-status.ts';
 import { addWebhookEventRoutes } from './http/routes/webhook-events.ts';
 import { addWebhookRoutes } from './http/routes/webhooks.ts';
 import { addValidation } from './http/validation.ts';
+import type { ServiceMetrics } from './http/service-metrics.ts';
 import type { RunOperation } from './http/operations.ts';
 import type { ManageKeys } from './key/manage-keys.ts';
 import type { Principal } from './key/principal.ts';
@@ -67,8 +68,11 @@ export interface AppParts {
   /** Told of a secret key that came from a web page. */
   onLeak(principal: Principal, origin: string, requestId: string): Promise<void>;
   limiter: RateLimiter;
+  metrics: ServiceMetrics;
   metricsToken: string | undefined;
   mediaDirectory: string;
+  /** Aborts when the service is about to stop, while it still takes requests. */
+  draining: AbortSignal;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
   clock: Clock;
@@ -93,7 +97,14 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id));
   // Otherwise a client keeps the connection, and with it the process that is to end.
   app.addHook('onSend', async (_request, reply) => {
-    if (parts.stopping.aborted) void reply.header('connection', 'close');
+    if (parts.draining.aborted) void reply.header('connection', 'close');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    if (!parts.log.isLevelEnabled('debug')) return;
+    const { method, routeOptions, id } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    const ms = Math.round(elapsedTime);
+    log.debug({ requestId: id, method, route: routeOptions.url, status, ms }, 'answered');
   });
   addErrors(app);
   addMetrics(app, parts);

@@ -11,6 +11,11 @@ import { createPseudonyms } from './decision/viewer.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLane } from './event/record-events.ts';
 import { createRunOperation } from './http/operations.ts';
+import {
+  addStateMetrics,
+  createServiceMetrics,
+  type ServiceMetrics,
+} from './http/service-metrics.ts';
 import { createRateLimiter } from './http/rate-limits.ts';
 import { startKeyUse } from './key/key-use.ts';
 import { createManageKeys } from './key/manage-keys.ts';
@@ -36,8 +41,7 @@ import { createReceipts } from './reward/receipt.ts';
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
-import { migrate } from './store/migrate.ts';
-import { openDatabase } from './store/open-database.ts';
+import { prepareDatabase } from './store/prepare-database.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
 import { startDispatcher } from './webhook/dispatcher.ts';
 import { createEventBodies } from './webhook/event-body.ts';
@@ -57,6 +61,8 @@ export interface Service {
   makeId: MakeId;
   /** Takes the address that the service listens on, and hands back the one that it is known by. */
   listensOn(url: string): string;
+  /** Says that it is not ready from now on, and goes on. */
+  drain(): void;
   /** Ends everything; what was acknowledged is in the database. */
   stop(): Promise<void>;
 }
@@ -66,13 +72,10 @@ const hangUpAfterMs = 3_000;
 
 /** Opens the database and wires all parts; the one place where they are made. */
 export async function assemble(config: Config, clock: Clock, log: Logger): Promise<Service> {
-  const database = await openDatabase(config, {
-    onInitialise: () => log.info('making a new database; this takes some seconds, once'),
-    onError: (error) => log.error({ err: error }, 'a database connection broke'),
-  });
+  const metrics = createServiceMetrics();
+  const database = await prepareDatabase(config, log, metrics.observeDatabase);
   try {
-    await migrate(database);
-    return await wire(config, clock, log, database);
+    return await wire(config, clock, log, { database, metrics });
   } catch (error) {
     await database.close();
     throw error;
@@ -83,7 +86,7 @@ async function wire(
   config: Config,
   clock: Clock,
   log: Logger,
-  database: Database,
+  { database, metrics }: { database: Database; metrics: ServiceMetrics },
 ): Promise<Service> {
   const box = createSecretBox(readMasterKey(config));
   const makeId = createIds(clock, createRandomPool());
@@ -130,6 +133,7 @@ async function wire(
       await configuration.refresh();
       log.warn({ webhookId: id, reason }, 'a webhook was disabled');
     },
+    onAttempt: metrics.observeDelivery,
     development: config.development,
     random: Math.random,
   });
@@ -166,7 +170,12 @@ async function wire(
     random: Math.random,
   });
   const keyUse = startKeyUse(database, clock, log);
-  const stopping = new AbortController();
+  addStateMetrics(metrics.registry, {
+    database,
+    configuration,
+    lanes: { decisions: lane, events: eventLane },
+  });
+  const [draining, stopping] = [new AbortController(), new AbortController()];
   const app = await createApp({
     database,
     configuration,
@@ -190,10 +199,12 @@ async function wire(
       wake: dispatcher.wake,
     }),
     limiter: createRateLimiter(config.rateLimits, clock.nowMs),
+    metrics,
     metricsToken: config.metricsToken,
     onUse: keyUse.touch,
     onLeak: createRecordLeak(database, audit, clock),
     mediaDirectory: config.mediaDirectory,
+    draining: draining.signal,
     stopping: stopping.signal,
     clock,
     log,
@@ -209,7 +220,9 @@ async function wire(
       address = config.publicUrl ?? url;
       return address;
     },
+    drain: () => draining.abort(),
     async stop() {
+      draining.abort();
       stopping.abort();
       expiry.stop();
       receipts.stop();

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { configCommand } from './cli/config.ts';
 import { doctorCommand } from './cli/doctor.ts';
 import { exportCommand } from './cli/export.ts';
 import { importCommand } from './cli/import.ts';
@@ -12,6 +13,7 @@ import { startCommand } from './cli/start.ts';
 process.exitCode = await runCommand(
   [
     startCommand,
+    configCommand,
     migrateCommand,
     ...keyCommands,
     rotateReceiptKeyCommand,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { assemble, type Service } from '../src/assemble.ts';
-import type { Config } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
 import { seedDevelopment, type DevelopmentKeys } from '../src/development/seed.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import { copyEmptyDatabase } from './empty-database.ts';
@@ -41,22 +41,24 @@ interface Options {
   databaseUrl?: string;
   /** Absent: a new folder, removed at the end. */
   dataDirectory?: string;
+  /** More variables of the configuration. */
+  env?: Record<string, string>;
 }
 
 export async function startInProcess(options: Options): Promise<InProcessService> {
   const { clock, databaseUrl } = options;
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), 'trueward-'));
   if (databaseUrl === undefined) await copyEmptyDatabase(join(dataDirectory, 'database'));
-  const config: Config = {
-    dataDirectory,
-    ...(databaseUrl === undefined ? {} : { databaseUrl }),
-    host: '127.0.0.1',
-    port: 0,
-    publicUrl: 'http://service.test',
-    mediaDirectory: fileURLToPath(new URL('../../demo/creatives/dist', import.meta.url)),
-    development: true,
-    logLevel: 'silent',
-  };
+  const config = readConfig({
+    ...options.env,
+    TRUEWARD_DATA_DIR: dataDirectory,
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    PORT: '0',
+    PUBLIC_URL: 'http://service.test',
+    TRUEWARD_MEDIA_DIR: fileURLToPath(new URL('../../demo/creatives/dist', import.meta.url)),
+    TRUEWARD_DEVELOPMENT: '1',
+    RATE_LIMITS: 'off',
+  });
   const service = await assemble(
     config,
     clock,

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,44 +8,90 @@ import pg from 'pg';
 /** A PostgreSQL server of this run alone. */
 export interface PrivatePostgres {
   url: string;
+  /** Where it keeps everything. */
+  folder: string;
+  /** Of the server's first process; its children are the sessions. */
+  pid(): number;
+  /** Ends all of its processes as a crash of the machine does (SIGKILL). */
+  kill(): Promise<void>;
+  /** Starts it again after {@link PrivatePostgres.kill}, on the same data. */
+  start(): Promise<void>;
   stop(): Promise<void>;
+}
+
+interface Options {
+  /** Where it shall keep everything; a new folder if absent. It is removed at the end either way. */
+  folder?: string;
+  /** As in `postgresql.conf`: `max_connections=20`. */
+  settings?: readonly string[];
 }
 
 /**
  * Starts a private PostgreSQL server from the machine's programs; undefined when there are none.
  * `initdb` refuses root, so that root lends it the account of `postgres` or `nobody`.
  */
-export async function startPrivatePostgres(): Promise<PrivatePostgres | undefined> {
+export async function startPrivatePostgres({
+  folder = mkdtempSync(join(tmpdir(), 'trueward-postgres-')),
+  settings = [],
+}: Options = {}): Promise<PrivatePostgres | undefined> {
   const bin = findPrograms();
   if (bin === undefined) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'trueward-postgres-'));
   const as = process.getuid?.() === 0 ? unprivileged() : undefined;
   if (as) chownSync(folder, as.uid, as.gid);
   const data = join(folder, 'data');
   const options = { ...as, cwd: folder, stdio: 'ignore' } as const;
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
   const port = await freePort();
-  const settings = [
+  const all = [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
-  ];
-  const server = spawn(
-    join(bin, 'postgres'),
-    ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-    options,
-  );
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+    ...settings,
+  ].flatMap((setting) => ['-c', setting]);
   const url = `postgres://trueward@127.0.0.1:${port}/postgres`;
+  const launch = () => {
+    const server = spawn(join(bin, 'postgres'), ['-D', data, ...all], options);
+    return { server, ended: new Promise<void>((resolve) => server.once('exit', () => resolve())) };
+  };
+  let running = launch();
   await untilReady(url);
   return {
     url,
+    folder,
+    pid: () => running.server.pid ?? 0,
+    async kill() {
+      const children = childrenOf(running.server.pid ?? 0);
+      // First the one that would start them anew.
+      running.server.kill('SIGKILL');
+      for (const pid of children) killIfThere(pid);
+      await running.ended;
+    },
+    async start() {
+      running = launch();
+      await untilReady(url);
+    },
     async stop() {
-      server.kill('SIGINT');
-      await ended;
+      running.server.kill('SIGINT');
+      await running.ended;
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The processes that a process has started, by its own thread. */
+export const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter((text) => text !== '')
+    .map(Number);
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended with its parent.
+  }
 }
 
 function findPrograms(): string | undefined {

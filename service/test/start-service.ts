@@ -41,7 +41,7 @@ const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export async function startService({ dataDir, env = {} }: Options = {}): Promise<RunningService> {
   if (!existsSync(main)) throw new Error(`${main} is missing: build the service first.`);
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'trueward-'));
-  await copyEmptyDatabase(join(folder, 'database'));
+  if (env['DATABASE_URL'] === undefined) await copyEmptyDatabase(join(folder, 'database'));
   const child = spawn(process.execPath, [main, 'start'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

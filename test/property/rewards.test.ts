@@ -15,7 +15,7 @@ console.log(`First seed: ${firstSeed}.`);
 const batches = replay === undefined ? Math.ceil(sequences / playersPerBatch) : 1;
 
 const given = process.env['DATABASE_URL'];
-const postgres: PrivatePostgres | undefined =
+const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
   given === undefined ? await startPrivatePostgres() : { url: given, stop: async () => undefined };
 afterAll(() => postgres?.stop());
 

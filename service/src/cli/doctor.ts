@@ -1,4 +1,5 @@
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
+import { ConfigError } from '../config/read-settings.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
 import { databaseFindings } from './doctor-database.ts';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../config/read-settings.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, say, UsageError } from './command.ts';

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { assemble } from '../assemble.ts';
 import { readConfig } from '../config.ts';
 import { seedDevelopment } from '../development/seed.ts';
+import { createLog } from '../log/create-log.ts';
 import { systemClock } from '../platform/clock.ts';
 
 /** A hanging connection must not keep the process: after this it ends anyway. */
@@ -10,16 +12,21 @@ const stopWithinMs = 5_000;
 /** Runs the service until a signal ends it; prints one line of JSON when it answers. */
 export async function runService(): Promise<void> {
   const config = readConfig(process.env);
-  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const log = createLog(config.logLevel, pino.destination(2));
   const service = await assemble(config, systemClock, log);
 
   let stopping = false;
+  const drainAndStop = async (): Promise<void> => {
+    service.drain();
+    if (config.drainMs > 0) await sleep(config.drainMs);
+    setTimeout(() => process.exit(1), stopWithinMs).unref();
+    await service.stop();
+  };
   const stop = (signal: NodeJS.Signals): void => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(1), stopWithinMs).unref();
-    service.stop().then(
+    drainAndStop().then(
       () => process.exit(0),
       (error: unknown) => {
         log.error({ err: error }, 'the service did not stop cleanly');

@@ -25,7 +25,12 @@ export async function withDatabase<T>(work: (workplace: Workplace) => Promise<T>
     onError: (error) => say(`A database connection broke: ${error.message}`),
   });
   try {
-    const migrated = await migrate(database, (name) => say(`Changing the schema: ${name}`));
+    const migrated = await migrate(database, {
+      onApply: (name) => say(`Changing the schema: ${name}`),
+      onNewer: (names) => say(`The schema is of a newer version (${names.join(', ')}).`),
+      onWait: say,
+      waitMs: config.migrationWaitMs,
+    });
     return await work({ database, config, makeId: createIds(systemClock, randomBytes), migrated });
   } finally {
     await database.close();

@@ -16,6 +16,8 @@ export interface Configuration {
   servedToday(scope: Scope): ReadonlyMap<string, number>;
   /** Reads what has changed; resolves when it is in force in this process. */
   refresh(): Promise<void>;
+  /** Seconds since it was last known to be what the database has. */
+  ageS(): number;
   stop(): Promise<void>;
 }
 
@@ -47,9 +49,11 @@ export async function openConfiguration({
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
+  let readAtMs = performance.now();
   let timer: NodeJS.Timeout | undefined;
 
   const readChanges = async (): Promise<void> => {
+    const askedAtMs = performance.now();
     const versions = await database.query<{ account_id: string; version: number }>(
       'SELECT account_id, version FROM config_versions',
     );
@@ -60,6 +64,7 @@ export async function openConfiguration({
       }
     }
     await countDailyCaps(database, accounts, clock);
+    readAtMs = askedAtMs;
   };
 
   /** A refresh that is asked for during another runs after it, because that one may have read too early. */
@@ -102,6 +107,7 @@ export async function openConfiguration({
     servedToday: ({ accountId, environment }) =>
       accounts.get(accountId)?.servedToday[environment] ?? new Map(),
     refresh,
+    ageS: () => (performance.now() - readAtMs) / 1_000,
     async stop() {
       stopped = true;
       clearTimeout(timer);

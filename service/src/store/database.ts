@@ -7,6 +7,19 @@ export interface Queries {
   query<T = Row>(text: string, params?: readonly unknown[]): Promise<T[]>;
 }
 
+export interface TransactionOptions {
+  /** For work on all rows, which takes as long as it takes: no time-out, and no second attempt. */
+  unhurried?: boolean;
+}
+
+/** Connections to a server. */
+export interface Connections {
+  open: number;
+  idle: number;
+  /** Whoever waits for one. */
+  waiting: number;
+}
+
 /**
  * The store. PostgreSQL is the only dialect; a database is embedded (PGlite) or a server (`pg`).
  *
@@ -14,7 +27,12 @@ export interface Queries {
  * write resolves after the commit reached the disk.
  */
 export interface Database extends Queries {
-  /** Runs `work` in one transaction; a rejection of it rolls back. */
-  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in one transaction; a rejection of it rolls back. On a server it may run more than
+   * once, when others were in its way: what it changes in memory has to bear that.
+   */
+  transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
+  /** Absent where there are none: in the process itself. */
+  connections?(): Connections;
 }

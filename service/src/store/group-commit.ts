@@ -13,6 +13,8 @@ export interface Lane<T, R> {
   push(item: T): Promise<R>;
   /** Resolves when everything that was pushed has been answered. */
   drain(): Promise<void>;
+  /** How many items wait for a transaction. */
+  waiting(): number;
 }
 
 interface LaneOptions<T, R> {
@@ -66,5 +68,6 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
     async drain() {
       await running;
     },
+    waiting: () => queue.length,
   };
 }

@@ -14,7 +14,7 @@ interface Notices {
 /** Opens the database that the configuration names: a server, or the embedded one in the data folder. */
 export async function openDatabase(config: Config, notices: Notices): Promise<Database> {
   if (config.databaseUrl !== undefined) {
-    return openPostgres(config.databaseUrl, notices.onError);
+    return openPostgres(config.databaseUrl, notices.onError, config.databaseLimits);
   }
   return openPGlite(join(config.dataDirectory, 'database'), notices.onInitialise);
 }

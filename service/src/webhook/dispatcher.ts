@@ -26,6 +26,8 @@ interface Parts {
   /** The body of an event as it is delivered. */
   openBody(stored: string): string;
   readSecrets(accountId: string, webhookId: string): Promise<string[]>;
+  /** Told of every attempt and of what came of it: `delivered`, `failed`, or `retried` later. */
+  onAttempt(outcome: string, seconds: number): void;
   /** Takes an endpoint out of use that said that it is gone, or has failed for days. */
   disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
   /** Whether the service runs for development: the sandbox may then deliver to this machine. */
@@ -144,6 +146,7 @@ async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSigna
   );
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
   const next = follow(result, delivery.attempt + 1, clock.nowMs(), parts.random());
+  parts.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
   const failing = await database.transaction(async (queries) => {
     await recordAttempt(queries, delivery, result, next);
     return recordHealth(queries, delivery, next.state === 'delivered', clock.nowMs());

@@ -20,6 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const commands = [
   'start',
+  'config',
   'migrate',
   'keys create',
   'keys list',
@@ -242,6 +243,26 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
   const { code, out } = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
   expect([code, out]).toEqual([1, expect.stringContaining('WRONG The master key does not open')]);
   expect((await run(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain('WRONG The config');
+});
+
+test('config shows what is in force, and no secret', async () => {
+  const secrets = {
+    DATABASE_URL: 'postgres://me:hunter2@db/ads',
+    TRUEWARD_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    METRICS_TOKEN: 'a-token-of-sixteen',
+  };
+  const { code, out } = await run(['config'], { ...env, ...secrets });
+  expect(code).toBe(0);
+  const shown = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(shown).toContainEqual({ name: 'PORT', value: '0', origin: 'environment' });
+  expect(shown).toContainEqual({ name: 'DATABASE_URL', value: '…', origin: 'environment' });
+  expect(shown).toContainEqual({ name: 'DRAIN_S', value: '0', origin: 'default' });
+  for (const secret of [...Object.values(secrets), 'hunter2']) expect(out).not.toContain(secret);
+  const wrong = await run(['config'], { ...env, PORT: 'many' });
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('PORT is "many"')]);
 });
 
 test('migrate makes the tables once, and says what it did', async () => {

@@ -3,7 +3,7 @@ import { type PrivatePostgres, startPrivatePostgres } from '../private-postgres.
 import { startGame } from './reward-game.ts';
 
 const given = process.env['DATABASE_URL'];
-const postgres: PrivatePostgres | undefined =
+const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
   given === undefined ? await startPrivatePostgres() : { url: given, stop: async () => undefined };
 afterAll(() => postgres?.stop());
 

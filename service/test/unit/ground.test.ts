@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/read-settings.ts';
 import { readRange } from '../../src/http/media-range.ts';
 import { findUnstorableText } from '../../src/http/unstorable-text.ts';
 import { createSecretBox } from '../../src/key/secret-box.ts';

@@ -1,0 +1,20 @@
+import { readSettings } from '../config/read-settings.ts';
+import { settings, type Setting } from '../config/settings.ts';
+import { type Command, readArguments, tell } from './command.ts';
+
+export const configCommand: Command = {
+  name: 'config',
+  summary: 'show the configuration that is in force, without secrets',
+  help: `Usage: trueward-service config
+
+Prints one line of JSON for each setting: its value, and whether it comes from the environment, from
+the file that TRUEWARD_CONFIG names, or is the default. Secrets are shown as "…". The exit code is 1
+when the configuration is not valid; the message then names everything that is wrong.`,
+  async run(args) {
+    readArguments(args, {});
+    for (const { name, value, origin } of readSettings(process.env)) {
+      const { secret }: Setting = settings[name];
+      tell({ name, value: secret === true && value !== undefined ? '…' : (value ?? null), origin });
+    }
+  },
+};

@@ -1,0 +1,130 @@
+/** One variable that the service is configured by. */
+export interface Setting {
+  /** What it is for, for `--help`. */
+  about: string;
+  /** What a value has to be, for the message that refuses one. */
+  expected: string;
+  valid(text: string): boolean;
+  /** Taken when the variable is unset or empty. */
+  fallback?: string;
+  /** Its value stays out of messages, of the log and of `trueward-service config`. */
+  secret?: true;
+}
+
+const isUrlOf =
+  (...protocols: string[]) =>
+  (text: string): boolean =>
+    URL.canParse(text) && protocols.includes(new URL(text).protocol);
+
+const anything = (): boolean => true;
+
+const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'valid'> => ({
+  expected: `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`,
+  valid: (text) => allowed.includes(text),
+});
+
+const wholeNumber = (least: number, most: number): Pick<Setting, 'expected' | 'valid'> => ({
+  expected: `a whole number from ${least} to ${most}`,
+  valid: (text) => /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most,
+});
+
+/** Everything that can be configured, in the order in which help shows it. */
+export const settings = {
+  TRUEWARD_CONFIG: {
+    about: 'a JSON file with these variables; what the environment has counts before it',
+    expected: 'a file',
+    valid: anything,
+  },
+  TRUEWARD_DATA_DIR: {
+    about: 'folder of the embedded database and of master.key',
+    expected: 'a folder',
+    valid: anything,
+    fallback: '.trueward',
+  },
+  DATABASE_URL: {
+    about: 'a PostgreSQL server instead of the embedded database',
+    expected: 'postgres://user:password@host/database',
+    valid: isUrlOf('postgres:', 'postgresql:'),
+    secret: true,
+  },
+  DATABASE_POOL_SIZE: {
+    about: 'connections of this process to the server, at most',
+    ...wholeNumber(2, 1_000),
+    fallback: '8',
+  },
+  DATABASE_TIMEOUT_S: {
+    about: 'seconds after which a statement, or the wait for a connection, has failed',
+    ...wholeNumber(1, 600),
+    fallback: '10',
+  },
+  DATABASE_POOLER: {
+    about: 'transaction: a pooler is in between that hands out connections by transaction',
+    ...oneOf('none', 'transaction'),
+    fallback: 'none',
+  },
+  MIGRATION_WAIT_S: {
+    about: 'seconds that the start waits for another session that blocks a change of tables',
+    ...wholeNumber(1, 86_400),
+    fallback: '60',
+  },
+  HOST: {
+    about: 'where to listen',
+    expected: 'an address',
+    valid: anything,
+    fallback: '127.0.0.1',
+  },
+  PORT: {
+    about: 'where to listen; 0: any free port',
+    ...wholeNumber(0, 65_535),
+    expected: 'a port from 0 to 65535',
+    fallback: '8700',
+  },
+  PUBLIC_URL: {
+    about: 'the address by which clients know the service',
+    expected: 'an http or https address',
+    valid: isUrlOf('http:', 'https:'),
+  },
+  DRAIN_S: {
+    about: 'seconds after SIGTERM in which /readyz says no and requests are still taken',
+    ...wholeNumber(0, 300),
+    fallback: '0',
+  },
+  TRUEWARD_MEDIA_DIR: {
+    about: 'folder of the files under /media/',
+    expected: 'a folder',
+    valid: anything,
+    fallback: 'demo/creatives/dist',
+  },
+  TRUEWARD_MASTER_KEY: {
+    about: 'encrypts secrets at rest; unset: master.key in the data folder',
+    expected: '32 bytes in base64',
+    valid: (text) => Buffer.from(text, 'base64').length === 32,
+    secret: true,
+  },
+  TRUEWARD_DEVELOPMENT: {
+    about: '1: seed a demo account, print its keys, let sandbox webhooks go to this machine',
+    ...oneOf('0', '1'),
+    fallback: '0',
+  },
+  RATE_LIMITS: {
+    about: 'whether requests are limited',
+    ...oneOf('on', 'off'),
+    fallback: 'on',
+  },
+  METRICS_TOKEN: {
+    about: 'what /metrics asks for as a bearer token; unset: only this machine may ask',
+    expected: '16 characters or more',
+    valid: (text) => text.length >= 16,
+    secret: true,
+  },
+  LOG_LEVEL: {
+    about: 'the least severe lines to log; debug has a line for each request',
+    ...oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    fallback: 'info',
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof settings;
+
+/** The settings as a list, each as what it may have. */
+export const settingList = Object.entries(settings) as [SettingName, Setting][];

@@ -1,0 +1,132 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Configuration } from '../resource/configuration.ts';
+import type { Database } from '../store/database.ts';
+import type { Lane } from '../store/group-commit.ts';
+import { isReadOnly } from './routes/health.ts';
+
+/** What is counted while it happens. */
+export interface ServiceMetrics {
+  registry: Registry;
+  observeRequest(labels: { method: string; route: string; status: string }, seconds: number): void;
+  observeDatabase(kind: 'statement' | 'transaction', seconds: number): void;
+  observeDelivery(outcome: string, seconds: number): void;
+}
+
+/** What is looked at when somebody asks. */
+export interface MetricSources {
+  database: Database;
+  configuration: Configuration;
+  lanes: Record<string, Pick<Lane<never, unknown>, 'waiting'>>;
+}
+
+const shortBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+/** The process itself, requests by route, time in the database, and attempts of deliveries. */
+export function createServiceMetrics(): ServiceMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'trueward_http_request_duration_seconds',
+    help: 'Time to answer a request.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
+    registers,
+  });
+  const asked = new Histogram({
+    name: 'trueward_database_duration_seconds',
+    help: 'Time of a statement on its own, or of a whole transaction, with the wait for a connection.',
+    labelNames: ['kind'] as const,
+    buckets: shortBuckets,
+    registers,
+  });
+  const deliveries = new Histogram({
+    name: 'trueward_webhook_attempt_duration_seconds',
+    help: 'Time of an attempt to deliver a webhook event, by what came of it.',
+    labelNames: ['outcome'] as const,
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  return {
+    registry,
+    observeRequest: (labels, seconds) => requests.observe(labels, seconds),
+    observeDatabase: (kind, seconds) => asked.observe({ kind }, seconds),
+    observeDelivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
+  };
+}
+
+const pendingDeliveries = `SELECT count(*)::bigint AS value FROM deliveries WHERE state = 'pending'`;
+const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
+  FROM deliveries WHERE state = 'pending' AND next_at < now()`;
+const disabledWebhooks = `SELECT count(*)::bigint AS value FROM resources
+  WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' IN ('gone', 'failing')`;
+
+/** What is true of the service and of its database at the moment of asking. */
+export function addStateMetrics(registry: Registry, sources: MetricSources): void {
+  const { database, configuration, lanes } = sources;
+  const gauge = (name: string, help: string, read: () => Promise<number> | number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        try {
+          this.set(await read());
+        } catch {
+          this.reset(); // the database is away, which trueward_database_up tells
+        }
+      },
+    });
+  };
+  const count = async (statement: string): Promise<number> =>
+    (await database.query<{ value: number }>(statement))[0]?.value ?? 0;
+
+  gauge('trueward_database_up', 'Whether the database answers: 1 or 0.', () =>
+    isReadOnly(database).then(
+      () => 1,
+      () => 0,
+    ),
+  );
+  gauge('trueward_database_read_only', 'Whether the database takes no writes: 1 or 0.', async () =>
+    Number(await isReadOnly(database)),
+  );
+  gauge('trueward_webhook_deliveries_pending', 'Deliveries that wait for their next attempt.', () =>
+    count(pendingDeliveries),
+  );
+  gauge('trueward_webhook_overdue_seconds', 'For how long the oldest delivery has been due.', () =>
+    count(oldestDue),
+  );
+  gauge(
+    'trueward_webhooks_disabled',
+    'Webhooks that the service took out of use because they were gone or failed for days.',
+    () => count(disabledWebhooks),
+  );
+  gauge(
+    'trueward_configuration_age_seconds',
+    'How old the configuration of this process may be, kill switches included.',
+    configuration.ageS,
+  );
+  addLabelled(registry, 'trueward_queue_length', 'Writes that wait for the next commit.', () =>
+    Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
+  );
+  addLabelled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
+    Object.entries(database.connections?.() ?? {}),
+  );
+}
+
+function addLabelled(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => [string, number][],
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['of'] as const,
+    registers: [registry],
+    collect() {
+      for (const [of, value] of read()) this.set({ of }, value);
+    },
+  });
+}

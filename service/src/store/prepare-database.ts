@@ -1,0 +1,36 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Database } from './database.ts';
+import { failFast } from './fail-fast.ts';
+import { measure } from './measure.ts';
+import { migrate } from './migrate.ts';
+import { openDatabase } from './open-database.ts';
+
+/** Opens the database for a service that runs for months: measured, up to date, and refusing while it is away. */
+export async function prepareDatabase(
+  config: Config,
+  log: Logger,
+  observe: Parameters<typeof measure>[1],
+): Promise<Database> {
+  const opened = await openDatabase(config, {
+    onInitialise: () => log.info('making a new database; this takes some seconds, once'),
+    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  try {
+    await migrate(opened, {
+      onApply: (migration) => log.info({ migration }, 'changing the tables'),
+      onNewer: (names) => log.warn({ migrations: names }, 'the tables are of a newer version'),
+      onWait: (text) => log.warn(text),
+      waitMs: config.migrationWaitMs,
+    });
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  const database = measure(opened, observe);
+  if (config.databaseUrl === undefined) return database;
+  return failFast(database, {
+    onAway: (error) => log.error({ err: error }, 'the database is away; requests are refused'),
+    onBack: (awayMs) => log.warn({ awayMs: Math.round(awayMs) }, 'the database is back'),
+  });
+}

@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { migrate, migrationNames } from '../../src/store/migrate.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { type PrivatePostgres, startPrivatePostgres } from '../private-postgres.ts';
+import { startService } from '../start-service.ts';
+import { run } from './command-line.ts';
+import { createClient } from './client.ts';
+
+const postgres: PrivatePostgres | undefined = await startPrivatePostgres();
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'trueward-migrations-'));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await postgres?.stop();
+});
+
+describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
+  let url: string;
+  let admin: pg.Client;
+  let databases = 0;
+  beforeEach(async () => {
+    databases += 1;
+    url = (postgres?.url ?? '').replace(/postgres$/, `fresh_${databases}`);
+    const maker = new pg.Client(postgres?.url);
+    await maker.connect();
+    await maker.query(`CREATE DATABASE fresh_${databases}`);
+    await maker.end();
+    admin = new pg.Client(url);
+    await admin.connect();
+    return () => admin.end();
+  });
+  const env = () => ({ DATABASE_URL: url, TRUEWARD_DATA_DIR: folder, PORT: '0' });
+
+  test('four processes that start at once on an empty database make one schema and one set of secrets', async () => {
+    const key = randomBytes(32).toString('base64');
+    const services = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        startService({
+          env: { DATABASE_URL: url, TRUEWARD_MASTER_KEY: key, TRUEWARD_DEVELOPMENT: '0' },
+        }),
+      ),
+    );
+    const { rows } = await admin.query<{ name: string }>('SELECT name FROM migrations');
+    expect(rows.map(({ name }) => name).toSorted()).toEqual(migrationNames());
+    const keySets = await Promise.all(
+      services.map(async ({ url: at }) => (await fetch(`${at}/.well-known/jwks.json`)).json()),
+    );
+    expect(new Set(keySets.map((set) => JSON.stringify(set))).size).toBe(1);
+    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0, 0, 0]);
+  });
+
+  test('an older process works on after a newer version added to the tables, and starts again on them', async () => {
+    const service = await startService({ dataDir: folder, env: { DATABASE_URL: url } });
+    const client = createClient(service);
+    await admin.query('ALTER TABLE decisions ADD COLUMN of_tomorrow text');
+    await admin.query(
+      `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', '9000-tomorrow', 'x')`,
+    );
+    const decision = await client.decideImage('between versions');
+    expect((await client.begin(decision)).body.results).toMatchObject([{ status: 'accepted' }]);
+    await service.stop();
+    const again = await startService({ dataDir: folder, env: { DATABASE_URL: url } });
+    const read = await createClient(again).call(
+      'GET',
+      `/v1/decisions/${decision.id}`,
+      again.keys.sandbox.secret,
+    );
+    expect(read.status).toBe(200);
+    await again.stop();
+    expect((await run(['migrate'], env())).err).toContain('newer version (9000-tomorrow)');
+
+    await admin.query(
+      `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', '9010-breaking-split', 'x')`,
+    );
+    expect(await run(['migrate'], env())).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        '9010-breaking-split, with which this version cannot work',
+      ) as string,
+    });
+  });
+
+  test('a migration that another session blocks names it, gives up in time, and goes on when it is free', async () => {
+    await admin.query('CREATE TABLE migration_lock (account_id text PRIMARY KEY)');
+    await admin.query(`SET application_name = 'a forgotten shell'`);
+    await admin.query('BEGIN');
+    await admin.query(`INSERT INTO migration_lock VALUES ('service')`);
+    const { rows } = await admin.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const stuck = await run(['migrate'], { ...env(), MIGRATION_WAIT_S: '2' });
+    expect(stuck.code).toBe(1);
+    expect(stuck.err).toContain('could not be changed within 2 s');
+    expect(stuck.err).toContain(`session ${rows[0]?.pid} (a forgotten shell, idle in transaction`);
+
+    const database = openPostgres(url, () => undefined);
+    const waited: string[] = [];
+    const applied = await migrate(database, {
+      onWait(text) {
+        waited.push(text);
+        void admin.query('ROLLBACK');
+      },
+    });
+    expect(waited).toHaveLength(1);
+    expect(applied).toEqual(migrationNames());
+    await database.close();
+  });
+
+  test('a role that may not change tables starts the service on a schema that is up to date', async () => {
+    await run(['migrate'], env());
+    await admin.query(`CREATE ROLE worker LOGIN;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO worker;
+      REVOKE CREATE ON SCHEMA public FROM PUBLIC`);
+    const service = await startService({
+      env: {
+        DATABASE_URL: url.replace('trueward@', 'worker@'),
+        DATABASE_POOL_SIZE: '2',
+        DATABASE_POOLER: 'transaction',
+      },
+    });
+    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ok' });
+    await createClient(service).decideImage('small');
+    const { rows } = await admin.query<{ sessions: string }>(
+      `SELECT count(*) AS sessions FROM pg_stat_activity WHERE usename = 'worker'`,
+    );
+    expect(Number(rows[0]?.sessions)).toBeLessThanOrEqual(2);
+    await service.stop();
+  });
+});

@@ -1,0 +1,61 @@
+import { expect, test, vi } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { failFast } from '../../src/store/fail-fast.ts';
+import { DatabaseAwayError, isUnavailable } from '../../src/store/is-unavailable.ts';
+
+const fail = (): never => expect.unreachable();
+const failing = (code: string) => Object.assign(new Error('no'), { code });
+
+function createFlaky() {
+  const state: { error: Error | undefined; asked: number } = { error: undefined, asked: 0 };
+  const ask = async (): Promise<never[]> => {
+    state.asked += 1;
+    if (state.error) throw state.error;
+    return [];
+  };
+  const database: Database = {
+    query: ask,
+    transaction: ((work) => ask().then(() => work({ query: ask }))) as Database['transaction'],
+    close: async () => undefined,
+  };
+  return { state, database };
+}
+
+test('while the database is away nothing waits for it, and it is back by itself', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const { state, database } = createFlaky();
+  const [onAway, onBack] = [vi.fn(), vi.fn()];
+  const guarded = failFast(database, { onAway, onBack });
+  state.error = failing('ECONNREFUSED');
+  await expect(guarded.query('SELECT 1')).rejects.toThrow('no');
+  const { asked } = state;
+  const refused = await Promise.allSettled([
+    guarded.query('SELECT 1'),
+    guarded.transaction(async () => undefined),
+  ]);
+  for (const result of refused)
+    expect(result).toMatchObject({ reason: expect.any(DatabaseAwayError) as unknown });
+  expect(state.asked).toBeLessThanOrEqual(asked + 1); // the probe
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(state.asked).toBeGreaterThan(asked);
+  expect([onAway.mock.calls.length, onBack.mock.calls.length]).toEqual([1, 0]);
+  state.error = undefined;
+  await vi.advanceTimersByTimeAsync(500);
+  expect(await guarded.query('SELECT 1')).toEqual([]);
+  expect(onBack).toHaveBeenCalledOnce();
+  await guarded.close();
+  vi.useRealTimers();
+});
+
+test('a refusal of one statement is no absence: the next one is asked', async () => {
+  const { state, database } = createFlaky();
+  const guarded = failFast(database, { onAway: fail, onBack: fail });
+  // A full disk, a time-out, a standby, a unique key.
+  for (const code of ['53100', '57014', '25006', '23505']) {
+    state.error = failing(code);
+    await expect(guarded.query('INSERT')).rejects.toBe(state.error);
+    expect(isUnavailable(state.error)).toBe(code !== '23505');
+  }
+  state.error = undefined;
+  expect(await guarded.query('SELECT 1')).toEqual([]);
+});
