@@ -13,6 +13,7 @@ const serviceDomain = [
   'report',
   'resource',
   'reward',
+  'user',
   'webhook',
 ];
 

@@ -938,7 +938,11 @@ export interface Problem {
     | 'key_malformed'
     | 'key_unknown'
     | 'key_revoked'
+    | 'sign_in_failed'
+    | 'code_required'
     | 'key_not_permitted'
+    | 'role_not_permitted'
+    | 'csrf_failed'
     | 'secret_key_in_browser'
     | 'origin_not_allowed'
     | 'token_invalid'
@@ -1567,7 +1571,7 @@ export interface AuditEntry {
    */
   created_at: string;
   /**
-   * The id of the key, or `service`, or `command_line`.
+   * The id of the key, the e-mail of the user, `service`, or `command_line`.
    */
   actor: string;
   /**

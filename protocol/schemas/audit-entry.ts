@@ -5,7 +5,9 @@ export const auditEntrySchema = named('AuditEntry', 'One thing that an operator 
   id: id('auditEntry'),
   environment,
   created_at: time('When it was done.'),
-  actor: Type.String({ description: 'The id of the key, or `service`, or `command_line`.' }),
+  actor: Type.String({
+    description: 'The id of the key, the e-mail of the user, `service`, or `command_line`.',
+  }),
   action: Type.String({ description: 'What was done: `placement.updated`.' }),
   target_id: Type.String({ description: 'The id of what it was done to.' }),
   request_id: Type.Optional(Type.String()),

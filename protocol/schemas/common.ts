@@ -16,6 +16,7 @@ export const idPrefixes = {
   delivery: 'del',
   decision: 'dec',
   auditEntry: 'aud',
+  user: 'usr',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -40,16 +40,17 @@ export function startEverything(dataDirectory, onChild, onDeath) {
     mkdirSync(join(dataDirectory, 'logs'), { recursive: true });
     const ports = await choosePorts(join(dataDirectory, 'ports.json'));
     console.log('Starting the service (the first start makes its database) …');
-    const { url: serviceUrl, keys } = await startChild(
-      'service',
-      ['service/dist/main.js', 'start'],
-      {
-        TRUEWARD_DATA_DIR: dataDirectory,
-        TRUEWARD_DEVELOPMENT: '1',
-        PORT: String(ports.service),
-        PUBLIC_URL: at(ports.service),
-      },
-    );
+    const {
+      url: serviceUrl,
+      panel_url: panelUrl,
+      setup_url: setupUrl,
+      keys,
+    } = await startChild('service', ['service/dist/main.js', 'start'], {
+      TRUEWARD_DATA_DIR: dataDirectory,
+      TRUEWARD_DEVELOPMENT: '1',
+      PORT: String(ports.service),
+      PUBLIC_URL: at(ports.service),
+    });
     const { url: gameServerUrl } = await startChild('game server', ['demo/dist/server/main.js'], {
       PORT: String(ports.gameServer),
       SERVICE_URL: serviceUrl,
@@ -57,14 +58,14 @@ export function startEverything(dataDirectory, onChild, onDeath) {
       PUBLISHABLE_KEY: keys.sandbox.publishable,
       DATA_DIR: join(dataDirectory, 'game-server'),
     });
-    const addresses = { serviceUrl, demoUrl: gameServerUrl, gameServerUrl };
+    const addresses = { serviceUrl, panelUrl, demoUrl: gameServerUrl, gameServerUrl };
     await Promise.all(Object.values(addresses).map(checkAnswer));
     if (stopped) return;
     // Complete from its first moment; and only the owner may read the secret keys.
     const text = JSON.stringify({ ...addresses, keys }, null, 2);
     writeFileSync(`${devFile}.new`, text, { mode: 0o600 });
     renameSync(`${devFile}.new`, devFile);
-    printTable(addresses, keys, devFile);
+    printTable({ ...addresses, setupUrl }, keys, devFile);
     openBrowser(addresses.demoUrl);
   }
 
@@ -108,13 +109,16 @@ async function checkAnswer(url) {
 }
 
 /**
- * @param {{ serviceUrl: string, demoUrl: string, gameServerUrl: string }} addresses
+ * @param {{ serviceUrl: string, panelUrl: string, setupUrl: string | undefined, demoUrl: string, gameServerUrl: string }} addresses
  * @param {Record<'sandbox' | 'live', { publishable: string, secret: string }>} keys
  * @param {string} devFile
  */
-function printTable({ serviceUrl, demoUrl, gameServerUrl }, { sandbox, live }, devFile) {
+function printTable(addresses, { sandbox, live }, devFile) {
+  const { serviceUrl, panelUrl, setupUrl, demoUrl, gameServerUrl } = addresses;
   const rows = [
     ['Demo game', demoUrl],
+    ['Panel', panelUrl],
+    ...(setupUrl === undefined ? [] : [['Panel, first user (once, 24 h)', setupUrl]]),
     ['Service', serviceUrl],
     ['Game server', gameServerUrl],
     ['Sandbox, publishable key', sandbox.publishable],

@@ -23,16 +23,19 @@ import { addAuditRoutes } from './http/routes/audit.ts';
 import { addDeliveryRoutes } from './http/routes/deliveries.ts';
 import { addKeyRoutes } from './http/routes/keys.ts';
 import { managedResources, webhookResource } from './http/routes/resource-definitions.ts';
+import { addPanel } from './http/routes/panel/panel.ts';
 import { addResourceReads } from './http/routes/resources.ts';
 import { addResourceWrites, addReviewRoute } from './http/routes/resource-writes.ts';
 import { addRewardRoutes } from './http/routes/reward-status.ts';
 import { addWebhookEventRoutes } from './http/routes/webhook-events.ts';
 import { addWebhookRoutes } from './http/routes/webhooks.ts';
+import { createSessionAccess } from './http/session-access.ts';
+import { createSessionCookie } from './http/session-cookie.ts';
 import { addValidation } from './http/validation.ts';
 import type { ServiceMetrics } from './http/service-metrics.ts';
 import type { RunOperation } from './http/operations.ts';
 import type { ManageKeys } from './key/manage-keys.ts';
-import type { Principal } from './key/principal.ts';
+import type { KeyPrincipal } from './key/principal.ts';
 import { addUserTokenRoutes } from './http/routes/user-token-secrets.ts';
 import type { UserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
@@ -42,6 +45,7 @@ import type { ResourceStore } from './resource/resource-store.ts';
 import type { Receipts } from './reward/receipt.ts';
 import type { ReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
+import type { Users } from './user/create-users.ts';
 import type { EventBodies } from './webhook/event-body.ts';
 import type { Redelivery } from './webhook/redelivery.ts';
 import type { WebhookService } from './webhook/webhook-service.ts';
@@ -58,15 +62,18 @@ export interface AppParts {
   tokens: DecisionTokens;
   receipts: Receipts;
   webhooks: WebhookService;
+  users: Users;
+  /** The address that the service is known by. */
+  address(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;
   manage: Manage;
   manageKeys: ManageKeys;
   runOperation: RunOperation;
   /** Told of every request whose key is good. */
-  onUse(principal: Principal): void;
+  onUse(principal: KeyPrincipal): void;
   /** Told of a secret key that came from a web page. */
-  onLeak(principal: Principal, origin: string, requestId: string): Promise<void>;
+  onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
   limiter: RateLimiter;
   metrics: ServiceMetrics;
   metricsToken: string | undefined;
@@ -111,13 +118,22 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addJsonBody(app);
   addAddressCheck(app);
   addValidation(app);
+  const cookie = createSessionCookie(parts.address);
+  const sessions = createSessionAccess({
+    sessions: parts.users.sessions,
+    cookie,
+    limiter,
+    address: parts.address,
+  });
   addAuthentication(app, {
     clock,
     findKey: configuration.findKey,
     limiter,
     onUse,
     onLeak,
+    sessions,
   });
+  app.decorateRequest('session', null);
   await addOpenApi(app);
   addDocs(app);
   addPreflight(app);
@@ -127,6 +143,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addEventRoutes(app, parts);
   addRewardRoutes(app, parts);
   addOperatorRoutes(app, parts);
+  await addPanel(app, sessions, { ...parts, cookie });
   return app;
 }
 

@@ -42,6 +42,7 @@ import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
+import { createUsers, type Users } from './user/create-users.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
 import { startDispatcher } from './webhook/dispatcher.ts';
 import { createEventBodies } from './webhook/event-body.ts';
@@ -59,6 +60,7 @@ export interface Service {
   configuration: Configuration;
   resources: ResourceStore;
   makeId: MakeId;
+  users: Users;
   /** Takes the address that the service listens on, and hands back the one that it is known by. */
   listensOn(url: string): string;
   /** Says that it is not ready from now on, and goes on. */
@@ -169,6 +171,7 @@ async function wire(
     makeId,
     random: Math.random,
   });
+  const users = createUsers({ database, box, clock, makeId, audit });
   const keyUse = startKeyUse(database, clock, log);
   addStateMetrics(metrics.registry, {
     database,
@@ -187,6 +190,8 @@ async function wire(
     tokens,
     receipts,
     webhooks,
+    users,
+    address: () => address,
     eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
     manage,
@@ -216,6 +221,7 @@ async function wire(
     configuration,
     resources,
     makeId,
+    users,
     listensOn(url) {
       address = config.publicUrl ?? url;
       return address;

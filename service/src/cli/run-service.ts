@@ -41,6 +41,11 @@ export async function runService(): Promise<void> {
   const keys = config.development
     ? { keys: await seedDevelopment(service, systemClock, config.dataDirectory, url) }
     : {};
+  const panelUrl = `${url}/panel/`;
+  const first = await service.users.links.makeFirst();
+  const setup = first === undefined ? {} : { setup_url: `${panelUrl}#/setup?token=${first}` };
   log.info({ url }, 'ready');
-  process.stdout.write(`${JSON.stringify({ ready: true, url, ...keys })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ ready: true, url, panel_url: panelUrl, ...setup, ...keys })}\n`,
+  );
 }

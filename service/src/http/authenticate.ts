@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hashKey, parseKeyText, type KeyKind } from '../key/key-text.ts';
-import type { Principal } from '../key/principal.ts';
+import type { KeyPrincipal, Principal } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { allowOrigin } from './cors.ts';
 import { ProblemError } from './problem.ts';
 import type { RateLimiter } from './rate-limits.ts';
+import type { SessionAccess } from './session-access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,12 +19,13 @@ declare module 'fastify' {
 
 interface Parts {
   clock: Clock;
-  findKey(hash: string): Principal | undefined;
+  findKey(hash: string): KeyPrincipal | undefined;
   limiter: RateLimiter;
   /** Told of every request whose key is good. */
-  onUse(principal: Principal): void;
+  onUse(principal: KeyPrincipal): void;
   /** Told of a secret key that came from a web page; resolves when it is recorded. */
-  onLeak(principal: Principal, origin: string, requestId: string): Promise<void>;
+  onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
+  sessions: SessionAccess;
 }
 
 /** Hashes of keys that exist are kept, since a key comes with every request; so many at most. */
@@ -36,17 +38,18 @@ export function addAuthentication(app: FastifyInstance, parts: Parts): void {
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     const { keys } = request.routeOptions.config;
     if (!keys) return;
-    const { origin } = request.headers;
+    const { origin, authorization, cookie } = request.headers;
+    if (authorization === undefined && cookie !== undefined && takesSessions(request, keys)) {
+      const user = await parts.sessions.admit(request, reply);
+      if (user) return void (request.principal = user);
+    }
     if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
-    const principal = await authenticate(
-      parts,
-      hashes,
-      request.headers.authorization,
-      request,
-    ).catch((error: unknown) => {
-      parts.limiter.onStranger(request, reply);
-      throw error;
-    });
+    const principal = await authenticate(parts, hashes, authorization, request).catch(
+      (error: unknown) => {
+        parts.limiter.onStranger(request, reply);
+        throw error;
+      },
+    );
     parts.limiter.onKey(principal, request, reply);
     if (!keys.includes(principal.kind)) {
       throw new ProblemError(
@@ -61,7 +64,11 @@ export function addAuthentication(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** Who sent the request, on a route with `config.keys`. */
+/** The panel reads what secret keys read, and writes what only they write: it plays no ads. */
+const takesSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
+  keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));
+
+/** Who sent the request, on a route with `config.keys` or `config.panel`. */
 export function principalOf(request: FastifyRequest): Principal {
   if (request.principal === null)
     throw new Error(`The route ${request.routeOptions.url} names no keys.`);
@@ -73,7 +80,7 @@ async function authenticate(
   hashes: Map<string, string>,
   authorization: string | undefined,
   request: FastifyRequest,
-): Promise<Principal> {
+): Promise<KeyPrincipal> {
   const match = /^Bearer +(\S+)$/i.exec(authorization ?? '');
   const text = match?.[1];
   if (text === undefined) {

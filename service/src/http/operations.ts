@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../audit/audit-log.ts';
+import type { Principal } from '../key/principal.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Configuration } from '../resource/configuration.ts';
@@ -42,7 +43,7 @@ export function createRunOperation({
     const answer = await database.transaction(async (queries) => {
       await lockConfiguration(queries, accountId);
       return runOnce({ queries, box, clock }, scope, request, () =>
-        work({ queries, scope, actor: principal.keyId, requestId: request.id }),
+        work({ queries, scope, actor: actorOf(principal), requestId: request.id }),
       );
     });
     if (answer.replayed) void reply.header('idempotency-replayed', 'true');
@@ -54,3 +55,7 @@ export function createRunOperation({
     return reply.code(answer.status).send(answer.body);
   };
 }
+
+/** How the audit log names who did it: people by what they are known by. */
+const actorOf = (principal: Principal): string =>
+  principal.kind === 'session' ? principal.email : principal.keyId;

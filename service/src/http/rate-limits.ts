@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Principal } from '../key/principal.ts';
+import type { KeyPrincipal, Principal } from '../key/principal.ts';
 import { ProblemError } from './problem.ts';
 import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
 
@@ -23,7 +23,7 @@ export const defaultRateLimits: RateLimits = {
 /** Refuses floods with 429; every answer says how much is left of the tightest limit. */
 export interface RateLimiter {
   /** A request whose key is good. */
-  onKey(principal: Principal, request: FastifyRequest, reply: FastifyReply): void;
+  onKey(principal: KeyPrincipal, request: FastifyRequest, reply: FastifyReply): void;
   /** A request whose key is not good. */
   onStranger(request: FastifyRequest, reply: FastifyReply): void;
   /** A decision for a user. */

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
-import type { Principal } from './principal.ts';
+import type { KeyPrincipal } from './principal.ts';
 
 /** Remembers when keys were last used, and writes it down now and then: a write per request would cost more than the request. */
 export interface KeyUse {
-  touch(principal: Principal): void;
+  touch(principal: KeyPrincipal): void;
   /** Writes what is left. */
   stop(): Promise<void>;
 }

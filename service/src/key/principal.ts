@@ -1,7 +1,8 @@
+import type { Role } from '../user/user.ts';
 import type { Environment, KeyKind } from './key-text.ts';
 
 /** Whom a request comes from, as its key says. */
-export interface Principal {
+export interface KeyPrincipal {
   accountId: string;
   environment: Environment;
   kind: KeyKind;
@@ -11,3 +12,16 @@ export interface Principal {
   /** Unix milliseconds from which the key no longer works. */
   revokedAtMs?: number;
 }
+
+/** Whom a request of the panel comes from. */
+export interface SessionPrincipal {
+  accountId: string;
+  environment: Environment;
+  kind: 'session';
+  userId: string;
+  email: string;
+  role: Role;
+}
+
+/** Whom a request comes from. */
+export type Principal = KeyPrincipal | SessionPrincipal;

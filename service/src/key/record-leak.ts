@@ -1,7 +1,7 @@
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
-import type { Principal } from './principal.ts';
+import type { KeyPrincipal } from './principal.ts';
 
 /** A page that goes on sending a leaked key makes one entry in this time. */
 const onceInMs = 60_000;
@@ -9,7 +9,7 @@ const onceInMs = 60_000;
 /** Makes the recorder of secret keys that were used in a browser. */
 export function createRecordLeak(database: Database, audit: AuditLog, clock: Clock) {
   const recorded = new Map<string, number>();
-  return async (principal: Principal, origin: string, requestId: string): Promise<void> => {
+  return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<void> => {
     const nowMs = clock.nowMs();
     const last = recorded.get(principal.keyId);
     if (last !== undefined && nowMs - last < onceInMs) return;

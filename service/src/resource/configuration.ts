@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { compileSnapshot, type AnyResource, type Snapshot } from '../decision/snapshot.ts';
 import type { Environment, KeyKind } from '../key/key-text.ts';
-import type { Principal } from '../key/principal.ts';
+import type { KeyPrincipal } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { ResourceKind } from './resource.ts';
@@ -10,7 +10,7 @@ import type { Scope } from './scope.ts';
 
 /** Keys and snapshots of all accounts in memory, so that the decision path reads no table for them. */
 export interface Configuration {
-  findKey(hash: string): Principal | undefined;
+  findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
   /** Verified impressions of this UTC day by house ad, for those with a daily cap; up to a second old. */
   servedToday(scope: Scope): ReadonlyMap<string, number>;
@@ -31,7 +31,7 @@ interface Parts {
 
 interface AccountView {
   version: number;
-  keys: Map<string, Principal>;
+  keys: Map<string, KeyPrincipal>;
   snapshots: Record<Environment, Snapshot>;
   servedToday: Record<Environment, Map<string, number>>;
 }

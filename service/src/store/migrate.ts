@@ -4,6 +4,7 @@ import { withMigrationLock } from './migration-lock.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { operators } from './migrations/0010-operators.ts';
 import { traffic } from './migrations/0020-traffic.ts';
+import { panel } from './migrations/0030-panel.ts';
 
 interface Migration {
   /** With `breaking` in it where versions that do not know it cannot go on. */
@@ -17,7 +18,7 @@ interface Applied {
 }
 
 /** In order; a migration that has been released never changes again. */
-const migrations: readonly Migration[] = [initial, operators, traffic];
+const migrations: readonly Migration[] = [initial, operators, traffic, panel];
 
 export interface MigrateOptions {
   onApply?(name: string): void;

@@ -28,6 +28,7 @@ interface IdRequest {
 }
 
 const config = { keys: ['sk'] } as const;
+const owned = { keys: ['sk'], role: 'owner' } as const;
 const one = (description: string) => ({ description, $ref: 'ApiKey#' });
 
 /** `/v1/keys`: the keys of the environment; their texts are shown once, when they are made. */
@@ -80,7 +81,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
   app.post<{ Body: ApiKeyRequest }>(
     '/v1/keys',
     {
-      config,
+      config: owned,
       schema: {
         operationId: 'createKey',
         summary: 'Make a key',
@@ -99,7 +100,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
   app.patch<IdRequest & { Body: ApiKeyUpdate }>(
     '/v1/keys/:id',
     {
-      config,
+      config: owned,
       schema: {
         operationId: 'updateKey',
         summary: 'Change where a publishable key may be used',
@@ -121,7 +122,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
   app.post<IdRequest & { Body: OverlapRequest }>(
     '/v1/keys/:id/roll',
     {
-      config,
+      config: owned,
       schema: {
         operationId: 'rollKey',
         summary: 'Replace a key',
@@ -142,7 +143,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
   app.delete<IdRequest>(
     '/v1/keys/:id',
     {
-      config,
+      config: owned,
       schema: {
         operationId: 'revokeKey',
         summary: 'Revoke a key at once',

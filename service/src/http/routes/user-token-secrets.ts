@@ -10,7 +10,7 @@ export function addUserTokenRoutes(
   app.post<{ Body: { overlap_s: number } }>(
     '/v1/user_token_secrets',
     {
-      config: { keys: ['sk'] },
+      config: { keys: ['sk'], role: 'owner' },
       schema: {
         operationId: 'createUserTokenSecret',
         summary: 'Make a new secret for user tokens',

@@ -15,6 +15,8 @@ interface IdRequest {
 }
 
 const config = { keys: ['sk'] } as const;
+/** Whose answer carries a secret. */
+const owned = { keys: ['sk'], role: 'owner' } as const;
 const one = { description: 'The webhook.', $ref: 'Webhook#' };
 const params = idParams('webhook');
 
@@ -23,7 +25,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
   app.post<{ Body: WebhookRequest }>(
     '/v1/webhooks',
     {
-      config,
+      config: owned,
       schema: {
         operationId: 'createWebhook',
         summary: 'Register a receiver of events',
@@ -81,7 +83,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
   app.post<IdRequest & { Body: OverlapRequest }>(
     '/v1/webhooks/:id/rotate_secret',
     {
-      config,
+      config: owned,
       schema: {
         operationId: 'rotateWebhookSecret',
         summary: 'Make a new signing secret',

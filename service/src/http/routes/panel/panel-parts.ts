@@ -1,0 +1,16 @@
+import type { Database } from '../../../store/database.ts';
+import type { Users } from '../../../user/create-users.ts';
+import type { RunOperation } from '../../operations.ts';
+import type { RateLimiter } from '../../rate-limits.ts';
+import type { SessionCookie } from '../../session-cookie.ts';
+
+/** What the routes of the panel have in common. */
+export interface PanelParts {
+  database: Database;
+  users: Users;
+  cookie: SessionCookie;
+  limiter: RateLimiter;
+  runOperation: RunOperation;
+  /** The address that the service is known by. */
+  address(): string;
+}

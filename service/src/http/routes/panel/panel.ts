@@ -1,0 +1,25 @@
+import type { FastifyInstance } from 'fastify';
+import { addSessionCheck, type SessionAccess } from '../../session-access.ts';
+import { addAccountRoutes } from './account.ts';
+import { addPanelFiles } from './panel-files.ts';
+import type { PanelParts } from './panel-parts.ts';
+import { addSessionRoutes } from './session.ts';
+import { addSetupRoutes } from './setup.ts';
+import { addUserRoutes } from './users.ts';
+
+/** `/panel/`: the administration panel, and what it asks for beside `/v1`. */
+export async function addPanel(
+  app: FastifyInstance,
+  sessions: SessionAccess,
+  parts: PanelParts,
+): Promise<void> {
+  addPanelFiles(app);
+  // Apart, so that its hooks cost the other routes nothing.
+  await app.register(async (api) => {
+    addSessionCheck(api, sessions);
+    addSessionRoutes(api, parts);
+    addSetupRoutes(api, parts);
+    addUserRoutes(api, parts);
+    addAccountRoutes(api, parts);
+  });
+}

@@ -1,0 +1,43 @@
+import type { AuditLog } from '../audit/audit-log.ts';
+import type { SecretBox } from '../key/secret-box.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import type { Database } from '../store/database.ts';
+import { createLinks, type Links } from './links.ts';
+import { createLockOut } from './lock-out.ts';
+import { createManageUsers, type ManageUsers } from './manage-users.ts';
+import { createOneTimeCodes } from './one-time-codes.ts';
+import { createOwnAccount, type OwnAccount } from './own-account.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createSignIn, type SignIn } from './sign-in.ts';
+
+interface Parts {
+  database: Database;
+  box: SecretBox;
+  clock: Clock;
+  makeId: MakeId;
+  audit: AuditLog;
+}
+
+/** Everything about the people who use the panel. */
+export interface Users {
+  sessions: Sessions;
+  signIn: SignIn;
+  links: Links;
+  manage: ManageUsers;
+  own: OwnAccount;
+}
+
+export function createUsers({ database, box, clock, makeId, audit }: Parts): Users {
+  const sessions = createSessions(database, clock);
+  const codes = createOneTimeCodes(database, box, clock);
+  const links = createLinks({ database, clock, makeId, audit, sessions });
+  const lockOut = createLockOut(database, clock);
+  return {
+    sessions,
+    links,
+    signIn: createSignIn({ database, clock, lockOut, codes, sessions }),
+    manage: createManageUsers({ clock, makeId, audit, links, sessions }),
+    own: createOwnAccount({ database, audit, codes, sessions }),
+  };
+}

@@ -1,0 +1,157 @@
+import type { AuditLog } from '../audit/audit-log.ts';
+import { serviceAccount } from '../key/service-secrets.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import { RefusedError, refuseFields } from '../platform/refused-error.ts';
+import { lockConfiguration } from '../resource/resource-store.ts';
+import type { Database, Queries } from '../store/database.ts';
+import { hashPassword } from './password.ts';
+import { hashSecretText, makeSecretText } from './secret-text.ts';
+import type { Sessions } from './sessions.ts';
+import { normalizeEmail, type User } from './user.ts';
+import { findUser, insertUser, updateUser } from './user-store.ts';
+
+const lifetimeMs = 86_400_000;
+
+/** What a link is for: a first owner (no user), or a password for a user. */
+export interface Link {
+  accountId: string;
+  user: User | undefined;
+}
+
+/** Links that let somebody in once, without a password, to set one. */
+export interface Links {
+  /** Makes the text of a link for a user; earlier ones end. */
+  make(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
+  /** The text of a link that makes the first owner; undefined when there is a user already. */
+  makeFirst(): Promise<string | undefined>;
+  find(text: string): Promise<Link | undefined>;
+  /**
+   * Uses the link up and hands back the user, whose password it is now.
+   *
+   * @throws RefusedError when the link is used, has ended, or is for another e-mail.
+   */
+  use(text: string, person: { email: string; name: string; password: string }): Promise<User>;
+}
+
+interface Parts {
+  database: Database;
+  clock: Clock;
+  makeId: MakeId;
+  audit: AuditLog;
+  sessions: Sessions;
+}
+
+export function createLinks({ database, clock, makeId, audit, sessions }: Parts): Links {
+  const insert = async (
+    queries: Queries,
+    accountId: string,
+    userId: string | null,
+  ): Promise<string> => {
+    const text = makeSecretText();
+    await queries.query(
+      'INSERT INTO user_links (account_id, hash, user_id, expires_at) VALUES ($1, $2, $3, $4)',
+      [accountId, hashSecretText(text), userId, new Date(clock.nowMs() + lifetimeMs)],
+    );
+    return text;
+  };
+  const read = async (queries: Queries, text: string): Promise<Link | undefined> => {
+    const [row] = await queries.query<{ account_id: string; user_id: string | null }>(
+      'SELECT account_id, user_id FROM user_links WHERE hash = $1 AND expires_at > $2',
+      [hashSecretText(text), new Date(clock.nowMs())],
+    );
+    if (!row) return undefined;
+    const { account_id: accountId, user_id: id } = row;
+    const user = id === null ? undefined : await findUser(queries, accountId, id);
+    return id !== null && !user ? undefined : { accountId, user };
+  };
+  /** An account for the first owner of a service that has none yet. */
+  const makeAccount = async (queries: Queries): Promise<string> => {
+    const accountId = makeId('account');
+    await queries.query('INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)', [
+      accountId,
+      'Main',
+      new Date(clock.nowMs()),
+    ]);
+    return accountId;
+  };
+
+  const makeOwner = async (
+    queries: Queries,
+    linkAccountId: string,
+    person: { email: string; name: string; password: string },
+  ): Promise<User> => {
+    const accountId = linkAccountId === serviceAccount ? await makeAccount(queries) : linkAccountId;
+    const id = makeId('user');
+    await insertUser(queries, {
+      ...person,
+      accountId,
+      id,
+      role: 'owner',
+      createdAtMs: clock.nowMs(),
+    });
+    // A second first link must not make a second owner.
+    await queries.query('DELETE FROM user_links WHERE user_id IS NULL');
+    const user = await findUser(queries, accountId, id);
+    if (!user) throw new Error(`The user ${id} was not stored.`);
+    return user;
+  };
+
+  return {
+    async make(queries, { accountId, id }) {
+      await queries.query('DELETE FROM user_links WHERE account_id = $1 AND user_id = $2', [
+        accountId,
+        id,
+      ]);
+      return insert(queries, accountId, id);
+    },
+    async makeFirst() {
+      if ((await database.query('SELECT 1 FROM users LIMIT 1')).length > 0) return undefined;
+      await database.query('DELETE FROM user_links WHERE expires_at < $1', [
+        new Date(clock.nowMs()),
+      ]);
+      const [account] = await database.query<{ account_id: string }>(
+        'SELECT account_id FROM accounts ORDER BY account_id LIMIT 1',
+      );
+      return insert(database, account?.account_id ?? serviceAccount, null);
+    },
+    find: (text) => read(database, text),
+    async use(text, { name, password, ...given }) {
+      const email = normalizeEmail(given.email);
+      const known = await read(database, text);
+      if (!known) throw gone();
+      if (known.user && known.user.email !== email)
+        refuseFields([{ pointer: '/email', message: 'is not the one that the link is for' }]);
+      // Before the transaction: a hash takes long, and others wait for the embedded database.
+      const person = { email, name: name.trim(), password: await hashPassword(password) };
+      return database.transaction(async (queries) => {
+        await lockConfiguration(queries, known.accountId);
+        const link = await read(queries, text);
+        if (!link) throw gone();
+        await queries.query('DELETE FROM user_links WHERE hash = $1', [hashSecretText(text)]);
+        const user = link.user
+          ? { ...link.user, ...person, codesActive: false, codesSecret: null }
+          : await makeOwner(queries, link.accountId, person);
+        if (link.user) {
+          await updateUser(queries, user);
+          await sessions.endAll(queries, user);
+        }
+        await audit.record(
+          {
+            queries,
+            scope: { accountId: user.accountId, environment: 'live' },
+            actor: user.email,
+          },
+          { action: 'user.set_up', targetId: user.id },
+        );
+        return user;
+      });
+    },
+  };
+}
+
+const gone = (): RefusedError =>
+  new RefusedError(
+    'not_found',
+    'The link has been used or has ended: ask an owner for a new one, or run `trueward-service users invite`.',
+  );

@@ -1,0 +1,99 @@
+import type { AuditLog, Operation } from '../audit/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import { RefusedError } from '../platform/refused-error.ts';
+import type { IfMatch } from '../resource/manage.ts';
+import type { Links } from './links.ts';
+import type { Sessions } from './sessions.ts';
+import { describeUser, normalizeEmail, type Role, type User } from './user.ts';
+import { countUsers, deleteUser, findUser, insertUser, updateUser } from './user-store.ts';
+
+interface Parts {
+  clock: Clock;
+  makeId: MakeId;
+  audit: AuditLog;
+  links: Links;
+  sessions: Sessions;
+}
+
+/** What owners do with users, each in the transaction of the operation, which has locked the account. */
+export interface ManageUsers {
+  /** Makes a user, and the text of the link by which they set their password. */
+  invite(
+    operation: Operation,
+    person: { email: string; name: string; role: Role },
+  ): Promise<{ user: User; linkText: string }>;
+  update(
+    operation: Operation,
+    target: { id: string; ifMatch: IfMatch },
+    change: { name?: string; role?: Role },
+  ): Promise<User>;
+  /** A new link for somebody who has lost the password, the codes, or the first link. */
+  makeLink(operation: Operation, id: string): Promise<{ user: User; linkText: string }>;
+  remove(operation: Operation, target: { id: string; ifMatch: IfMatch }): Promise<void>;
+}
+
+export function createManageUsers({ clock, makeId, audit, links, sessions }: Parts): ManageUsers {
+  const find = async (
+    { queries, scope }: Operation,
+    { id, ifMatch }: { id: string; ifMatch: IfMatch },
+  ): Promise<User> => {
+    const user = await findUser(queries, scope.accountId, id);
+    if (!user) throw new RefusedError('not_found', `There is no user ${id.slice(0, 64)} here.`);
+    if (ifMatch && !ifMatch(user.revision))
+      throw new RefusedError('precondition_failed', 'The user has changed: read it again.');
+    return user;
+  };
+  /** Without an owner nobody could ever make one again. */
+  const keepAnOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
+    const last = user.role === 'owner' && user.password !== null;
+    if (last && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
+      throw new RefusedError('conflict', 'This is the last owner: make another one first.');
+  };
+  return {
+    async invite(operation, { email, name, role }) {
+      const { queries, scope } = operation;
+      const id = makeId('user');
+      await insertUser(queries, {
+        accountId: scope.accountId,
+        id,
+        email: normalizeEmail(email),
+        name: name.trim(),
+        role,
+        password: null,
+        createdAtMs: clock.nowMs(),
+      });
+      const user = await find(operation, { id, ifMatch: undefined });
+      const deed = { action: 'user.invited', targetId: id, after: describeUser(user) };
+      await audit.record(operation, deed);
+      return { user, linkText: await links.make(queries, user) };
+    },
+    async update(operation, target, change) {
+      const before = await find(operation, target);
+      if (change.role !== undefined && change.role !== 'owner')
+        await keepAnOwner(operation, before);
+      await updateUser(operation.queries, { ...before, ...change });
+      const after = await find(operation, { ...target, ifMatch: undefined });
+      await audit.record(operation, {
+        action: 'user.updated',
+        targetId: after.id,
+        before: describeUser(before),
+        after: describeUser(after),
+      });
+      return after;
+    },
+    async makeLink(operation, id) {
+      const user = await find(operation, { id, ifMatch: undefined });
+      await audit.record(operation, { action: 'user.link_made', targetId: id });
+      return { user, linkText: await links.make(operation.queries, user) };
+    },
+    async remove(operation, target) {
+      const user = await find(operation, target);
+      await keepAnOwner(operation, user);
+      await sessions.endAll(operation.queries, user);
+      await deleteUser(operation.queries, user);
+      const deed = { action: 'user.removed', targetId: user.id, before: describeUser(user) };
+      await audit.record(operation, deed);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { AuditLog } from '../audit/audit-log.ts';
+import { RefusedError } from '../platform/refused-error.ts';
+import type { Database, Queries } from '../store/database.ts';
+import type { OneTimeCodes } from './one-time-codes.ts';
+import { hashPassword } from './password.ts';
+import type { Sessions } from './sessions.ts';
+import type { User } from './user.ts';
+import { findUser, updateUser } from './user-store.ts';
+
+interface Parts {
+  database: Database;
+  audit: AuditLog;
+  codes: OneTimeCodes;
+  sessions: Sessions;
+}
+
+/** What users do with their own sign-in. */
+export interface OwnAccount {
+  /** Ends every session of the user, and hands back the text of a new one. */
+  changePassword(user: User, next: string): Promise<string>;
+  /** Makes a secret for an authenticator app; it counts from {@link confirmCodes} on. */
+  startCodes(user: User): Promise<{ secret: string; otpauthUrl: string }>;
+  /** @throws RefusedError when the code is wrong, or there is nothing to confirm. */
+  confirmCodes(user: User, code: string): Promise<void>;
+  stopCodes(user: User): Promise<void>;
+}
+
+export function createOwnAccount({ database, audit, codes, sessions }: Parts): OwnAccount {
+  const change = <T>(
+    { accountId, id }: User,
+    action: string,
+    work: (queries: Queries, user: User) => Promise<T>,
+  ): Promise<T> =>
+    database.transaction(async (queries) => {
+      const user = await findUser(queries, accountId, id);
+      if (!user) throw new RefusedError('not_found', 'The user has been removed.');
+      const result = await work(queries, user);
+      const operation = {
+        queries,
+        scope: { accountId, environment: 'live' as const },
+        actor: user.email,
+      };
+      await audit.record(operation, { action, targetId: id });
+      return result;
+    });
+  return {
+    async changePassword(user, next) {
+      const password = await hashPassword(next);
+      return change(user, 'user.password_changed', async (queries, now) => {
+        await updateUser(queries, { ...now, password });
+        await sessions.endAll(queries, now);
+        return sessions.begin(queries, now);
+      });
+    },
+    async startCodes(user) {
+      if (user.codesActive) {
+        throw new RefusedError('conflict', 'One-time codes are on: turn them off first.');
+      }
+      const { sealed, ...told } = codes.make(user.email);
+      await updateUser(database, { ...user, codesSecret: sealed });
+      return told;
+    },
+    async confirmCodes(user, code) {
+      if (user.codesActive || user.codesSecret === null)
+        throw new RefusedError('conflict', 'There are no codes to confirm: start them first.');
+      if (!(await codes.use(user, code))) {
+        throw new RefusedError('invalid_request', 'The body is not valid.', [
+          { pointer: '/code', message: 'is not the code that the app shows now' },
+        ]);
+      }
+      await change(user, 'user.codes_turned_on', (queries, now) =>
+        updateUser(queries, { ...now, codesActive: true }),
+      );
+    },
+    stopCodes: (user) =>
+      change(user, 'user.codes_turned_off', (queries, now) =>
+        updateUser(queries, { ...now, codesActive: false, codesSecret: null }),
+      ),
+  };
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../platform/clock.ts';
+import type { Queries } from '../store/database.ts';
+import { csrfTokenOf, hashSecretText, makeSecretText } from './secret-text.ts';
+import type { User } from './user.ts';
+import { toUser, userColumns } from './user-store.ts';
+
+/** A session ends so long after the sign-in, and so long after its last request. */
+const longestMs = 12 * 3_600_000;
+const idleMs = 2 * 3_600_000;
+/** Its last request is written down once in this time. */
+const seenEveryMs = 60_000;
+
+/** Somebody who is signed in. */
+export interface Session {
+  user: User;
+  accountName: string;
+  csrfToken: string;
+  /** When it ends if nothing more is asked for. */
+  expiresAtMs: number;
+}
+
+/** Sessions are known by the text of their cookie, of which a hash is stored. */
+export interface Sessions {
+  /** Makes the text of a new session. */
+  begin(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
+  /** Undefined when there is none, or no longer. A look that is no request of its own keeps it no longer. */
+  find(text: string, options?: { touch: boolean }): Promise<Session | undefined>;
+  end(queries: Queries, text: string): Promise<void>;
+  /** Signs the user out everywhere. */
+  endAll(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<void>;
+}
+
+export function createSessions(database: Queries, clock: Clock): Sessions {
+  type Row = Parameters<typeof toUser>[0] & {
+    accountName: string;
+    seenAt: Date;
+    expiresAt: Date;
+  };
+  const read = async (hash: string): Promise<Row | undefined> => {
+    const nowMs = clock.nowMs();
+    const [row] = await database.query<Row>(
+      `SELECT ${userColumns}, a.name AS "accountName", s.seen_at AS "seenAt", s.expires_at AS "expiresAt"
+        FROM sessions s
+        JOIN users u ON u.account_id = s.account_id AND u.id = s.user_id
+        JOIN accounts a ON a.account_id = s.account_id
+        WHERE s.hash = $1 AND s.expires_at > $2 AND s.seen_at > $3`,
+      [hash, new Date(nowMs), new Date(nowMs - idleMs)],
+    );
+    return row;
+  };
+  return {
+    async begin(queries, { accountId, id }) {
+      const text = makeSecretText();
+      const nowMs = clock.nowMs();
+      await queries.query('DELETE FROM sessions WHERE account_id = $1 AND expires_at < $2', [
+        accountId,
+        new Date(nowMs),
+      ]);
+      await queries.query(
+        'INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
+        [accountId, hashSecretText(text), id, new Date(nowMs), new Date(nowMs + longestMs)],
+      );
+      return text;
+    },
+    async find(text, { touch } = { touch: true }) {
+      const hash = hashSecretText(text);
+      const row = await read(hash);
+      if (!row) return undefined;
+      const { accountName, seenAt, expiresAt, ...user } = row;
+      const nowMs = clock.nowMs();
+      if (touch && nowMs - seenAt.getTime() > seenEveryMs) {
+        await database.query(
+          'UPDATE sessions SET seen_at = $3 WHERE account_id = $1 AND hash = $2',
+          [user.accountId, hash, new Date(nowMs)],
+        );
+      }
+      const idleAtMs = (touch ? nowMs : seenAt.getTime()) + idleMs;
+      return {
+        user: toUser(user),
+        accountName,
+        csrfToken: csrfTokenOf(text),
+        expiresAtMs: Math.min(expiresAt.getTime(), idleAtMs),
+      };
+    },
+    async end(queries, text) {
+      await queries.query('DELETE FROM sessions WHERE hash = $1', [hashSecretText(text)]);
+    },
+    async endAll(queries, { accountId, id }) {
+      await queries.query('DELETE FROM sessions WHERE account_id = $1 AND user_id = $2', [
+        accountId,
+        id,
+      ]);
+    },
+  };
+}

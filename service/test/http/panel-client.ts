@@ -1,0 +1,98 @@
+import type { Problem } from '@trueward/protocol/wire';
+import type { InProcessService } from '../in-process.ts';
+import type { Answer } from './client.ts';
+
+/** What the page is told when somebody has signed in. */
+interface PanelSession {
+  user: { id: string; email: string; name: string; role: string; code_enabled: boolean };
+  account: { id: string; name: string };
+  csrf_token: string;
+  expires_at: string;
+}
+
+export const password = 'correct horse battery staple';
+
+/** A browser with the panel open: it keeps the cookie, and sends what the page sends. */
+export function createPanelClient(url: string, environment: 'sandbox' | 'live' = 'sandbox') {
+  let cookie: string | undefined;
+  let csrf = '';
+
+  const send = async <T = Problem>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string | undefined> = {},
+  ): Promise<Answer<T>> => {
+    const all: Record<string, string | undefined> = {
+      ...(cookie === undefined ? {} : { cookie }),
+      ...(method === 'GET' ? {} : { origin: url, 'trueward-csrf': csrf }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      'sec-fetch-site': 'same-origin',
+      'trueward-environment': environment,
+      ...headers,
+    };
+    const sent = Object.entries(all).filter(
+      (each): each is [string, string] => each[1] !== undefined,
+    );
+    const raw = typeof body === 'string' || body instanceof Blob;
+    const response = await fetch(url + path, {
+      method,
+      headers: sent,
+      ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+    });
+    const [set] = response.headers.getSetCookie();
+    if (set !== undefined) cookie = set.split(';')[0];
+    const text = await response.text();
+    const answer = text.startsWith('{')
+      ? (JSON.parse(text) as T & { csrf_token?: string })
+      : undefined;
+    if (answer?.csrf_token !== undefined) csrf = answer.csrf_token;
+    return { status: response.status, headers: response.headers, body: answer as T };
+  };
+
+  return {
+    send,
+    cookie: () => cookie,
+    csrf: () => csrf,
+    signIn: (email: string, more: { password?: string; code?: string } = {}) =>
+      send<PanelSession & Problem>('POST', '/panel/api/session', { email, password, ...more }),
+    setUp: (token: string, email: string) =>
+      send<PanelSession & Problem>('POST', '/panel/api/setup', {
+        token,
+        email,
+        name: 'N',
+        password,
+      }),
+  };
+}
+
+export type PanelClient = ReturnType<typeof createPanelClient>;
+
+/** The first owner of the demo account, signed in. */
+export async function signInOwner({
+  url,
+  service,
+}: Pick<InProcessService, 'url' | 'service'>): Promise<PanelClient> {
+  const client = createPanelClient(url);
+  const token = await service.users.links.makeFirst();
+  const answer = await client.setUp(token ?? '', 'owner@example.com');
+  if (answer.status !== 200) throw new Error(`The set-up failed: ${JSON.stringify(answer.body)}`);
+  return client;
+}
+
+/** Somebody whom the owner has invited, signed in. */
+export async function signInAs(
+  { url }: Pick<InProcessService, 'url'>,
+  owner: PanelClient,
+  role: 'viewer' | 'operator' | 'owner',
+): Promise<PanelClient & { id: string }> {
+  const email = `${role}-${Math.random().toString(36).slice(2)}@example.com`;
+  const { body } = await owner.send<{ id: string; invite_url: string }>(
+    'POST',
+    '/panel/api/users',
+    { email, name: role, role },
+  );
+  const client = createPanelClient(url);
+  await client.setUp(new URL(body.invite_url).hash.replace('#/setup?token=', ''), email);
+  return { ...client, id: body.id };
+}

@@ -1,0 +1,272 @@
+import type { AuditEntry, Placement } from '@trueward/protocol/wire';
+import { Secret, TOTP } from 'otpauth';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createSteerableClock,
+  type InProcessService,
+  startInProcess,
+} from '../in-process-service.ts';
+import {
+  createPanelClient,
+  password,
+  type PanelClient,
+  signInAs,
+  signInOwner,
+} from './panel-client.ts';
+
+const minuteMs = 60_000;
+
+let running: InProcessService;
+let owner: PanelClient;
+const clock = createSteerableClock(Date.parse('2030-01-01T00:00:00Z'));
+const wait = (ms: number) => clock.set(clock.nowMs() + ms);
+beforeAll(async () => {
+  running = await startInProcess({ clock });
+  owner = await signInOwner(running);
+});
+afterAll(() => running.stop());
+
+const browser = () => createPanelClient(running.url);
+const tokenOf = (inviteUrl: string) => new URL(inviteUrl).hash.replace('#/setup?token=', '');
+const invite = async (email: string, role = 'viewer') => {
+  const { body } = await owner.send<{ id: string; invite_url: string }>(
+    'POST',
+    '/panel/api/users',
+    { email, name: 'N', role },
+  );
+  return { id: body.id, token: tokenOf(body.invite_url) };
+};
+const codeOf = ({ status, body }: { status: number; body?: { code?: string } }) => [
+  status,
+  body?.code,
+];
+
+test('the session works with the interface of secret keys, and its changes bear the user’s name', async () => {
+  const list = await owner.send<{ data: Placement[] }>('GET', '/v1/placements');
+  expect([list.status, list.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  const [placement] = list.body.data;
+  await owner.send('PATCH', `/v1/placements/${placement?.id}`, { status: 'paused' });
+  const entries = await owner.send<{ data: AuditEntry[] }>('GET', '/v1/audit-entries');
+  expect(entries.body.data[0]).toMatchObject({
+    actor: 'owner@example.com',
+    action: 'placement.updated',
+    target_id: placement?.id,
+  });
+});
+
+test('the cookie is read by no script, sent by no other site, and ends with the session', async () => {
+  const { headers } = await browser().signIn('owner@example.com');
+  const [name, value, ...attributes] = (headers.getSetCookie()[0] ?? '').split(/[=;]\s?/);
+  expect(name).toBe('trueward_session');
+  expect(Buffer.from(value ?? '', 'base64url')).toHaveLength(32);
+  expect(attributes).toEqual(
+    expect.arrayContaining(['HttpOnly', 'SameSite', 'Strict', 'Path', '/', 'Expires']),
+  );
+  const stored = await running.service.database.query<{ hash: string }>(
+    'SELECT hash FROM sessions',
+  );
+  expect(stored.map(({ hash }) => hash)).not.toContain(value);
+});
+
+test('a sign-in makes a new session, and ends the one that was planted before', async () => {
+  const planted = browser();
+  await planted.signIn('owner@example.com');
+  const victim = browser();
+  const answer = await victim.send(
+    'POST',
+    '/panel/api/session',
+    { email: 'owner@example.com', password },
+    { cookie: planted.cookie() },
+  );
+  expect(answer.status).toBe(200);
+  expect(victim.cookie()).not.toBe(planted.cookie());
+  expect((await planted.send('GET', '/panel/api/session')).status).toBe(401);
+  const invented = await browser().send('GET', '/panel/api/session', undefined, {
+    cookie: 'trueward_session=an-invented-one',
+  });
+  expect(codeOf(invented)).toEqual([401, 'authentication_required']);
+});
+
+test('a change needs the token of its session and a page of ours', async () => {
+  const other = browser();
+  await other.signIn('owner@example.com');
+  for (const headers of [
+    { 'trueward-csrf': undefined },
+    { 'trueward-csrf': other.csrf() },
+    { origin: undefined },
+    { origin: 'null' },
+    { origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'cross-site' },
+  ]) {
+    const answers = [
+      await owner.send('POST', '/v1/kill-switches', {}, headers),
+      await owner.send('DELETE', '/panel/api/session', undefined, headers),
+    ];
+    expect(answers.map(codeOf)).toEqual([
+      [403, 'csrf_failed'],
+      [403, 'csrf_failed'],
+    ]);
+  }
+  const foreign = await owner.send('GET', '/v1/keys', undefined, {
+    origin: 'https://evil.example',
+  });
+  expect(codeOf(foreign)).toEqual([403, 'csrf_failed']);
+  const signIn = await browser().send(
+    'POST',
+    '/panel/api/session',
+    { email: 'owner@example.com', password },
+    { origin: 'https://evil.example' },
+  );
+  expect(codeOf(signIn)).toEqual([403, 'csrf_failed']);
+});
+
+test('signing out ends the session in the service', async () => {
+  const client = browser();
+  await client.signIn('owner@example.com');
+  const cookie = client.cookie();
+  expect((await client.send('DELETE', '/panel/api/session')).status).toBe(204);
+  expect(client.cookie()).toBe('trueward_session=');
+  const answer = await client.send('GET', '/panel/api/session', undefined, { cookie });
+  expect(codeOf(answer)).toEqual([401, 'authentication_required']);
+});
+
+test('an unknown e-mail and a wrong password are answered alike, and guessing is made to wait', async () => {
+  await signInAs(running, owner, 'viewer');
+  const wrong = { password: 'not the password' };
+  const unknown = await browser().signIn('nobody@example.com', wrong);
+  const known = await browser().signIn('owner@example.com', wrong);
+  expect(codeOf(known)).toEqual([401, 'sign_in_failed']);
+  expect({ ...unknown.body, request_id: '' }).toEqual({ ...known.body, request_id: '' });
+
+  await Promise.all([2, 3, 4, 5].map(() => browser().signIn('owner@example.com', wrong)));
+  const locked = await browser().signIn('OWNER@example.com ');
+  expect(codeOf(locked)).toEqual([429, 'rate_limited']);
+  expect(locked.headers.get('retry-after')).toBe('30');
+  wait(31_000);
+  expect((await browser().signIn('owner@example.com', wrong)).status).toBe(401);
+  const longer = await browser().signIn('owner@example.com');
+  expect(longer.headers.get('retry-after')).toBe('60');
+  wait(61_000);
+  expect((await browser().signIn('owner@example.com')).status).toBe(200);
+  expect((await browser().signIn('owner@example.com', wrong)).status).toBe(401);
+});
+
+test('an address that guesses at many e-mails is made to wait too', async () => {
+  const { database } = running.service;
+  await database.query('UPDATE sign_in_attempts SET failures = 19');
+  await browser().signIn('one@example.com', { password: 'guess' });
+  const next = await browser().signIn('two@example.com', { password: 'guess' });
+  expect(codeOf(next)).toEqual([429, 'rate_limited']);
+  await database.query('DELETE FROM sign_in_attempts');
+});
+
+test('a link of an invitation is good once, for one day, and for one e-mail', async () => {
+  const { token } = await invite('link@example.com');
+  const told = await browser().send('GET', `/panel/api/setup?token=${token}`);
+  expect(told.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
+  expect((await browser().signIn('link@example.com')).status).toBe(401);
+  expect((await browser().setUp(token, 'other@example.com')).status).toBe(422);
+  expect((await browser().setUp(token, 'Link@Example.com')).status).toBe(200);
+  expect((await browser().setUp(token, 'link@example.com')).status).toBe(404);
+
+  const late = await invite('late@example.com');
+  wait(24 * 60 * minuteMs);
+  expect((await browser().setUp(late.token, 'late@example.com')).status).toBe(404);
+  expect((await browser().send('GET', `/panel/api/setup?token=${late.token}`)).status).toBe(404);
+  owner = await browserOf('owner@example.com');
+});
+
+const browserOf = async (email: string) => {
+  const client = browser();
+  await client.signIn(email);
+  return client;
+};
+
+test('a first link makes no second owner', async () => {
+  expect(await running.service.users.links.makeFirst()).toBeUndefined();
+});
+
+test('a session ends after two idle hours, and twelve hours after its beginning', async () => {
+  const client = await browserOf('owner@example.com');
+  wait(119 * minuteMs);
+  expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
+  wait(121 * minuteMs);
+  expect((await client.send('GET', '/panel/api/session')).status).toBe(401);
+  const busy = await browserOf('owner@example.com');
+  for (let hour = 1; hour < 12; hour += 1) {
+    wait(60 * minuteMs);
+    expect((await busy.send('GET', '/v1/placements')).status).toBe(200);
+  }
+  wait(60 * minuteMs);
+  expect((await busy.send('GET', '/v1/placements')).status).toBe(401);
+  owner = await browserOf('owner@example.com');
+});
+
+test('one-time codes are asked for once they are confirmed, and each is good once', async () => {
+  const client = await signInAs(running, owner, 'viewer');
+  const { body: session } = await client.send<{ user: { email: string } }>(
+    'GET',
+    '/panel/api/session',
+  );
+  const { email } = session.user;
+  const started = await client.send<{ secret: string; otpauth_url: string }>(
+    'POST',
+    '/panel/api/account/codes',
+  );
+  expect(started.body.otpauth_url).toMatch(/^otpauth:\/\/totp\/Trueward:/);
+  const app = new TOTP({ secret: Secret.fromBase32(started.body.secret) });
+  const code = () => app.generate({ timestamp: clock.nowMs() });
+  expect((await browser().signIn(email)).status).toBe(200);
+  const wrong = await client.send('POST', '/panel/api/account/codes/confirm', { code: '000000' });
+  expect(codeOf(wrong)).toEqual([422, 'invalid_request']);
+  const right = await client.send('POST', '/panel/api/account/codes/confirm', { code: code() });
+  expect(right.status).toBe(204);
+
+  expect(codeOf(await browser().signIn(email))).toEqual([401, 'code_required']);
+  expect(codeOf(await browser().signIn(email, { code: code() }))).toEqual([401, 'sign_in_failed']);
+  wait(minuteMs);
+  const good = code();
+  const signedIn = await browser().signIn(email, { code: good });
+  expect(signedIn.body.user.code_enabled).toBe(true);
+  expect(codeOf(await browser().signIn(email, { code: good }))).toEqual([401, 'sign_in_failed']);
+
+  const off = (body: object) => client.send('DELETE', '/panel/api/account/codes', body);
+  expect(codeOf(await off({ password: 'a guess' }))).toEqual([401, 'sign_in_failed']);
+  expect((await off({ password })).status).toBe(204);
+  expect((await browser().signIn(email)).status).toBe(200);
+  const [row] = await running.service.database.query<{ secret: string | null }>(
+    'SELECT codes_secret AS secret FROM users WHERE email = $1',
+    [email],
+  );
+  expect(row?.secret).toBeNull();
+});
+
+test('a new password ends every other session, and needs the old one', async () => {
+  const client = await signInAs(running, owner, 'operator');
+  const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
+  const elsewhere = await browserOf(body.user.email);
+  const change = (current: string, next: string) =>
+    client.send('POST', '/panel/api/account/password', { current, next });
+  expect(codeOf(await change('a guess', 'another long password'))).toEqual([401, 'sign_in_failed']);
+  expect(codeOf(await change(password, 'short'))).toEqual([422, 'invalid_request']);
+  expect((await change(password, 'another long password')).status).toBe(200);
+  expect((await elsewhere.send('GET', '/panel/api/session')).status).toBe(401);
+  expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
+  expect((await browser().signIn(body.user.email)).status).toBe(401);
+});
+
+test('a removed or demoted user loses what they could do at once, and an owner always remains', async () => {
+  const second = await signInAs(running, owner, 'owner');
+  const patch = (id: string, body: object, headers = {}) =>
+    owner.send('PATCH', `/panel/api/users/${id}`, body, headers);
+  expect((await patch(second.id, { role: 'viewer' }, { 'if-match': '"99"' })).status).toBe(412);
+  expect((await patch(second.id, { role: 'viewer' })).status).toBe(200);
+  expect(codeOf(await second.send('GET', '/panel/api/users'))).toEqual([403, 'role_not_permitted']);
+  const { body } = await owner.send<{ user: { id: string } }>('GET', '/panel/api/session');
+  expect(codeOf(await patch(body.user.id, { role: 'viewer' }))).toEqual([409, 'conflict']);
+  const remove = (id: string) => owner.send('DELETE', `/panel/api/users/${id}`);
+  expect(codeOf(await remove(body.user.id))).toEqual([409, 'conflict']);
+  expect((await remove(second.id)).status).toBe(204);
+  expect((await second.send('GET', '/panel/api/session')).status).toBe(401);
+});

@@ -1,0 +1,31 @@
+import Fastify from 'fastify';
+import { expect, test } from 'vitest';
+import { createSessionCookie } from '../../src/http/session-cookie.ts';
+
+/** What a browser is sent, and what is read of what it sends. */
+async function ask(address: string, cookie: string) {
+  const app = Fastify();
+  const session = createSessionCookie(() => address);
+  app.get('/', async (request, reply) => {
+    session.set(reply, 'text', Date.parse('2030-01-01T00:00:00Z'));
+    return { read: session.read(request) ?? null };
+  });
+  const { headers, body } = await app.inject({ url: '/', headers: { cookie } });
+  return { set: headers['set-cookie'], read: (JSON.parse(body) as { read: unknown }).read };
+}
+
+test('over https the cookie is Secure, and one that a subdomain planted is not read', async () => {
+  const planted = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
+  expect(await ask('https://ads.example', planted)).toEqual({
+    set: '__Host-trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Secure; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
+    read: 'ours',
+  });
+});
+
+test('over http it is the same cookie without what browsers take over https only', async () => {
+  const sent = 'nottrueward_session=1; trueward_session=ours';
+  expect(await ask('http://127.0.0.1:8700', sent)).toEqual({
+    set: 'trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
+    read: 'ours',
+  });
+});
