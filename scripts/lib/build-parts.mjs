@@ -17,7 +17,14 @@ const tsc = tool('typescript', 'tsc');
 export const buildParts = [
   {
     name: 'SDK',
-    sources: ['src', 'protocol', 'vite.config.ts', 'tsconfig.build.json', 'package-lock.json'],
+    sources: [
+      'src',
+      'protocol',
+      'vite.config.ts',
+      'tsconfig.build.json',
+      'package-lock.json',
+      'scripts/lib/shake-types.mjs',
+    ],
     outputs: [
       'dist/index.js',
       'dist/trueward.js',
@@ -31,6 +38,7 @@ export const buildParts = [
       vite('--mode', 'trueward-cocos'),
       vite('--mode', 'trueward-phaser'),
       [...tsc, '-p', 'tsconfig.build.json'],
+      [process.execPath, 'scripts/shake-types.mjs'],
     ],
   },
   {

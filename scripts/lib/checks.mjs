@@ -61,5 +61,6 @@ export const checks = [
       ],
     ],
   },
+  { name: 'api', commands: [node('scripts/api-report.mjs', '--check')] },
   { name: 'size', commands: [node('scripts/check-size.mjs')] },
 ];

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -9,9 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
+const modules = join(root, 'node_modules');
 
 export interface InstalledPackage {
   /** The project that has the package; nothing of this repository is above it. */
@@ -21,41 +22,41 @@ export interface InstalledPackage {
   manifest: { exports: Record<string, string | Record<string, string>> };
   /** Runs a module in that project and gives what it printed. */
   runModule(code: string): string;
+  /** Runs the command of a package of this repository in that project, by its script. */
+  runTool(script: string, ...args: string[]): string;
   remove(): void;
 }
 
 /**
- * Packs what would be published and lays it into an empty project as npm would. Its dependencies are
- * linked from here, so that no registry is needed.
+ * Packs what would be published and has npm install it into an empty project. No registry is needed:
+ * its dependency is this repository's, and so are the other packages that a project `uses`.
  */
-export function installPackage(): InstalledPackage {
+export function installPackage({ uses = [] as string[] } = {}): InstalledPackage {
   if (!existsSync(join(root, 'dist', 'index.js'))) throw new Error('Run `npm run build` first.');
   const project = mkdtempSync(join(tmpdir(), 'trueward-package-'));
-  const target = join(project, 'node_modules', 'trueward');
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', project], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const run = (program: string, args: string[], cwd = project): string =>
+    execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const packed = run('npm', ['pack', '--json', '--pack-destination', project], root);
   const { filename, files } = packedFile(JSON.parse(packed));
-  mkdirSync(target, { recursive: true });
-  execFileSync('tar', ['-xzf', join(project, filename), '-C', target, '--strip-components=1']);
-  const manifest = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'));
-  for (const name of Object.keys(manifest.dependencies)) {
-    const link = join(project, 'node_modules', name);
-    mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), link, 'junction');
-  }
-  writeFileSync(join(project, 'package.json'), '{ "type": "module", "private": true }');
+  const dependencies = {
+    trueward: `file:${filename}`,
+    'idb-keyval': `file:${join(modules, 'idb-keyval')}`,
+  };
+  writeFileSync(
+    join(project, 'package.json'),
+    JSON.stringify({ type: 'module', private: true, dependencies }),
+  );
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts']);
+  for (const name of uses)
+    symlinkSync(join(modules, name), join(project, 'node_modules', name), 'junction');
+  cpSync(join(import.meta.dirname, 'fixtures'), project, { recursive: true });
+  const installed = join(project, 'node_modules', 'trueward', 'package.json');
   return {
     project,
     files: files.map(({ path }) => path),
-    manifest,
-    runModule: (code) =>
-      execFileSync(process.execPath, ['--input-type=module', '--eval', code], {
-        cwd: project,
-        encoding: 'utf8',
-      }),
+    manifest: JSON.parse(readFileSync(installed, 'utf8')),
+    runModule: (code) => run(process.execPath, ['--input-type=module', '--eval', code]),
+    runTool: (script, ...args) => run(process.execPath, [join(modules, script), ...args]),
     remove: () => rmSync(project, { recursive: true }),
   };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installPackage, type InstalledPackage } from './installed-package.ts';
@@ -10,12 +10,26 @@ let installed: InstalledPackage;
 beforeAll(() => {
   installed = installPackage();
 });
-afterAll(() => installed.remove());
+afterAll(() => installed?.remove());
 
 test('the package holds what is built and what a reader needs, and nothing else', () => {
   const outside = installed.files.filter((path) => !path.startsWith('dist/'));
   expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
-  expect(installed.files.filter((path) => /(^|\/)(service|demo|test)\//.test(path))).toEqual([]);
+  const unknown = installed.files.filter(
+    (path) =>
+      path.startsWith('dist/') && !/^dist\/([\w-]+\.js(\.map)?|types\/.+\.d\.ts)$/.test(path),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('its types are those of the public face, and of nothing that is internal', () => {
+  const report = readFileSync(join(root, 'etc', 'trueward.api.md'), 'utf8');
+  const [, ...sections] = report.split(/^## /m);
+  const reported = sections.map((section) => /([\w./-]+\.d\.ts)/.exec(section)?.[1]);
+  const packed = installed.files
+    .filter((path) => path.startsWith('dist/types/'))
+    .map((path) => path.replace('dist/types/', ''));
+  expect(packed.sort()).toEqual(reported.sort());
 });
 
 test('each path in the exports map is in the package', () => {

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { type RunningService, startService } from '../../service/test/start-service.ts';
+
+/** The built fixtures on a web server, and a service that has a picture for their placement. */
+export interface FixtureSite {
+  /** What a game in a fixture is told in its address. */
+  query: string;
+  /** The address of a page of the project. */
+  addressOf(path: string): string;
+  stop(): Promise<void>;
+}
+
+const root = join(import.meta.dirname, '..', '..');
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+};
+
+/** Serves `project`, with `node_modules`, as a developer's machine does. */
+export async function startFixtureSite(project: string): Promise<FixtureSite> {
+  const service = await startService({
+    env: { TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
+  });
+  await addPicturePlacement(service);
+  const pages = createServer(({ url = '/' }, response) => {
+    const { pathname } = new URL(url, 'http://page');
+    readFile(join(project, pathname)).then(
+      (body) => {
+        response.setHeader('content-type', types[extname(pathname)] ?? 'text/plain');
+        response.end(body);
+      },
+      () => response.writeHead(404).end(),
+    );
+  });
+  await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+  const { port } = pages.address() as AddressInfo;
+  const query = String(
+    new URLSearchParams({ key: service.keys.sandbox.publishable, service: service.url }),
+  );
+  return {
+    query,
+    addressOf: (path) => `http://127.0.0.1:${port}/${path}?${query}`,
+    async stop() {
+      pages.closeAllConnections();
+      await Promise.all([
+        service.stop(),
+        new Promise((resolve) => {
+          pages.close(resolve);
+        }),
+      ]);
+    },
+  };
+}
+
+/** An interstitial that may be closed at once: these tests are about packages, not about watching. */
+async function addPicturePlacement({ url, keys }: RunningService): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${keys.sandbox.secret}`,
+    'content-type': 'application/json',
+  };
+  const call = async (
+    path: string,
+    body?: object,
+  ): Promise<{ data: { id: string; name: string }[] }> => {
+    const response = await fetch(url + path, {
+      headers,
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Awaited<ReturnType<typeof call>>;
+  };
+  await call('/v1/placements', {
+    name: 'fixture',
+    format: 'interstitial',
+    min_view_ms: 1_000,
+    close_after_ms: 0,
+  });
+  const { data } = await call('/v1/creatives');
+  const picture = data.find(({ name }) => name === 'Harbour');
+  if (!picture) throw new Error('The demo account has no creative named Harbour.');
+  await call('/v1/house-ads', {
+    name: 'Fixture',
+    creative_id: picture.id,
+    placements: ['fixture'],
+  });
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { build, type BuildOptions } from 'esbuild';
+import { type Browser, chromium, type Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { countWhatIsLeft } from './count-what-is-left.ts';
+import { type FixtureSite, startFixtureSite } from './fixture-site.ts';
+import { installPackage, type InstalledPackage } from './installed-package.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+let installed: InstalledPackage;
+let site: FixtureSite;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  installed = installPackage({ uses: ['phaser', 'react', 'react-dom', 'vite', 'webpack'] });
+  site = await startFixtureSite(installed.project);
+  browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+});
+beforeEach(async () => {
+  page = await browser.newPage();
+  complaints = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+});
+afterEach(() => page.close());
+afterAll(async () => {
+  await browser?.close();
+  await site?.stop();
+  installed?.remove();
+});
+
+/** A page for a bundle that has none of its own. */
+function pageFor(script: string, type = 'module'): string {
+  const name = `${script.replaceAll('/', '-')}.html`;
+  const html = `<!doctype html><link rel="icon" href="data:,"><button id="play">Play</button>
+    <output id="outcome"></output><script type="${type}" src="${script}"></script>`;
+  writeFileSync(join(installed.project, name), html);
+  return name;
+}
+
+const inChunks: BuildOptions = { format: 'esm', splitting: true };
+
+function runEsbuild(options: BuildOptions): Promise<unknown> {
+  return build({ absWorkingDir: installed.project, bundle: true, logLevel: 'error', ...options });
+}
+
+/** Presses what begins the ad, and closes it. */
+async function playAd(
+  closeLabel: string,
+  play = () => page.locator('#play').click(),
+): Promise<void> {
+  await play();
+  await page.getByRole('button', { name: closeLabel }).first().click();
+  await page.locator('#outcome', { hasText: 'completed' }).waitFor();
+  expect(complaints).toEqual([]);
+}
+
+const bundles = {
+  'an import map and no bundler': () => 'import-map/index.html',
+  Vite() {
+    installed.runTool('vite/bin/vite.js', 'build', 'game', '--logLevel', 'warn', '--base', './');
+    return 'game/dist/index.html';
+  },
+  webpack() {
+    installed.runTool('tsx/dist/cli.mjs', 'game/webpack.mjs');
+    return pageFor('game/webpack/main.js', 'text/javascript');
+  },
+  async 'esbuild, split into chunks'() {
+    await runEsbuild({ entryPoints: ['game/main.js'], outdir: 'game/esbuild', ...inChunks });
+    return pageFor('game/esbuild/main.js');
+  },
+  async 'esbuild, in one classic script'() {
+    await runEsbuild({ entryPoints: ['game/main.js'], outfile: 'game/esbuild-one.js' });
+    return pageFor('game/esbuild-one.js', 'text/javascript');
+  },
+};
+
+it.each(Object.entries(bundles))('a game shows an ad with %s', async (_name, bundle) => {
+  await page.goto(site.addressOf(await bundle()));
+  await playAd('Werbung schließen');
+});
+
+it('a React game in StrictMode shows an ad, and leaves nothing when it goes', async () => {
+  await runEsbuild({
+    entryPoints: ['react/main.js'],
+    outdir: 'react/bundle',
+    define: { 'process.env.NODE_ENV': '"development"' },
+    ...inChunks,
+  });
+  await page.addInitScript(countWhatIsLeft);
+  await page.goto(site.addressOf('react/index.html'));
+  await page.locator('#play').waitFor();
+  expect(await page.evaluate(() => window.made)).toBe(2);
+  await playAd('Close ad');
+  // What lives is counted, so that the end of this test could fail.
+  expect(await page.evaluate(() => window.left())).not.toEqual([]);
+  await page.locator('#unmount').click();
+  await page.locator('#play').waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate(() => window.left())).toEqual([]);
+  expect(await page.locator('body > *').count()).toBe(3);
+});
+
+it('Phaser’s own Vite template builds, and shows an ad', async () => {
+  installed.runTool('typescript/bin/tsc', '-p', 'phaser-template');
+  installed.runTool(
+    'vite/bin/vite.js',
+    'build',
+    'phaser-template',
+    '--config',
+    'phaser-template/vite/config.prod.mjs',
+  );
+  await page.goto(site.addressOf('phaser-template/dist/index.html'));
+  await playPhaserAd();
+});
+
+it('Phaser’s own Vite template shows an ad on the development server, too', async () => {
+  const server = spawn(
+    process.execPath,
+    [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],
+    { cwd: join(installed.project, 'phaser-template'), stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  try {
+    await page.goto(`${await addressIn(server)}?${site.query}`);
+    await playPhaserAd();
+  } finally {
+    const ended = once(server, 'exit');
+    server.kill();
+    await ended;
+  }
+});
+
+async function playPhaserAd(): Promise<void> {
+  await page.locator('body[data-ready]').waitFor();
+  await playAd('Close ad', () => page.locator('canvas').click());
+}
+
+/** The first address that a server names on its output. */
+async function addressIn({ stdout }: ChildProcess): Promise<string> {
+  if (!stdout) throw new Error('Its output is not ours.');
+  for await (const line of createInterface({ input: stdout })) {
+    const address = /http:\/\/127\.0\.0\.1:\d+\//.exec(line)?.[0];
+    if (address) {
+      stdout.resume();
+      return address;
+    }
+  }
+  throw new Error('The server ended before it named an address.');
+}

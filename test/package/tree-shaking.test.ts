@@ -1,0 +1,78 @@
+import { basename } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build, type Metafile } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { installPackage, type InstalledPackage } from './installed-package.ts';
+
+let installed: InstalledPackage;
+
+beforeAll(() => {
+  installed = installPackage({ uses: ['phaser'] });
+});
+afterAll(() => installed?.remove());
+
+/** What a game imports, from where, and how many bytes may come with it at its start, by gzip. */
+const uses = [
+  ['createAds', 'trueward', 12_600],
+  ['noEngine', 'trueward', 1_600],
+  ['OptionError', 'trueward', 1_400],
+  ['TruewardPlugin', 'trueward/phaser', 14_700],
+  ['phaserDriver', 'trueward/phaser', 1_750],
+  ['createCocosAds', 'trueward/cocos', 13_300],
+  ['createAdPlacement', 'trueward/ad-placement', 1_500],
+  ['startAdPlacement', 'trueward/ad-placement', 14_000],
+  ['verifyWebhook', 'trueward/server', 2_000],
+  ['signWebhook', 'trueward/server', 1_200],
+  ['verifyReceipt', 'trueward/server', 2_100],
+  ['signUserToken', 'trueward/server', 700],
+] as const;
+
+it.each(uses)(
+  'a game that uses only %s of %s ships no more than that',
+  async (name, from, limit) => {
+    const bytes = await bytesOf(`import { ${name} } from '${from}'; globalThis.used = ${name};`);
+    expect(bytes).toBeLessThan(limit);
+    // Nothing that is this small could be in the bundle by mistake.
+    expect(bytes).toBeGreaterThan(300);
+  },
+);
+
+it('an import that is not used costs nothing', async () => {
+  const entries = [...new Set(uses.map(([, from]) => from))];
+  const code = entries
+    .map((from, index) => `import * as unused${index} from '${from}';`)
+    .join('\n');
+  // An empty text, compressed.
+  expect(await bytesOf(code)).toBe(20);
+});
+
+/** Bytes that are there before anything is imported later, minified and compressed. */
+async function bytesOf(contents: string): Promise<number> {
+  const { metafile, outputFiles } = await build({
+    stdin: { contents, resolveDir: installed.project },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    minify: true,
+    target: 'es2022',
+    write: false,
+    metafile: true,
+    outdir: installed.project,
+    external: ['phaser'],
+    logLevel: 'error',
+  });
+  const atStart = new Set(chunksAtStart(metafile.outputs).map((path) => basename(path)));
+  const texts = outputFiles.filter(({ path }) => atStart.has(basename(path)));
+  return gzipSync(texts.map(({ text }) => text).join(''), { level: 9 }).length;
+}
+
+function chunksAtStart(outputs: Metafile['outputs']): string[] {
+  const found = new Set(
+    Object.keys(outputs).filter((path) => outputs[path]?.entryPoint === '<stdin>'),
+  );
+  for (const path of found) {
+    for (const { kind, path: imported } of outputs[path]?.imports ?? [])
+      if (kind === 'import-statement') found.add(imported);
+  }
+  return [...found];
+}
