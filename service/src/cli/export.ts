@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { exportRows } from '../store/transfer.ts';
+import { exportRows } from '../store/transfer/export-rows.ts';
 import { type Command, CommandError, readArguments, say } from './command.ts';
 import { createProgress } from './progress.ts';
 import { withDatabase } from './with-database.ts';
@@ -14,7 +15,8 @@ export const exportCommand: Command = {
 
   --out <file>  a new file (default: standard output)
 
-One JSON object per line: all accounts, as they are at one moment. Secrets stay encrypted: keep
+One JSON object per line: all accounts, as they are at one moment; the last line has the number of
+rows of each table and a checksum. One that was broken off is started again. Secrets stay encrypted: keep
 the master key (master.key in the data folder, or TRUEWARD_MASTER_KEY) with the file, but not in
 the same place.
 
@@ -25,11 +27,11 @@ Example: from the embedded database to a PostgreSQL server
     const { values } = readArguments(args, { out: { type: 'string' } });
     const rows = await withDatabase(async ({ database }) => {
       const target = values.out === undefined ? process.stdout : await create(values.out);
-      const count = await exportRows(
-        database,
-        (line) => writeLine(target, line),
-        createProgress((done) => `${done} rows …`),
-      );
+      const count = await exportRows(database, {
+        id: randomUUID(),
+        write: (line) => writeLine(target, line),
+        onProgress: createProgress((done) => `${done} rows …`),
+      });
       if (target !== process.stdout) await finished(target.end());
       return count;
     });

@@ -3,7 +3,9 @@ import type { Config } from '../config.ts';
 import { readMasterKey } from '../key/master-key.ts';
 import { createSecretBox } from '../key/secret-box.ts';
 import type { Queries } from '../store/database.ts';
-import { importRows, TransferError } from '../store/transfer.ts';
+import { checkExport } from '../store/transfer/check-export.ts';
+import { TransferError } from '../store/transfer/format.ts';
+import { importRows } from '../store/transfer/import-rows.ts';
 import { type Command, CommandError, readArguments, say } from './command.ts';
 import { createProgress } from './progress.ts';
 import { withDatabase } from './with-database.ts';
@@ -13,17 +15,24 @@ export const importCommand: Command = {
   summary: 'take in what export wrote, into an empty database',
   help: `Usage: trueward-service import <file>
 
-All of the file or nothing. The master key of the exporting service has to be here already, as
-master.key in the data folder or as TRUEWARD_MASTER_KEY.`,
+Reads the file to its end before it writes anything, then takes it in a part at a time, and at last
+compares the rows and the checksum of each table. If it is broken off, run it again with the same
+file: it goes on where it was. No service starts on the database before it is done.
+
+The master key of the exporting service has to be here already, as master.key in the data folder or
+as TRUEWARD_MASTER_KEY.`,
   async run(args) {
     const { positionals } = readArguments(args, {}, ['file']);
-    const [file = ''] = positionals;
-    const rows = await withDatabase(({ database, config }) =>
-      importRows(database, readLines(file), {
-        onProgress: createProgress((done) => `${done} rows …`),
-        check: (queries) => checkMasterKey(queries, config),
-      }),
-    ).catch((error: unknown) => {
+    const [path = ''] = positionals;
+    const rows = await withDatabase(async ({ database, config }) => {
+      const checked = createProgress((done) => `${done} rows read …`);
+      const file = await checkExport(readLines(path), checked);
+      if (file.sealed !== undefined) tryMasterKey(file.sealed, config);
+      // A part is a second's work or less: each is told.
+      const taken = (done: number) => say(`${done} of ${file.rows} rows taken in …`);
+      await importRows(database, file, readLines(path), taken);
+      return file.rows;
+    }).catch((error: unknown) => {
       const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
       if (error instanceof TransferError || missing)
         throw new CommandError((error as Error).message);
@@ -42,9 +51,12 @@ async function* readLines(file: string): AsyncGenerator<string> {
 /** With another key the service could not start, and would tell so in worse words. */
 export async function checkMasterKey(queries: Queries, config: Config): Promise<void> {
   const [secret] = await queries.query<{ sealed: string }>('SELECT sealed FROM secrets LIMIT 1');
-  if (!secret) return;
+  if (secret) tryMasterKey(secret.sealed, config);
+}
+
+function tryMasterKey(sealed: string, config: Config): void {
   try {
-    createSecretBox(readMasterKey(config)).open(secret.sealed);
+    createSecretBox(readMasterKey(config)).open(sealed);
   } catch {
     throw new CommandError(
       'The master key does not open the secrets in the database: put the master.key that they were made with into the data folder, or set TRUEWARD_MASTER_KEY.',

@@ -1,5 +1,6 @@
 import { ConfigError } from '../config/read-settings.ts';
 import { RefusedError } from '../platform/refused-error.ts';
+import { TransferError } from '../store/transfer/format.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, say, UsageError } from './command.ts';
 import { environmentHelp } from './environment-help.ts';
@@ -64,7 +65,7 @@ function describe(error: unknown): string {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
     return [error.message, ...fields].join('\n');
   }
-  const known = [ConfigError, DirectoryInUseError, CommandError].some(
+  const known = [ConfigError, DirectoryInUseError, CommandError, TransferError].some(
     (kind) => error instanceof kind,
   );
   if (!(error instanceof Error)) return String(error);

@@ -5,6 +5,7 @@ import { failFast } from './fail-fast.ts';
 import { measure } from './measure.ts';
 import { migrate } from './migrate.ts';
 import { openDatabase } from './open-database.ts';
+import { refuseUnfinishedImport } from './transfer/import-rows.ts';
 
 /** Opens the database for a service that runs for months: measured, up to date, and refusing while it is away. */
 export async function prepareDatabase(
@@ -23,6 +24,7 @@ export async function prepareDatabase(
       onWait: (text) => log.warn(text),
       waitMs: config.migrationWaitMs,
     });
+    await refuseUnfinishedImport(opened);
   } catch (error) {
     await opened.close();
     throw error;
