@@ -9,6 +9,7 @@ const serviceDomain = [
   'audit',
   'decision',
   'event',
+  'inspect',
   'key',
   'report',
   'resource',

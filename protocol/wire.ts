@@ -1516,6 +1516,14 @@ export interface ApiKey {
    */
   revoked_at?: string;
   /**
+   * When a web page last used it, although it is secret: replace it.
+   */
+  leaked_at?: string;
+  /**
+   * The origin of that page.
+   */
+  leaked_to?: string;
+  /**
    * Its text; shown once, when it is made.
    */
   key?: string;

@@ -22,6 +22,10 @@ export const apiKeySchema = named('ApiKey', 'A key; its text is not stored.', {
   created_at: time('When it was made.'),
   last_used_at: Type.Optional(time('When it was last used, to about ten seconds.')),
   revoked_at: Type.Optional(time('From when on it does not work; this can lie ahead.')),
+  leaked_at: Type.Optional(
+    time('When a web page last used it, although it is secret: replace it.'),
+  ),
+  leaked_to: Type.Optional(Type.String({ description: 'The origin of that page.' })),
   key: Type.Optional(Type.String({ description: 'Its text; shown once, when it is made.' })),
 });
 

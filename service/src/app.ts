@@ -3,6 +3,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Logger } from 'pino';
 import type { MakeDecision } from './decision/decision-service.ts';
 import type { DecisionTokens } from './decision/token.ts';
+import type { TryRequest } from './decision/try-request.ts';
 import type { TakeIn } from './event/intake.ts';
 import { collectMethods } from './http/allowed-methods.ts';
 import { addAuthentication } from './http/authenticate.ts';
@@ -63,6 +64,7 @@ export interface AppParts {
   receipts: Receipts;
   webhooks: WebhookService;
   users: Users;
+  tryRequest: TryRequest;
   /** The address that the service is known by. */
   address(): string;
   eventBodies: EventBodies;

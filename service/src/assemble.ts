@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import { createMakeDecision } from './decision/decision-service.ts';
 import { createDecisionLane } from './decision/record-decisions.ts';
 import { createDecisionTokens } from './decision/token.ts';
+import { createTryRequest } from './decision/try-request.ts';
 import { createPseudonyms } from './decision/viewer.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLane } from './event/record-events.ts';
@@ -161,16 +162,7 @@ async function wire(
   });
   const expiry = startExpiry({ database, clock, log, onChange: changes.announce });
   const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
-  const makeDecision = createMakeDecision({
-    database,
-    configuration,
-    lane,
-    tokens,
-    pseudonym,
-    clock,
-    makeId,
-    random: Math.random,
-  });
+  const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   const users = createUsers({ database, box, clock, makeId, audit });
   const keyUse = startKeyUse(database, clock, log);
   addStateMetrics(metrics.registry, {
@@ -183,7 +175,8 @@ async function wire(
     database,
     configuration,
     resources,
-    makeDecision,
+    makeDecision: createMakeDecision({ ...judging, lane, tokens }),
+    tryRequest: createTryRequest(judging),
     userTokens: createUserTokens({ database, box, clock }),
     takeIn: createIntake({ tokens, pseudonym, clock, lane: eventLane }),
     readReward: createReadReward({ database, changes, clock, receipts }),

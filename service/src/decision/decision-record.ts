@@ -1,4 +1,4 @@
-import type { DecisionRequest, Reward } from '@trueward/protocol/wire';
+import type { DecisionRequest, Explanation, Reward } from '@trueward/protocol/wire';
 import type { EventDraft } from '../webhook/event-writer.ts';
 import type { Scope } from '../resource/scope.ts';
 
@@ -22,6 +22,8 @@ export interface DecisionRecord {
   /** Why it is invalid traffic, where that is known from the beginning. */
   invalid_reason: 'bot' | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;
+  /** For people who ask why; in live only where nothing was shown. */
+  explain: readonly Explanation[] | null;
   issued_at: string;
   expires_at: string;
   late_at: string | null;

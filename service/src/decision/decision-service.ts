@@ -15,16 +15,20 @@ import { simulateVerdict } from './simulate.ts';
 import type { DecisionTokens } from './token.ts';
 import type { Pseudonym } from './viewer.ts';
 
-interface Parts {
+/** What a verdict depends on beside its request. */
+export interface JudgeParts {
   database: Database;
   configuration: Configuration;
-  lane: Lane<MadeDecision, void>;
-  tokens: DecisionTokens;
   pseudonym: Pseudonym;
-  clock: Clock;
-  makeId: MakeId;
   /** From 0 to below 1. */
   random(): number;
+}
+
+interface Parts extends JudgeParts {
+  lane: Lane<MadeDecision, void>;
+  tokens: DecisionTokens;
+  clock: Clock;
+  makeId: MakeId;
 }
 
 /** Decides and records; resolves after the commit. */
@@ -37,27 +41,10 @@ export type MakeDecision = (
 ) => Promise<Decision>;
 
 export function createMakeDecision(parts: Parts): MakeDecision {
-  const { configuration, clock, lane, pseudonym } = parts;
+  const { clock, lane } = parts;
   return async (scope, entry, request, device, bot) => {
-    const viewer = request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
     const nowMs = clock.nowMs();
-    const verdict: Verdict =
-      simulateVerdict(request.simulate) ??
-      decide({
-        snapshot: configuration.snapshot(scope),
-        entry,
-        request,
-        context: {
-          childDirected: request.child_directed ?? false,
-          hour: new Date(nowMs).getUTCHours(),
-          ...(request.locale === undefined ? {} : { language: request.locale }),
-          ...(device === undefined ? {} : { device }),
-        },
-        servedAtMs: await readServed(parts.database, scope, entry, viewer, nowMs),
-        servedToday: configuration.servedToday(scope),
-        nowMs,
-        random: parts.random(),
-      });
+    const { verdict, viewer } = await judgeRequest(parts, { scope, entry, request, device, nowMs });
     const { decision, made } = describeDecision({
       id: parts.makeId('decision'),
       scope,
@@ -72,6 +59,41 @@ export function createMakeDecision(parts: Parts): MakeDecision {
     await lane.push(made);
     return decision;
   };
+}
+
+/** One request, as it is judged. */
+interface Asked {
+  scope: Scope;
+  entry: PlacementEntry;
+  request: DecisionRequest;
+  device: PolicyContext['device'];
+  nowMs: number;
+}
+
+/** Decides and records nothing. */
+export async function judgeRequest(
+  { database, configuration, pseudonym, random }: JudgeParts,
+  { scope, entry, request, device, nowMs }: Asked,
+): Promise<{ verdict: Verdict; viewer: string | undefined }> {
+  const viewer = request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
+  const verdict =
+    simulateVerdict(request.simulate) ??
+    decide({
+      snapshot: configuration.snapshot(scope),
+      entry,
+      request,
+      context: {
+        childDirected: request.child_directed ?? false,
+        hour: new Date(nowMs).getUTCHours(),
+        ...(request.locale === undefined ? {} : { language: request.locale }),
+        ...(device === undefined ? {} : { device }),
+      },
+      servedAtMs: await readServed(database, scope, entry, viewer, nowMs),
+      servedToday: configuration.servedToday(scope),
+      nowMs,
+      random: random(),
+    });
+  return { verdict, viewer };
 }
 
 /** Only a placement with caps costs a read. */

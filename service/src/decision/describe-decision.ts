@@ -120,6 +120,8 @@ function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
     simulate: request.simulate ?? null,
     issued_at: new Date(nowMs).toISOString(),
     expires_at: new Date(expiresAtMs).toISOString(),
+    explain:
+      facts.scope.environment === 'sandbox' || verdict.status !== 'filled' ? verdict.explain : null,
     late_at: creative ? new Date(nowMs + placement.late_window_s * 1_000).toISOString() : null,
   };
 }

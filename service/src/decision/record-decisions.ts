@@ -7,7 +7,7 @@ import type { MadeDecision } from './decision-record.ts';
 
 const columns = `id text, status text, reason text, placement text, format text, creative_id text,
   media_format text, advertiser_id text, source_id text, house_ad_id text, user_ref text, viewer text,
-  custom_data text, reward jsonb, required_ms integer, invalid_reason text, simulate text, issued_at timestamptz,
+  custom_data text, reward jsonb, required_ms integer, invalid_reason text, simulate text, explain jsonb, issued_at timestamptz,
   expires_at timestamptz, late_at timestamptz`;
 const names = columns
   .replaceAll(/\s+/g, ' ')

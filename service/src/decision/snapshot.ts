@@ -75,18 +75,12 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
       ];
     })
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
-  const policies = of('policy')
-    .filter((policy) => policy.status === 'active')
-    .sort(
-      (a, b) => policyOrder.indexOf(a.kind) - policyOrder.indexOf(b.kind) || compare(a.id, b.id),
-    );
+  const policies = of('policy');
 
   const entry = (placement: Placement): PlacementEntry => ({
     placement,
     candidates: candidates.filter(({ houseAd }) => houseAd.placements.includes(placement.name)),
-    policies: policies.filter(
-      ({ placements }) => placements.length === 0 || placements.includes(placement.name),
-    ),
+    policies: policiesOf(placement.name, policies),
   });
   return {
     placements: new Map(of('placement').map((placement) => [placement.name, entry(placement)])),
@@ -99,5 +93,16 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     webhooks: of('webhook').filter(({ status }) => status === 'enabled'),
   };
 }
+
+/** The policies of one placement, in the order of their evaluation. */
+export const policiesOf = (placement: string, policies: readonly Policy[]): Policy[] =>
+  policies
+    .filter(
+      ({ status, placements }) =>
+        status === 'active' && (placements.length === 0 || placements.includes(placement)),
+    )
+    .sort(
+      (a, b) => policyOrder.indexOf(a.kind) - policyOrder.indexOf(b.kind) || compare(a.id, b.id),
+    );
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -48,18 +48,23 @@ interface KeyRow {
   created_at: Date;
   last_used_at: Date | null;
   revoked_at: Date | null;
+  leaked_at: Date | null;
+  leaked_to: string | null;
 }
 
 const columns =
-  'id, environment, kind, last_four, allowed_origins, created_at, last_used_at, revoked_at';
+  'id, environment, kind, last_four, allowed_origins, created_at, last_used_at, revoked_at, leaked_at, leaked_to';
 
-function toApiKey({ kind, created_at, last_used_at, revoked_at, ...row }: KeyRow): ApiKey {
+function toApiKey({ kind, created_at, last_used_at, revoked_at, ...rest }: KeyRow): ApiKey {
+  const { leaked_at, leaked_to, ...row } = rest;
   return {
     ...row,
     kind: kind === 'sk' ? 'secret' : 'publishable',
     created_at: created_at.toISOString(),
     ...(last_used_at === null ? {} : { last_used_at: last_used_at.toISOString() }),
     ...(revoked_at === null ? {} : { revoked_at: revoked_at.toISOString() }),
+    ...(leaked_at === null ? {} : { leaked_at: leaked_at.toISOString() }),
+    ...(leaked_to === null ? {} : { leaked_to }),
   };
 }
 

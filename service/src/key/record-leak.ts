@@ -15,6 +15,10 @@ export function createRecordLeak(database: Database, audit: AuditLog, clock: Clo
     if (last !== undefined && nowMs - last < onceInMs) return;
     recorded.set(principal.keyId, nowMs);
     const { accountId, environment, keyId } = principal;
+    await database.query(
+      'UPDATE keys SET leaked_at = $3, leaked_to = $4 WHERE account_id = $1 AND id = $2',
+      [accountId, keyId, new Date(nowMs), origin.slice(0, 260)],
+    );
     await audit.record(
       { queries: database, scope: { accountId, environment }, actor: keyId, requestId },
       { action: 'key.used_in_browser', targetId: keyId, after: { origin } },

@@ -14,14 +14,25 @@ export function createIds(clock: Clock, randomBytes: (size: number) => Uint8Arra
   return (kind) => {
     const bytes = new Uint8Array(16);
     bytes.set(randomBytes(10), 6);
-    const view = new DataView(bytes.buffer);
-    const now = clock.nowMs();
-    view.setUint16(0, Math.floor(now / 2 ** 32));
-    view.setUint32(2, now % 2 ** 32);
+    const view = writeTime(bytes, clock.nowMs());
     view.setUint8(6, (view.getUint8(6) & 0x0f) | 0x70);
     view.setUint8(8, (view.getUint8(8) & 0x3f) | 0x80);
     return `${idPrefixes[kind]}_${encode(bytes)}`;
   };
+}
+
+/** What every id of this time or later comes after, and no earlier one. */
+export function firstIdAt(kind: IdKind, ms: number): string {
+  const bytes = new Uint8Array(16);
+  writeTime(bytes, ms);
+  return `${idPrefixes[kind]}_${encode(bytes)}`;
+}
+
+function writeTime(bytes: Uint8Array, ms: number): DataView {
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, Math.floor(ms / 2 ** 32));
+  view.setUint32(2, ms % 2 ** 32);
+  return view;
 }
 
 /** 128 bits in 26 digits of 5 bits: the first digit has two leading zero bits. */

@@ -71,6 +71,20 @@ export async function findDelivery(
   return (await withAttempts(queries, scope.accountId, rows))[0];
 }
 
+/** Deliveries of these events, the oldest first. */
+export async function listDeliveriesOf(
+  queries: Queries,
+  scope: Scope,
+  eventIds: readonly string[],
+): Promise<Delivery[]> {
+  if (eventIds.length === 0) return [];
+  const rows = await queries.query<DeliveryRow>(
+    `${selectDeliveries} AND d.event_id IN (SELECT jsonb_array_elements_text($3::text::jsonb)) ORDER BY d.id`,
+    [scope.accountId, scope.environment, JSON.stringify(eventIds)],
+  );
+  return withAttempts(queries, scope.accountId, rows);
+}
+
 async function withAttempts(
   queries: Queries,
   accountId: string,

@@ -106,6 +106,7 @@ function decision(): MadeDecision {
     reward: { type: 'coins', amount: 25 },
     required_ms: 12_000,
     invalid_reason: null,
+    explain: null,
     simulate: null,
     issued_at: now,
     expires_at: now,

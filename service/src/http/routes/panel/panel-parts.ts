@@ -1,4 +1,7 @@
+import type { TryRequest } from '../../../decision/try-request.ts';
+import type { ReadReward } from '../../../reward/reward-status.ts';
 import type { Database } from '../../../store/database.ts';
+import type { EventBodies } from '../../../webhook/event-body.ts';
 import type { Users } from '../../../user/create-users.ts';
 import type { RunOperation } from '../../operations.ts';
 import type { RateLimiter } from '../../rate-limits.ts';
@@ -11,6 +14,9 @@ export interface PanelParts {
   cookie: SessionCookie;
   limiter: RateLimiter;
   runOperation: RunOperation;
+  eventBodies: EventBodies;
+  readReward: ReadReward;
+  tryRequest: TryRequest;
   /** The address that the service is known by. */
   address(): string;
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { addSessionCheck, type SessionAccess } from '../../session-access.ts';
 import { addAccountRoutes } from './account.ts';
+import { addInspectionRoutes } from './inspection.ts';
 import { addPanelFiles } from './panel-files.ts';
 import type { PanelParts } from './panel-parts.ts';
 import { addSessionRoutes } from './session.ts';
@@ -21,5 +22,6 @@ export async function addPanel(
     addSetupRoutes(api, parts);
     addUserRoutes(api, parts);
     addAccountRoutes(api, parts);
+    addInspectionRoutes(api, parts);
   });
 }

@@ -1,0 +1,150 @@
+import type { AdEvent, Delivery, Explanation, Reward, RewardStatus } from '@trueward/protocol/wire';
+import { firstIdAt } from '../platform/ids.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { ReadReward } from '../reward/reward-status.ts';
+import type { Queries } from '../store/database.ts';
+import { listDeliveriesOf } from '../webhook/delivery-list.ts';
+import type { EventBodies } from '../webhook/event-body.ts';
+import { explainReward } from './explain-reward.ts';
+
+interface Parts {
+  database: Queries;
+  eventBodies: EventBodies;
+  readReward: ReadReward;
+}
+
+/** Everything that is stored of one decision. */
+interface Inspection {
+  decision: object;
+  explain?: Explanation[];
+  events: object[];
+  reward?: RewardStatus & { reasons: string[] };
+  deliveries: Delivery[];
+}
+
+/** Hands back undefined when there is no such decision here. */
+export type InspectDecision = (scope: Scope, id: string) => Promise<Inspection | undefined>;
+
+export function createInspectDecision({
+  database,
+  eventBodies,
+  readReward,
+}: Parts): InspectDecision {
+  return async (scope, id) => {
+    const row = await readDecision(database, scope, id);
+    if (!row) return undefined;
+    const { explain, settled_at: settledAt, ...told } = row;
+    const events = await readEvents(database, scope.accountId, id);
+    const reward = await readReward(scope, id, 0, AbortSignal.abort());
+    const moments = [row.issued_at, ...events.map(({ received_at }) => received_at), settledAt];
+    const eventIds = await findWebhookEvents(database, eventBodies, scope, { id, moments });
+    const reasons = explainReward({
+      ...row,
+      requiredMs: row.required_ms,
+      invalidReason: row.invalid_reason,
+      servedAt: row.served_at,
+      lateAt: row.late_at,
+      settledAt,
+      rewardState: row.reward_state,
+      rewardReason: row.reward_reason,
+      events: events.map(({ type, watched_ms }) => ({ type, watchedMs: watched_ms })),
+    });
+    return {
+      decision: withoutNulls(told),
+      ...(explain === null ? {} : { explain }),
+      events: events.map(describeEvent),
+      ...(reward ? { reward: { ...reward, reasons } } : {}),
+      deliveries: await listDeliveriesOf(database, scope, eventIds),
+    };
+  };
+}
+
+interface DecisionRow {
+  id: string;
+  status: string;
+  format: string;
+  required_ms: number | null;
+  invalid_reason: string | null;
+  reward: Reward | null;
+  reward_state: string;
+  reward_reason: string | null;
+  explain: Explanation[] | null;
+  issued_at: Date;
+  late_at: Date | null;
+  served_at: Date | null;
+  settled_at: Date | null;
+}
+
+async function readDecision(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  id: string,
+): Promise<DecisionRow | undefined> {
+  const [row] = await queries.query<DecisionRow>(
+    `SELECT id, environment, status, reason, placement, format, creative_id, media_format, advertiser_id,
+        source_id, house_ad_id, user_ref, custom_data, reward, required_ms, invalid_reason, simulate,
+        issued_at, expires_at, late_at, served_at, settled_at, reward_state, reward_reason, explain
+      FROM decisions WHERE account_id = $1 AND environment = $2 AND id = $3`,
+    [accountId, environment, id],
+  );
+  return row;
+}
+
+interface EventRow {
+  id: string;
+  type: AdEvent['type'];
+  occurred_at: Date;
+  received_at: Date;
+  clamped: boolean;
+  watched_ms: number | null;
+  visible_ratio: number | null;
+  visible_ms: number | null;
+  detail: string | null;
+}
+
+const readEvents = (queries: Queries, accountId: string, decisionId: string): Promise<EventRow[]> =>
+  queries.query(
+    `SELECT id, type, occurred_at, received_at, clamped, watched_ms, visible_ratio, visible_ms, detail
+      FROM ad_events WHERE account_id = $1 AND decision_id = $2 ORDER BY occurred_at, received_at`,
+    [accountId, decisionId],
+  );
+
+const describeEvent = ({ visible_ratio: ratio, visible_ms: ms, ...event }: EventRow): object => ({
+  ...withoutNulls(event),
+  ...(ratio === null || ms === null ? {} : { visible: { ratio, ms } }),
+});
+
+/** A webhook event is written with its cause, at the latest when a full queue has been worked off. */
+const writtenWithinMs = 10_000;
+
+/** The webhook events of a decision have no column for it; their ids tell when they were written. */
+async function findWebhookEvents(
+  queries: Queries,
+  bodies: EventBodies,
+  { accountId, environment }: Scope,
+  { id, moments }: { id: string; moments: readonly (Date | null)[] },
+): Promise<string[]> {
+  const windows = moments
+    .flatMap((moment) => moment ?? [])
+    .map((moment) => ({
+      first: firstIdAt('webhookEvent', moment.getTime()),
+      last: firstIdAt('webhookEvent', moment.getTime() + writtenWithinMs),
+    }));
+  // A body that names a child is sealed, so it is looked into here.
+  const rows = await queries.query<{ id: string; body: string }>(
+    `SELECT DISTINCT e.id, e.body FROM webhook_events e
+      JOIN jsonb_to_recordset($3::text::jsonb) AS w(first text, last text) ON e.id >= w.first AND e.id < w.last
+      WHERE e.account_id = $1 AND e.environment = $2
+        AND (e.body LIKE '%' || $4 || '%' OR e.body NOT LIKE '{%')`,
+    [accountId, environment, JSON.stringify(windows), id],
+  );
+  return rows
+    .filter(({ body }) => isAbout(JSON.parse(bodies.open(body)) as object, id))
+    .map((row) => row.id);
+}
+
+const isAbout = (event: { data?: { decision_id?: unknown } }, id: string): boolean =>
+  event.data?.decision_id === id;
+
+const withoutNulls = (row: object): object =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));

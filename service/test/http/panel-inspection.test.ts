@@ -1,0 +1,132 @@
+import type { Decision, Delivery, Explanation, Policy } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createSteerableClock,
+  type InProcessService,
+  startInProcess,
+} from '../in-process-service.ts';
+import { type Client, createClient } from './client.ts';
+import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
+
+let running: InProcessService;
+let game: Client;
+let panel: PanelClient;
+const clock = createSteerableClock(Date.now());
+beforeAll(async () => {
+  running = await startInProcess({ clock });
+  game = createClient(running);
+  panel = await signInOwner(running);
+});
+afterAll(() => running.stop());
+
+interface Inspection {
+  decision: { id: string; status: string; reason?: string; user_ref?: string };
+  explain?: Explanation[];
+  events: { type: string; watched_ms?: number; visible?: object }[];
+  reward: { state: string; reward?: object; reasons: string[] };
+  deliveries: Delivery[];
+}
+const inspect = (id: string) => panel.send<Inspection>('GET', `/panel/api/decisions/${id}`);
+
+test('a decision is shown with its explanation, its events, its reward and why, and its deliveries', async () => {
+  await panel.send('POST', '/v1/webhooks', {
+    url: 'http://127.0.0.1:9/hook',
+    events: ['decision.served', 'decision.rewarded'],
+  });
+  const decision = await game.decideImage('player');
+  await game.begin(decision);
+  clock.set(clock.nowMs() + 6_000);
+  const at = { occurred_at: new Date(clock.nowMs()).toISOString() };
+  await game.report(
+    { ...game.seen(decision), ...at },
+    game.event(decision, 'complete', { watched_ms: 5_500, ...at }),
+  );
+
+  const { body } = await inspect(decision.id);
+  expect(body.decision).toMatchObject({ id: decision.id, status: 'filled', user_ref: 'player' });
+  expect(body.explain).toEqual(decision.explain);
+  expect(body.explain?.map(({ verdict }) => verdict)).toContain('chosen');
+  expect(body.events.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['start', 'impression', 'complete']),
+  );
+  expect(body.events).toContainEqual(expect.objectContaining({ visible: { ratio: 1, ms: 1_000 } }));
+  expect(body.reward).toMatchObject({ state: 'earned', reward: { type: 'coins', amount: 25 } });
+  expect(body.reward.reasons).toContain('It has to be watched for 5.0 s; the game reported 5.5 s.');
+  expect(body.deliveries.map(({ event_type }) => event_type).toSorted()).toEqual([
+    'decision.rewarded',
+    'decision.served',
+  ]);
+});
+
+test('a decision that is somebody else’s business is not found', async () => {
+  const { id } = await game.decideImage('player-2');
+  const live = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {
+    'trueward-environment': 'live',
+  });
+  expect(live.status).toBe(404);
+  expect((await inspect(id)).status).toBe(200);
+});
+
+test('in live it is explained why there was no ad, and the newest decisions are listed', async () => {
+  const live = createClient(running, 'live');
+  const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
+  const there = createPanelClient(running.url, 'live');
+  await there.signIn('owner@example.com');
+  const seen = await there.send<Inspection>('GET', `/panel/api/decisions/${body.id}`);
+  expect(seen.body.explain).toMatchObject([
+    { name: 'Lobby banner', verdict: 'format_not_accepted' },
+  ]);
+  const list = await there.send<{ data: { id: string }[] }>('GET', '/panel/api/decisions?limit=5');
+  expect(list.body.data).toMatchObject([
+    { id: body.id, status: 'no_fill', reason: 'no_candidates', placement: 'lobby' },
+  ]);
+});
+
+test('what would happen to a request is told by the code that decides, and nothing is stored', async () => {
+  type Tried = { decision: Decision; explain: Explanation[]; rule?: Policy };
+  const attempt = (body: object) => panel.send<Tried>('POST', '/panel/api/policies/try', body);
+  const count = async () =>
+    (await running.service.database.query('SELECT id FROM decisions')).length;
+  const before = await count();
+  const request = { placement: 'revive', user_ref: 'u', locale: 'de-AT' };
+  const plain = await attempt({ request });
+  expect(plain.body.decision).toMatchObject({ status: 'filled', placement: 'revive' });
+  expect(plain.body.decision.token).toBeUndefined();
+
+  const policy = {
+    name: 'Nothing in German',
+    kind: 'commercial',
+    when: { languages: ['de'] },
+    block: { everything: true },
+  };
+  const blocked = await attempt({ request, policy });
+  expect(blocked.body.decision).toMatchObject({ status: 'blocked', reason: 'commercial' });
+  expect(blocked.body.rule).toMatchObject({ name: 'Nothing in German' });
+  const french = await attempt({ request: { ...request, locale: 'fr' }, policy });
+  expect(french.body.decision.status).toBe('filled');
+
+  const saved = await panel.send<Policy>('POST', '/v1/policies', policy);
+  expect((await attempt({ request })).body.decision.status).toBe('blocked');
+  const softer = { ...policy, block: { formats: ['video'] } };
+  const changed = await attempt({ request, policy: softer, policy_id: saved.body.id });
+  expect(changed.body.decision.status).toBe('filled');
+  expect(changed.body.explain).toContainEqual(
+    expect.objectContaining({ name: 'Meadow', verdict: 'commercial: Nothing in German' }),
+  );
+  await panel.send('DELETE', `/v1/policies/${saved.body.id}`);
+  expect(await count()).toBe(before);
+  expect((await attempt({ request: { placement: 'nowhere' } })).status).toBe(404);
+  expect((await attempt({ request, policy: { name: 'x' } })).status).toBe(422);
+});
+
+test('a secret key that a page has used is warned about in the list of keys', async () => {
+  const { body } = await panel.send<{ id: string; key: string }>('POST', '/v1/keys', {
+    kind: 'secret',
+  });
+  await game.call('GET', '/v1/placements', body.key, undefined, { origin: 'https://game.example' });
+  const { body: key } = await panel.send('GET', `/v1/keys/${body.id}`);
+  expect(key).toMatchObject({
+    leaked_to: 'https://game.example',
+    leaked_at: new Date(clock.nowMs()).toISOString(),
+  });
+});
