@@ -76,7 +76,7 @@ export async function startReceiver(scripts: Files): Promise<Receiver> {
       collect(request, response).catch(() => response.destroy());
     else if (script !== undefined)
       response.writeHead(200, { 'content-type': 'text/javascript', ...isolation }).end(script);
-    else if (pathname === '/rudderstack-config')
+    else if (pathname.startsWith('/rudderstack-config/'))
       response.writeHead(200, { 'content-type': 'application/json' }).end(rudderstackConfig);
     else if (pathname === '/')
       response.writeHead(200, { 'content-type': 'text/html', ...isolation }).end(html);
