@@ -1,4 +1,4 @@
-import { type Ads, createAds, OptionError } from '../index.ts';
+import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
 
 type Command = (ads: Ads) => void;
 
@@ -14,16 +14,20 @@ declare global {
   }
 }
 
-/** The options that the script tag carries: `data-key`, `data-service-url`, `data-user-ref` and `data-locale`. */
-function optionsOf({ dataset }: HTMLScriptElement): Parameters<typeof createAds>[0] {
+/** Options that an attribute of the tag gives as they are: `data-user-ref` is `userRef`. */
+const texts = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
+
+function optionsOf({ dataset }: HTMLScriptElement): AdsOptions {
+  const { key, consent, childDirected } = dataset;
   return {
-    publishableKey: dataset['key'] ?? '',
-    // The service hands the script out too, so its own address is the natural default.
-    serviceUrl:
-      dataset['serviceUrl'] ?? new URL((document.currentScript as HTMLScriptElement).src).origin,
-    ...(dataset['userRef'] === undefined ? {} : { userRef: dataset['userRef'] }),
-    ...(dataset['locale'] === undefined ? {} : { locale: dataset['locale'] }),
-  };
+    publishableKey: key,
+    ...Object.fromEntries(
+      texts.flatMap((name) => (dataset[name] === undefined ? [] : [[name, dataset[name]]])),
+    ),
+    ...(consent !== undefined && { consent: consent === 'page' ? consent : { status: consent } }),
+    ...(childDirected !== undefined && { childDirected: childDirected !== 'false' }),
+    // What is missing or wrong in it, `createAds()` says.
+  } as AdsOptions;
 }
 
 function run(ads: Ads, commands: Command[]): void {
@@ -38,13 +42,14 @@ function run(ads: Ads, commands: Command[]): void {
 }
 
 function start(script: Element | null): void {
-  window.Trueward = { createAds, OptionError };
+  window.Trueward ??= { createAds, OptionError };
+  const waiting = window.trueward ?? [];
+  // A page that carries the tag twice gets one SDK: the queue is an array until there is one.
+  if (!Array.isArray(waiting)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
   const ads = createAds(optionsOf(script));
-  const waiting = Array.isArray(window.trueward) ? window.trueward : [];
   window.trueward = { push: (...commands) => run(ads, commands) };
   run(ads, waiting);
 }
 
-// A page that carries the tag twice gets one SDK.
-if (window.Trueward === undefined) start(document.currentScript);
+start(document.currentScript);

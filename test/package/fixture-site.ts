@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { type RunningService, startService } from '../../service/test/start-service.ts';
+import { startService } from '../../service/test/start-service.ts';
+import { addPicturePlacement } from '../support/picture-placement.ts';
 
 /** The built fixtures on a web server, and a service that has a picture for their placement. */
 export interface FixtureSite {
@@ -24,7 +25,7 @@ export async function startFixtureSite(project: string): Promise<FixtureSite> {
   const service = await startService({
     env: { TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
   });
-  await addPicturePlacement(service);
+  await addPicturePlacement(service, { name: 'fixture', format: 'interstitial' });
   const pages = createServer(({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://page');
     readFile(join(project, pathname)).then(
@@ -53,37 +54,4 @@ export async function startFixtureSite(project: string): Promise<FixtureSite> {
       ]);
     },
   };
-}
-
-/** An interstitial that may be closed at once: these tests are about packages, not about watching. */
-async function addPicturePlacement({ url, keys }: RunningService): Promise<void> {
-  const headers = {
-    authorization: `Bearer ${keys.sandbox.secret}`,
-    'content-type': 'application/json',
-  };
-  const call = async (
-    path: string,
-    body?: object,
-  ): Promise<{ data: { id: string; name: string }[] }> => {
-    const response = await fetch(url + path, {
-      headers,
-      ...(body && { method: 'POST', body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as Awaited<ReturnType<typeof call>>;
-  };
-  await call('/v1/placements', {
-    name: 'fixture',
-    format: 'interstitial',
-    min_view_ms: 1_000,
-    close_after_ms: 0,
-  });
-  const { data } = await call('/v1/creatives');
-  const picture = data.find(({ name }) => name === 'Harbour');
-  if (!picture) throw new Error('The demo account has no creative named Harbour.');
-  await call('/v1/house-ads', {
-    name: 'Fixture',
-    creative_id: picture.id,
-    placements: ['fixture'],
-  });
 }

@@ -1,0 +1,60 @@
+/**
+ * `npm run script-tags` writes the script tags, with their integrity hashes, and the policy that they
+ * need into README.md; with `--check`, fails where they are not those of what is built.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { root } from './lib/run.mjs';
+
+const target = join(root, 'README.md');
+const readme = readFileSync(target, 'utf8');
+const block = /(?<=<!-- script-tags -->\n)[^]*(?=<!-- \/script-tags -->)/;
+if (!block.test(readme)) throw new Error('README.md has lost its marks for the script tags.');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const cdn = `https://cdn.jsdelivr.net/npm/trueward@${version}/dist/`;
+const written = readme.replace(block, () => `\n${describe()}\n`);
+const text = await format(written, { parser: 'markdown', singleQuote: true, printWidth: 100 });
+
+if (!process.argv.includes('--check')) writeFileSync(target, text);
+else if (text !== readme) {
+  console.error(
+    'The script tags in README.md are not those of what is built: run `npm run build && npm run script-tags`.',
+  );
+  process.exitCode = 1;
+}
+
+function describe() {
+  const rows = ['trueward.js', 'trueward-phaser.js', 'trueward-cocos.js'].map(
+    (file) => `| \`${file}\` | \`${integrityOf(file)}\` |`,
+  );
+  return `\`\`\`html
+<script
+  async
+  src="${cdn}trueward.js"
+  integrity="${integrityOf('trueward.js')}"
+  crossorigin="anonymous"
+  data-key="pk_sandbox_…"
+  data-service-url="https://ads.example.com"
+></script>
+\`\`\`
+
+A page with a content security policy needs this of it, and no more:
+
+\`\`\`
+script-src ${cdn}; connect-src https://ads.example.com;
+img-src https://ads.example.com; media-src https://ads.example.com; frame-src https://ads.example.com
+\`\`\`
+
+| File of version ${version} | \`integrity\` |
+| --- | --- |
+${rows.join('\n')}
+`;
+}
+
+/** @param {string} file */
+function integrityOf(file) {
+  const hash = createHash('sha384').update(readFileSync(join(root, 'dist', file)));
+  return `sha384-${hash.digest('base64')}`;
+}

@@ -1,0 +1,212 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium, type FrameLocator, type Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type RunningService, startService } from '../../../service/test/start-service.ts';
+import { addPicturePlacement } from '../../support/picture-placement.ts';
+import { type Host, startHost } from './host.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+let service: RunningService;
+let host: Host;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+let readme: { tag: string; policy: string };
+
+beforeAll(async () => {
+  service = await startService({
+    env: { TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
+  });
+  await addPicturePlacement(service, { name: 'picture', format: 'rewarded' });
+  host = await startHost();
+  readme = await readReadme();
+  browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+});
+beforeEach(async () => {
+  page = await browser.newPage();
+  complaints = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => {
+    // What frames of other sites may not do, the SDK does by itself a moment later.
+    if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))
+      complaints.push(message.text());
+  });
+});
+afterEach(() => page.close());
+afterAll(async () => {
+  await browser?.close();
+  await host?.stop();
+  await service?.stop();
+});
+
+/** The tag and the policy of the README, with the addresses and the key of this test. */
+async function readReadme(): Promise<typeof readme> {
+  const text = await readFile(join(root, 'README.md'), 'utf8');
+  const [, html = '', policy = ''] =
+    /<!-- script-tags -->[^]*```html\n([^]*?)```[^]*?```\n([^]*?)```/.exec(text) ?? [];
+  const here = (part: string): string =>
+    part
+      .replaceAll(/https:\/\/cdn\.jsdelivr\.net\/[^"\s;]*?\/dist\//g, `${host.url}/dist/`)
+      .replaceAll('https://ads.example.com', service.url)
+      .replaceAll('pk_sandbox_…', service.keys.sandbox.publishable);
+  return { tag: here(html), policy: here(policy).replaceAll('\n', ' ') };
+}
+
+const withAttributes = (attributes: string): string =>
+  readme.tag.replace('async', `async ${attributes}`);
+const pageWith = (tags: string): string => `<!doctype html><html lang="en">
+  <head><link rel="icon" href="data:,"><title>Game</title>
+  <script src="${host.url}/game.js"></script>${tags}</head>
+  <body><canvas></canvas><button id="play">Play</button><output id="outcome"></output></body></html>`;
+const expectedComplaints = ['a command that throws'];
+
+/** Plays the ad of a game's page, or of the frame that the game is in, to its confirmed reward. */
+async function earn(game: Page | FrameLocator): Promise<void> {
+  await game.locator('body[data-ready]').waitFor();
+  await game.locator('#play').click();
+  await game.getByText('Your reward is on its way').first().waitFor();
+  await game.getByRole('button', { name: 'Close ad' }).first().click();
+  await game.locator('#outcome', { hasText: 'rewarded' }).waitFor();
+}
+
+it('the tag of the README shows an ad under the policy of the README, with nothing else allowed', async () => {
+  const own = `default-src 'none'; img-src data:`;
+  const policy = readme.policy
+    .replace('script-src', "script-src 'self'")
+    .replace('img-src', 'img-src data:');
+  host.set('/strict', {
+    body: pageWith(withAttributes('data-user-ref="player-1"')),
+    policy: `${own.split(';')[0]}; ${policy}`,
+  });
+  await page.goto(`${host.url}/strict`);
+  await earn(page);
+  expect(complaints).toEqual(expectedComplaints);
+});
+
+it('a file that is not the one of the README is not run', async () => {
+  host.set('/altered', {
+    body: pageWith(readme.tag.replace('/dist/trueward.js', '/dist/trueward-phaser.js')),
+  });
+  await page.goto(`${host.url}/altered`, { waitUntil: 'load' });
+  expect(complaints.join()).toContain('integrity');
+  expect(await page.evaluate(() => window.Trueward)).toBeUndefined();
+});
+
+it('commands run once, before and after loading, however often the tag is on the page', async () => {
+  const tag = withAttributes('data-user-ref="player-2"');
+  const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
+  host.set('/twice', { body: pageWith(tag + tag + phaser + phaser) });
+  await page.goto(`${host.url}/twice`, { waitUntil: 'load' });
+  expect(await page.evaluate(() => window.runs)).toBe(1);
+  const again = await page.evaluate(
+    (src) =>
+      new Promise<boolean>((resolve) => {
+        const script = Object.assign(document.createElement('script'), { src });
+        script.dataset['key'] = 'pk_sandbox_other';
+        const before = window.TruewardPlugin;
+        script.onload = () =>
+          window.trueward?.push((ads) =>
+            resolve(ads === window.ads && before === window.TruewardPlugin && before !== undefined),
+          );
+        document.head.append(script);
+      }),
+    `${host.url}/dist/trueward.js`,
+  );
+  expect(again).toBe(true);
+  expect(complaints).toEqual(expectedComplaints);
+  await earn(page);
+});
+
+it('its attributes are options', async () => {
+  const attributes =
+    'data-user-ref="player-3" data-child-directed data-consent="denied" data-locale="fr"';
+  host.set('/attributes', { body: pageWith(withAttributes(attributes)) });
+  await page.goto(`${host.url}/attributes`);
+  await page.locator('body[data-ready]').waitFor();
+  const asked = page.waitForRequest(`${service.url}/v1/decisions`);
+  await page.locator('#play').click();
+  const request = (await asked).postDataJSON() as Record<string, unknown>;
+  expect(request).toMatchObject({
+    child_directed: true,
+    consent: { status: 'denied' },
+    locale: 'fr',
+  });
+  expect(request['user_ref']).not.toBe('player-3');
+});
+
+it('a mistake in its attributes is said once, and the page goes on', async () => {
+  host.set('/mistake', { body: pageWith(withAttributes('data-consent="maybe"')) });
+  await page.goto(`${host.url}/mistake`, { waitUntil: 'load' });
+  expect(complaints).toEqual([expect.stringContaining('the option `consent` must be')]);
+});
+
+/** What docs/script-tag.md asks portals for. */
+async function frameOfGuide(src: string): Promise<string> {
+  const guide = await readFile(join(root, 'docs', 'script-tag.md'), 'utf8');
+  const [, html = ''] = /<!-- tested -->\n\n```html\n(<iframe[^]*?)```/.exec(guide) ?? [];
+  return html.replace('https://games.example.com/your-game/', src);
+}
+
+it('works in the frame of a portal on another site, and opens the advertiser’s page', async () => {
+  host.set('/game', { body: pageWith(withAttributes('data-user-ref="player-4"')) });
+  host.set('/portal', { body: `<!doctype html>${await frameOfGuide(`${host.url}/game`)}` });
+  await page.goto(`${host.otherSiteUrl}/portal`);
+  const game = page.frameLocator('iframe');
+  await game.locator('body[data-ready]').waitFor();
+  await game.locator('#play').click();
+  const popup = page.waitForEvent('popup');
+  await game.getByRole('link').first().click();
+  await (await popup).close();
+  // The keyboard is in the ad, although browsers ignore `autofocus` in frames of other sites.
+  const focused = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
+  expect(await page.frames()[1]?.evaluate(focused)).toBeDefined();
+  await game.getByText('Your reward is on its way').first().waitFor();
+  await game.getByRole('button', { name: 'Close ad' }).first().click();
+  await game.locator('#outcome', { hasText: 'rewarded' }).waitFor();
+  const allowed = await page.frames()[1]?.evaluate(() => {
+    const { featurePolicy } = document as Document & {
+      featurePolicy: { allowsFeature(name: string): boolean };
+    };
+    return ['autoplay', 'fullscreen'].filter((name) => featurePolicy.allowsFeature(name));
+  });
+  expect(allowed).toEqual(['autoplay', 'fullscreen']);
+});
+
+it('works in a sandboxed frame without an origin, where the device stores nothing', async () => {
+  host.set('/opaque-game', { body: pageWith(withAttributes('data-user-ref="player-5"')) });
+  host.set('/opaque', {
+    body: `<!doctype html><iframe sandbox="allow-scripts" width="640" height="480" src="/opaque-game"></iframe>`,
+  });
+  await page.goto(`${host.url}/opaque`);
+  await earn(page.frameLocator('iframe'));
+  const frame = page.frames()[1];
+  expect(await frame?.evaluate(() => window.origin)).toBe('null');
+  expect(await frame?.evaluate(() => window.ads.diagnostics().outbox.storage)).toBe('memory');
+  expect(complaints).toEqual(expectedComplaints);
+});
+
+it('works in a page that was opened as a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'trueward-file-'));
+  try {
+    const file = join(folder, 'index.html');
+    await writeFile(file, pageWith(withAttributes('data-user-ref="player-6"')));
+    await page.goto(pathToFileURL(file).href);
+    await earn(page);
+    expect(complaints).toEqual(expectedComplaints);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+declare global {
+  interface Window {
+    /** How often the command of `game.js` has run. */
+    runs: number;
+  }
+}
