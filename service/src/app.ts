@@ -35,6 +35,7 @@ import { createSessionCookie } from './http/session-cookie.ts';
 import { addValidation } from './http/validation.ts';
 import type { ServiceMetrics } from './http/service-metrics.ts';
 import type { RunOperation } from './http/operations.ts';
+import type { LiveTail } from './inspect/live-tail.ts';
 import type { ManageKeys } from './key/manage-keys.ts';
 import type { KeyPrincipal } from './key/principal.ts';
 import { addUserTokenRoutes } from './http/routes/user-token-secrets.ts';
@@ -64,6 +65,7 @@ export interface AppParts {
   receipts: Receipts;
   webhooks: WebhookService;
   users: Users;
+  liveTail: LiveTail;
   tryRequest: TryRequest;
   /** The address that the service is known by. */
   address(): string;

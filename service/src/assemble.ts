@@ -18,6 +18,7 @@ import {
   type ServiceMetrics,
 } from './http/service-metrics.ts';
 import { createRateLimiter } from './http/rate-limits.ts';
+import { createLiveTail } from './inspect/live-tail.ts';
 import { startKeyUse } from './key/key-use.ts';
 import { createManageKeys } from './key/manage-keys.ts';
 import { readMasterKey } from './key/master-key.ts';
@@ -163,6 +164,7 @@ async function wire(
   const expiry = startExpiry({ database, clock, log, onChange: changes.announce });
   const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
+  const liveTail = createLiveTail();
   const users = createUsers({ database, box, clock, makeId, audit });
   const keyUse = startKeyUse(database, clock, log);
   addStateMetrics(metrics.registry, {
@@ -175,10 +177,11 @@ async function wire(
     database,
     configuration,
     resources,
-    makeDecision: createMakeDecision({ ...judging, lane, tokens }),
+    makeDecision: liveTail.watchDecisions(createMakeDecision({ ...judging, lane, tokens })),
+    liveTail,
     tryRequest: createTryRequest(judging),
     userTokens: createUserTokens({ database, box, clock }),
-    takeIn: createIntake({ tokens, pseudonym, clock, lane: eventLane }),
+    takeIn: liveTail.watchEvents(createIntake({ tokens, pseudonym, clock, lane: eventLane })),
     readReward: createReadReward({ database, changes, clock, receipts }),
     tokens,
     receipts,

@@ -1,4 +1,5 @@
 import type { TryRequest } from '../../../decision/try-request.ts';
+import type { LiveTail } from '../../../inspect/live-tail.ts';
 import type { ReadReward } from '../../../reward/reward-status.ts';
 import type { Database } from '../../../store/database.ts';
 import type { EventBodies } from '../../../webhook/event-body.ts';
@@ -17,6 +18,9 @@ export interface PanelParts {
   eventBodies: EventBodies;
   readReward: ReadReward;
   tryRequest: TryRequest;
+  liveTail: LiveTail;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
   /** The address that the service is known by. */
   address(): string;
 }

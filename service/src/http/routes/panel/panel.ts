@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { addSessionCheck, type SessionAccess } from '../../session-access.ts';
 import { addAccountRoutes } from './account.ts';
 import { addInspectionRoutes } from './inspection.ts';
+import { addLiveRoute } from './live.ts';
 import { addPanelFiles } from './panel-files.ts';
 import type { PanelParts } from './panel-parts.ts';
 import { addSessionRoutes } from './session.ts';
@@ -23,5 +24,6 @@ export async function addPanel(
     addUserRoutes(api, parts);
     addAccountRoutes(api, parts);
     addInspectionRoutes(api, parts);
+    addLiveRoute(api, parts);
   });
 }

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
+
+let running: InProcessService;
+let game: Client;
+let owner: PanelClient;
+beforeAll(async () => {
+  running = await startInProcess({ RATE_LIMITS: 'off' });
+  game = createClient(running);
+  owner = await signInOwner(running);
+});
+afterAll(() => running.stop());
+
+interface Line {
+  event: string;
+  data: Record<string, unknown>;
+}
+
+/** Opens the live tail as an EventSource does. */
+async function watch(cookie: string | undefined) {
+  const response = await fetch(`${running.url}/panel/api/live`, {
+    headers: { ...(cookie === undefined ? {} : { cookie }), 'sec-fetch-site': 'same-origin' },
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const more = async (): Promise<boolean> => {
+    const read = await reader?.read();
+    text += read?.value ?? '';
+    return read?.done === false;
+  };
+  return {
+    response,
+    text: () => text,
+    close: () => reader?.cancel(),
+    more,
+    /** So many lines that are no comments. */
+    async lines(count: number): Promise<Line[]> {
+      const parse = () =>
+        [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, event = '', data = '']) => ({
+          event,
+          data: JSON.parse(data) as Record<string, unknown>,
+        }));
+      while (parse().length < count && (await more())) continue;
+      return parse();
+    },
+    async toEnd(): Promise<void> {
+      while (await more()) continue;
+    },
+  };
+}
+
+test('the sandbox is shown as it happens, and live never is', async () => {
+  const tail = await watch(owner.cookie());
+  expect(tail.response.headers.get('content-type')).toContain('text/event-stream');
+  await createClient(running, 'live').decide({ placement: 'lobby' });
+  const decision = await game.decideImage('player');
+  const refused = await game.decide({ placement: 'revive', user_ref: 'u', simulate: 'no_fill' });
+  await game.begin(decision);
+  await game.report({ id: 'broken' });
+  const lines = await tail.lines(4);
+  await tail.close();
+  expect(lines).toEqual([
+    {
+      event: 'decision',
+      data: {
+        id: decision.id,
+        status: 'filled',
+        placement: 'revive',
+        issued_at: decision.issued_at,
+        user_ref: 'player',
+        explain: decision.explain,
+      },
+    },
+    {
+      event: 'decision',
+      data: expect.objectContaining({ id: refused.body.id, reason: 'no_candidates' }) as object,
+    },
+    {
+      event: 'event',
+      data: expect.objectContaining({
+        type: 'start',
+        decision_id: decision.id,
+        status: 'accepted',
+      }) as object,
+    },
+    { event: 'event', data: { id: 'broken', status: 'rejected', code: 'invalid_event' } },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain(decision.token);
+});
+
+test('it is for those who are signed in, and it ends with their session', async () => {
+  expect((await watch(undefined)).response.status).toBe(401);
+  const client = createPanelClient(running.url);
+  await client.signIn('owner@example.com');
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const tail = await watch(client.cookie());
+  await tail.more();
+  vi.advanceTimersByTime(15_000);
+  await tail.more();
+  expect(tail.text()).toMatch(/: \n\n$/);
+  await client.send('DELETE', '/panel/api/session');
+  vi.advanceTimersByTime(15_000);
+  await tail.toEnd();
+  vi.useRealTimers();
+});
+
+test('it lets a service stop that it is open to', async () => {
+  const other = await startInProcess({ RATE_LIMITS: 'off' });
+  const client = await signInOwner(other);
+  const response = await fetch(`${other.url}/panel/api/live`, {
+    headers: { cookie: client.cookie() ?? '' },
+  });
+  const read = response.text();
+  await other.stop();
+  expect(await read).toBe(': the sandbox, as it happens\n\n');
+});
