@@ -108,6 +108,22 @@ const service = {
   ],
 };
 
+const panel = [
+  no('^(\\.\\./)+(demo|test|scripts)/', 'The panel does not know what uses it.'),
+  onlyTypes(
+    '(^|/)protocol/|^@trueward/protocol',
+    'Of the wire contract, the panel takes types only: `import type`.',
+  ),
+];
+const panelTalks = no(
+  '^(\\.\\./)+src/',
+  'The panel speaks to the service by HTTP; only its preview shows ads by the SDK.',
+);
+const previewShows = no(
+  `^(\\.\\./)+src/(${['ad-break', 'decision', 'outbox', 'reward', 'engine', 'transport', ...composition].join('|')})(/|\\.ts$)`,
+  'The preview uses the renderers of the SDK, and nothing else of it.',
+);
+
 const importRules = (table, anywhere) =>
   Object.entries(table).map(([files, patterns]) =>
     restrictImports(files, [...anywhere, ...patterns]),
@@ -157,7 +173,7 @@ export default {
   },
   overrides: [
     {
-      files: ['{src,service/src,protocol,demo,scripts}/**'],
+      files: ['{src,service/src,service/panel,protocol,demo,scripts}/**'],
       rules: { 'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }] },
     },
     { files: ['src/**'], rules: { 'no-console': 'error' } },
@@ -176,6 +192,8 @@ export default {
       no(above(['script-tag', 'ad-placement', 'server']), 'An engine adapter uses the core only.'),
     ]),
     ...importRules(service, anywhereInService),
+    restrictImports('service/panel/src/**', [...panel, panelTalks]),
+    restrictImports('service/panel/src/preview/show-preview.ts', [...panel, previewShows]),
     restrictImports('protocol/**', [
       no(
         '^(\\.\\./)+(src|service|demo|test|scripts)/',

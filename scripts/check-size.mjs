@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { panelSize } from './lib/panel-size.mjs';
 import { root } from './lib/run.mjs';
 
 const core = `export { createAds } from './dist/index.js'`;
@@ -34,6 +35,7 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
+report({ name: 'administration panel, until its first page stands', limit: 500_000 }, panelSize());
 
 /** @param {{ code: string, lazy?: string }} use */
 async function measure({ code, lazy }) {

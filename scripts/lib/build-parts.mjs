@@ -46,12 +46,15 @@ export const buildParts = [
     sources: [
       'service/src',
       'service/vite.config.ts',
+      'service/panel',
       'protocol',
+      'src/creative',
       'src/server',
       'package-lock.json',
     ],
-    outputs: ['service/dist/main.js'],
-    commands: [vite('service')],
+    outputs: ['service/dist/main.js', 'service/dist/panel/index.html'],
+    // The first empties the folder that the second builds into.
+    commands: [vite('service'), vite('service/panel')],
   },
   {
     name: 'demo game',

@@ -16,6 +16,7 @@ export const checks = [
       'tsconfig.json',
       'tsconfig.server.json',
       'tsconfig.node.json',
+      'tsconfig.panel.json',
       'tsconfig.scripts.json',
       'demo/cocos/tsconfig.json',
     ].map(tsc),

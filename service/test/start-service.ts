@@ -13,6 +13,8 @@ export interface RunningService {
   url: string;
   /** Of the demo account. */
   keys: { sandbox: KeyPair; live: KeyPair };
+  /** Where the first owner is made; absent when there is a user. */
+  setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
   /** Ends it as an operator does (SIGTERM) and resolves with the exit code. */
@@ -62,7 +64,11 @@ export async function startService({ dataDir, env = {} }: Options = {}): Promise
       throw new Error(`The service ended with ${code} before it was ready:\n${log}`);
     }),
   ]);
-  const { url, keys } = JSON.parse(line) as Pick<RunningService, 'url' | 'keys'>;
+  const {
+    url,
+    keys,
+    setup_url: setupUrl,
+  } = JSON.parse(line) as Pick<RunningService, 'url' | 'keys'> & { setup_url?: string };
 
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     child.kill(signal);
@@ -71,6 +77,7 @@ export async function startService({ dataDir, env = {} }: Options = {}): Promise
   return {
     url,
     keys,
+    setupUrl,
     dataDir: folder,
     process: child,
     async stop() {

@@ -32,6 +32,10 @@ const refused: [file: string, line: string][] = [
   ['service/src/store/x.ts', `export { a } from '../decision/y.ts';`],
   ['service/src/http/x.ts', `export { a } from '../../../src/outbox/y.ts';`],
   ['service/src/webhook/x.ts', `export { a } from 'trueward';`],
+  ['service/panel/src/api/x.ts', `export { a } from '../../../src/report/y.ts';`],
+  ['service/panel/src/api/x.ts', `export { a } from '../../../../src/creative/y.ts';`],
+  ['service/panel/src/api/x.ts', `export { a } from '@trueward/protocol';`],
+  ['service/panel/src/preview/show-preview.ts', `export { a } from '../../../../src/ads.ts';`],
   ['protocol/x.ts', `export { a } from '../service/src/y.ts';`],
 ];
 /** Imports beside these that are fine. */
@@ -46,6 +50,10 @@ const allowed: [file: string, line: string][] = [
   ['service/src/http/x.ts', `export { a } from '../decision/y.ts';`],
   ['service/src/webhook/x.ts', `export { a } from 'trueward/server';`],
   ['service/src/store/x.ts', `export type { a } from '../decision/y.ts';`],
+  [
+    'service/panel/src/preview/show-preview.ts',
+    `export { a } from '../../../../src/creative/y.ts';`,
+  ],
 ];
 
 const root = join(import.meta.dirname, '..', '..');

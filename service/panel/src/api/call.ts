@@ -1,0 +1,56 @@
+import type { Session } from '../session/session.ts';
+import type { Environment } from './environment.ts';
+import { toHttpError } from './problem.ts';
+
+export interface CallOptions {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Sent as JSON; a `File` as it is. */
+  body?: unknown;
+  /** Refuses the change when somebody else's came first. */
+  ifMatch?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Answer<T> {
+  body: T;
+  etag: string | undefined;
+}
+
+/** Asks the service, as the user who is signed in, in one environment. */
+export interface Call {
+  <T>(path: string, options?: CallOptions): Promise<Answer<T>>;
+}
+
+/**
+ * Every request names its environment, so that none can end up in the other one.
+ *
+ * @throws HttpError for every answer that is no success.
+ */
+export function createCall(session: Session, environment: Environment): Call {
+  return async <T>(path: string, { method = 'GET', body, ifMatch, signal }: CallOptions = {}) => {
+    const isFile = body instanceof File;
+    const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
+    const response = await fetch(path, {
+      method,
+      signal: signal ?? null,
+      headers: {
+        'Trueward-Environment': environment,
+        ...(method === 'GET' ? {} : { 'Trueward-Csrf': session.csrfToken() }),
+        ...(body === undefined ? {} : { 'Content-Type': type }),
+        ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
+      },
+      ...(body === undefined ? {} : { body: isFile ? body : JSON.stringify(body) }),
+    });
+    if (!response.ok) throw await toHttpError(response);
+    return {
+      body: (await readBody(response)) as T,
+      etag: response.headers.get('etag') ?? undefined,
+    };
+  };
+}
+
+function readBody(response: Response): Promise<unknown> | undefined {
+  if (response.status === 204) return undefined;
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return isJson ? response.json() : response.text();
+}

@@ -1,0 +1,43 @@
+type Members = Record<string, unknown>;
+
+const setByService = ['id', 'environment', 'created_at', 'updated_at', 'review', 'actor'];
+
+/** What of an edited record is sent: members that differ from before, and `null` for those emptied. */
+export function changesOf(before: Members, after: Members): Members {
+  const tidied = tidy(after);
+  const names = new Set([...Object.keys(before), ...Object.keys(tidied)]);
+  const changes: Members = {};
+  for (const name of names) {
+    if (setByService.includes(name)) continue;
+    if (isEqual(before[name], tidied[name])) continue;
+    changes[name] = tidied[name] ?? null;
+  }
+  return changes;
+}
+
+/** A record without the members that a form has left empty. */
+export function tidy(record: Members): Members {
+  return Object.fromEntries(
+    Object.entries(record).flatMap(([name, value]) => {
+      const kept = tidyValue(value);
+      return kept === undefined ? [] : [[name, kept]];
+    }),
+  );
+}
+
+function tidyValue(value: unknown): unknown {
+  if (value === null || value === '') return undefined;
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value !== 'object' || Array.isArray(value)) return value;
+  const inside = tidy(value as Members);
+  // A group of fields that were all emptied is a member that is not there.
+  const isEmptied = Object.keys(inside).length === 0 && Object.keys(value as Members).length > 0;
+  return isEmptied ? undefined : inside;
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
+  const [left, right] = [a as Members, b as Members];
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  return [...names].every((name) => isEqual(left[name], right[name]));
+}

@@ -1,0 +1,45 @@
+import type { Call } from './call.ts';
+import { query } from './resources.ts';
+
+export interface Page<T> {
+  data: T[];
+  has_more: boolean;
+  next_cursor?: string;
+}
+
+/** Reads numbered pages of a list that only knows what comes after a cursor. */
+export interface CursorPages {
+  read<T>(path: string, page: number, perPage: number): Promise<Page<T>>;
+}
+
+export function createCursorPages(call: Call): CursorPages {
+  /** The cursors before each page, by the list and the size of its pages. */
+  const known = new Map<string, string[]>();
+
+  return {
+    async read<T>(path: string, page: number, perPage: number): Promise<Page<T>> {
+      const list = query(path, { limit: perPage });
+      const cursors = page === 1 ? [''] : (known.get(list) ?? ['']);
+      known.set(list, cursors);
+      let at = Math.min(page, cursors.length);
+      for (;;) {
+        const { body } = await call<Page<T>>(query(list, { starting_after: cursors[at - 1] }));
+        if (body.next_cursor !== undefined) cursors[at] = body.next_cursor;
+        if (at === page || body.next_cursor === undefined) return body;
+        at += 1;
+      }
+    },
+  };
+}
+
+/** Reads a list to its end. */
+export async function readAll<T>(call: Call, path: string): Promise<T[]> {
+  const all: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const { body } = await call<Page<T>>(query(path, { limit: 100, starting_after: cursor }));
+    all.push(...body.data);
+    cursor = body.has_more ? body.next_cursor : undefined;
+  } while (cursor !== undefined);
+  return all;
+}

@@ -1,0 +1,51 @@
+import type { GetListParams, GetListResult, RaRecord } from 'react-admin';
+
+/**
+ * The page that a list shows, of all records: filtered, sorted, cut. What an account configures is
+ * small enough to be read as a whole; the service itself keeps all of it in memory.
+ */
+export function selectPage<T extends RaRecord>(
+  all: readonly T[],
+  { filter = {}, pagination, sort }: GetListParams,
+): GetListResult<T> {
+  const conditions = Object.entries(filter as Record<string, unknown>);
+  const found = all.filter((record) =>
+    conditions.every(([name, value]) => fits(record, name, value)),
+  );
+  const sorted = sort ? found.toSorted((a, b) => compare(a, b, sort)) : found;
+  const { page, perPage } = pagination ?? { page: 1, perPage: sorted.length };
+  return { data: sorted.slice((page - 1) * perPage, page * perPage), total: sorted.length };
+}
+
+/** `q` looks for a text anywhere in the record; every other filter is a value of its own member. */
+function fits(record: RaRecord, name: string, value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  if (name === 'q') {
+    return JSON.stringify(Object.values(record)).toLowerCase().includes(text(value).toLowerCase());
+  }
+  return at(record, name) === value;
+}
+
+function compare(a: RaRecord, b: RaRecord, { field, order }: { field: string; order: string }) {
+  const [left, right] = [at(a, field), at(b, field)];
+  const difference =
+    typeof left === 'number' && typeof right === 'number'
+      ? left - right
+      : text(left).localeCompare(text(right), 'en', { numeric: true });
+  return order === 'DESC' ? -difference : difference;
+}
+
+const text = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+/** `review.status` of a record. */
+export const at = (record: object, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (value, name) =>
+        typeof value === 'object' && value !== null
+          ? (value as Record<string, unknown>)[name]
+          : undefined,
+      record,
+    );

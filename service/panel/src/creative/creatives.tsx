@@ -1,0 +1,73 @@
+import {
+  AutocompleteInput,
+  DataTable,
+  ReferenceField,
+  ReferenceInput,
+  required,
+  SearchInput,
+  SelectInput,
+  TextInput,
+} from 'react-admin';
+import { CategoriesInput } from '../shared/categories-input.tsx';
+import { words } from '../shared/choices.ts';
+import { StatusColumn } from '../shared/columns.tsx';
+import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { EditedCreativePreview } from './edited-creative-preview.tsx';
+import { MediaInput } from './media-input.tsx';
+
+const filters = [
+  <SearchInput key="q" source="q" alwaysOn aria-label="Search" />,
+  <SelectInput
+    key="status"
+    source="review.status"
+    label="Review"
+    alwaysOn
+    choices={words('pending_review', 'approved', 'rejected', 'suspended')}
+  />,
+];
+
+export const CreativeList = () => (
+  <ListPage filters={filters}>
+    <DataTable.Col source="name" label="Name" />
+    <DataTable.Col source="media.format" label="Format" />
+    <DataTable.Col source="advertiser_id" label="Advertiser">
+      <ReferenceField source="advertiser_id" reference="advertisers" link={false} />
+    </DataTable.Col>
+    <StatusColumn source="review.status" label="Review" />
+  </ListPage>
+);
+
+export const CreativeCreate = () => (
+  <CreatePage>
+    <CreativeFields />
+  </CreatePage>
+);
+
+export const CreativeEdit = () => (
+  <EditPage>
+    <CreativeFields />
+  </EditPage>
+);
+
+/** New media, or another address for clicks, puts a creative back into the review queue. */
+const CreativeFields = () => (
+  <>
+    <TextInput source="name" label="Name" validate={required()} />
+    <ReferenceInput source="advertiser_id" reference="advertisers">
+      <AutocompleteInput label="Advertiser" optionText="name" validate={required()} />
+    </ReferenceInput>
+    <ReferenceInput source="source_id" reference="sources">
+      <AutocompleteInput label="Source" optionText="name" validate={required()} />
+    </ReferenceInput>
+    <MediaInput />
+    <TextInput source="click_url" type="url" label="Where a click leads" />
+    <TextInput
+      source="alt"
+      label="In words"
+      helperText="What a player who cannot see the ad is told."
+      validate={required()}
+    />
+    <CategoriesInput />
+    <EditedCreativePreview />
+  </>
+);

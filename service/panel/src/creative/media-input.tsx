@@ -1,0 +1,103 @@
+import UploadFileIcon from '@mui/icons-material/UploadFile';
+import { Alert, Box, Button, Typography } from '@mui/material';
+import type { Media } from '@trueward/protocol/wire';
+import { type ChangeEvent, useId, useState } from 'react';
+import { required, useInput } from 'react-admin';
+import { messageOf } from '../api/problem.ts';
+import { query } from '../api/resources.ts';
+import { useCall } from '../api/use-call.ts';
+import { Facts } from '../shared/facts.tsx';
+import { type FoundMedia, inBytes, toMedia } from './found-media.ts';
+import { MediaFacts } from './media-facts.tsx';
+
+/** The media of a creative: what it is now, and a file to upload. */
+export function MediaInput() {
+  const { field, fieldState } = useInput<Media | ''>({ source: 'media', validate: required() });
+  const media = field.value === '' ? undefined : field.value;
+  const upload = useUpload((found) => field.onChange(toMedia(found, media)));
+  const label = useId();
+  return (
+    <Box role="group" aria-labelledby={label} sx={{ width: '100%', marginBottom: 2 }}>
+      <Typography id={label} variant="h3">
+        Media
+      </Typography>
+      <Typography variant="body2" color="textSecondary">
+        MP4 or WebM, PNG, JPEG, WebP, GIF, AVIF, SVG or HTML, at most 20 MB. A second encoding of
+        the same video joins the first.
+      </Typography>
+      <Button
+        component="label"
+        variant="outlined"
+        startIcon={<UploadFileIcon />}
+        sx={{ marginBlock: 1 }}
+      >
+        {upload.isBusy ? 'Uploading …' : 'Upload a file'}
+        <input
+          type="file"
+          aria-label="Upload a file"
+          onChange={upload.take}
+          style={{ position: 'absolute', inset: 0, opacity: 0, width: '100%', cursor: 'pointer' }}
+        />
+      </Button>
+      <div role="status">
+        {upload.refusal !== undefined && <Alert severity="error">{upload.refusal}</Alert>}
+        {upload.found && <FoundFacts found={upload.found} />}
+      </div>
+      {fieldState.error && <Alert severity="error">A creative needs media.</Alert>}
+      {media && <MediaFacts media={media} />}
+    </Box>
+  );
+}
+
+function useUpload(onFound: (found: FoundMedia) => void) {
+  const call = useCall();
+  const [isBusy, setBusy] = useState(false);
+  const [found, setFound] = useState<FoundMedia>();
+  const [refusal, setRefusal] = useState<string>();
+
+  async function upload(file: File): Promise<void> {
+    setBusy(true);
+    setRefusal(undefined);
+    try {
+      const path = query('/panel/api/media', { name: file.name });
+      const { body } = await call<FoundMedia>(path, { method: 'POST', body: file });
+      setFound(body);
+      onFound(body);
+    } catch (error) {
+      setRefusal(messageOf(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+  return {
+    isBusy,
+    found,
+    refusal,
+    take({ target }: ChangeEvent<HTMLInputElement>) {
+      const file = target.files?.[0];
+      // So that the same file can be chosen again, after it was mended.
+      target.value = '';
+      if (file) void upload(file);
+    },
+  };
+}
+
+function FoundFacts({ found }: { found: FoundMedia }) {
+  const { width, height, duration_ms: durationMs } = found;
+  return (
+    <Alert severity="success" sx={{ marginBottom: 1 }}>
+      <Typography variant="body2">This is what was found in the file:</Typography>
+      <Facts
+        facts={{
+          Type: found.mime,
+          Size: inBytes(found.bytes),
+          Pixels: width && height ? `${width} × ${height}` : undefined,
+          Length: durationMs === undefined ? undefined : `${(durationMs / 1_000).toFixed(1)} s`,
+          'Video codec': found.video_codec,
+          'Audio codec': found.audio_codec,
+          'SHA-256': found.sha256,
+        }}
+      />
+    </Alert>
+  );
+}

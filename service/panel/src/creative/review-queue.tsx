@@ -1,0 +1,27 @@
+import { Alert, Box, Typography } from '@mui/material';
+import type { Creative } from '@trueward/protocol/wire';
+import { Loading, useCanAccess, useGetList } from 'react-admin';
+import { Page } from '../shared/page.tsx';
+import { ReviewCard } from './review-card.tsx';
+
+/** Every creative that waits for a review, oldest first. */
+export function ReviewQueue() {
+  const { data, isPending, error } = useGetList<Creative>('creatives', {
+    filter: { 'review.status': 'pending_review' },
+    pagination: { page: 1, perPage: 20 },
+    sort: { field: 'updated_at', order: 'ASC' },
+  });
+  const { canAccess = false } = useCanAccess({ resource: 'creatives', action: 'edit' });
+  return (
+    <Page title="Review queue" lead="Only what was approved is shown to players.">
+      {isPending && <Loading />}
+      {error && <Alert severity="error">{error.message}</Alert>}
+      {data?.length === 0 && <Typography>Nothing waits for a review.</Typography>}
+      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
+        {data?.map((creative) => (
+          <ReviewCard key={creative.id} creative={creative} canReview={canAccess} />
+        ))}
+      </Box>
+    </Page>
+  );
+}

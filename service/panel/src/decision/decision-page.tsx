@@ -1,0 +1,66 @@
+import { Alert, Typography } from '@mui/material';
+import { Loading } from 'react-admin';
+import { useParams } from 'react-router';
+import { useRead } from '../api/use-call.ts';
+import { CopyText } from '../shared/copy-text.tsx';
+import { Facts } from '../shared/facts.tsx';
+import { Page } from '../shared/page.tsx';
+import { PanelCard } from '../shared/panel-card.tsx';
+import { inWords, StatusChip } from '../shared/status-chip.tsx';
+import { DeliveryDetails } from '../webhook/delivery-details.tsx';
+import { DecisionSummary } from './decision-summary.tsx';
+import type { DecisionStory } from './stored-decision.ts';
+import { Timeline } from './timeline.tsx';
+
+/** One decision: what was decided and why, what happened then, and whether its reward is true. */
+export function DecisionPage() {
+  const { id = '' } = useParams();
+  const { data, error, isPending } = useRead<DecisionStory>(
+    `/panel/api/decisions/${encodeURIComponent(id)}`,
+  );
+  return (
+    <Page title="Decision">
+      <CopyText text={id} label="Id of the decision" />
+      {isPending && <Loading />}
+      {error && <Alert severity="error">{error.message}</Alert>}
+      {data && <Story story={data} />}
+    </Page>
+  );
+}
+
+function Story({ story }: { story: DecisionStory }) {
+  const { decision, explain = [], events = [], reward = {}, deliveries = [] } = story;
+  return (
+    <>
+      <PanelCard title="What was decided">
+        <DecisionSummary decision={decision} explain={explain} />
+      </PanelCard>
+      <PanelCard title="The reward">
+        <RewardFacts reward={reward} />
+      </PanelCard>
+      <PanelCard title="What happened">
+        <Timeline issuedAt={decision.issued_at} events={events} />
+      </PanelCard>
+      <PanelCard title="What webhooks were told">
+        {deliveries.length === 0 && <Typography>Nothing was sent about this decision.</Typography>}
+        {deliveries.map((delivery) => (
+          <DeliveryDetails key={delivery.id} delivery={delivery} canRedeliver={false} />
+        ))}
+      </PanelCard>
+    </>
+  );
+}
+
+function RewardFacts({ reward }: { reward: NonNullable<DecisionStory['reward']> }) {
+  const reasons = reward.reasons ?? (reward.reason ? [reward.reason] : []);
+  return (
+    <Facts
+      facts={{
+        State: <StatusChip status={reward.state ?? 'none'} />,
+        Why: reasons.map(inWords).join(', '),
+        Reward: reward.reward && `${reward.reward.amount} ${reward.reward.type}`,
+        Receipt: reward.receipt,
+      }}
+    />
+  );
+}

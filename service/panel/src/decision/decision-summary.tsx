@@ -1,0 +1,58 @@
+import { Alert, Box, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material';
+import type { Decision } from '@trueward/protocol/wire';
+import { Facts } from '../shared/facts.tsx';
+import { inWords, StatusChip } from '../shared/status-chip.tsx';
+import { TimeText } from '../shared/time-text.tsx';
+
+interface Props {
+  decision: Partial<Decision>;
+  explain: NonNullable<Decision['explain']>;
+}
+
+/** What was decided, and of every ad that could have been shown, why it was or wasn’t. */
+export function DecisionSummary({ decision, explain }: Props) {
+  const { status, reason, retry_at: retryAt, reward } = decision;
+  return (
+    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
+      <Facts
+        facts={{
+          Decision: status && <StatusChip status={status} />,
+          Reason: reason && inWords(reason),
+          'Asking again helps from': retryAt && <TimeText time={retryAt} />,
+          Placement: decision.placement,
+          Format: decision.format,
+          Reward: reward && `${reward.amount} ${reward.type}`,
+          'Must be watched for':
+            decision.min_watch_ms === undefined ? undefined : `${decision.min_watch_ms} ms`,
+        }}
+      />
+      {explain.length === 0 ? (
+        <Alert severity="info">There was no ad to choose from for this placement.</Alert>
+      ) : (
+        <Explanation explain={explain} />
+      )}
+    </Box>
+  );
+}
+
+const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
+  <Table size="small">
+    <caption style={{ captionSide: 'top', paddingInline: 0 }}>Every ad that was considered</caption>
+    <TableHead>
+      <TableRow>
+        <TableCell>Ad</TableCell>
+        <TableCell>What became of it</TableCell>
+      </TableRow>
+    </TableHead>
+    <TableBody>
+      {explain.map(({ name, verdict, house_ad_id: houseAdId }, index) => (
+        <TableRow key={houseAdId ?? index}>
+          <TableCell>{name}</TableCell>
+          <TableCell>
+            <StatusChip status={verdict} />
+          </TableCell>
+        </TableRow>
+      ))}
+    </TableBody>
+  </Table>
+);

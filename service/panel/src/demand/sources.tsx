@@ -1,0 +1,60 @@
+import {
+  DataTable,
+  FormDataConsumer,
+  NumberInput,
+  required,
+  SelectInput,
+  TextInput,
+} from 'react-admin';
+import { statusChoices, words } from '../shared/choices.ts';
+import { StatusColumn } from '../shared/columns.tsx';
+import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+
+export const SourceList = () => (
+  <ListPage>
+    <DataTable.Col source="name" label="Name" />
+    <DataTable.Col source="kind" label="Kind" />
+    <StatusColumn source="status" label="Status" />
+  </ListPage>
+);
+
+export const SourceCreate = () => (
+  <CreatePage>
+    <SourceFields isNew />
+  </CreatePage>
+);
+
+export const SourceEdit = () => (
+  <EditPage>
+    <SourceFields isNew={false} />
+  </EditPage>
+);
+
+const SourceFields = ({ isNew }: { isNew: boolean }) => (
+  <>
+    <TextInput source="name" label="Name" validate={required()} />
+    <SelectInput
+      source="kind"
+      label="Kind"
+      choices={words('house', 'direct', 'vast')}
+      validate={required()}
+      readOnly={!isNew}
+    />
+    <FormDataConsumer>
+      {({ formData }) =>
+        formData['kind'] === 'vast' && (
+          <>
+            <TextInput
+              source="tag_url"
+              type="url"
+              label="Address of the VAST tag"
+              validate={required()}
+            />
+            <NumberInput source="timeout_ms" label="Waits for it at most, in milliseconds" />
+          </>
+        )
+      }
+    </FormDataConsumer>
+    <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
+  </>
+);

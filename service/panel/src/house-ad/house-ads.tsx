@@ -1,0 +1,77 @@
+import {
+  AutocompleteInput,
+  DataTable,
+  DateTimeInput,
+  NumberInput,
+  ReferenceField,
+  ReferenceInput,
+  required,
+  SelectInput,
+  TextInput,
+} from 'react-admin';
+import { statusChoices } from '../shared/choices.ts';
+import { StatusColumn } from '../shared/columns.tsx';
+import { PlacementsInput } from '../shared/placements-input.tsx';
+import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { HouseAdPreview } from './house-ad-preview.tsx';
+
+export const HouseAdList = () => (
+  <ListPage>
+    <DataTable.Col source="name" label="Name" />
+    <DataTable.Col source="creative_id" label="Creative">
+      <ReferenceField source="creative_id" reference="creatives" link={false} />
+    </DataTable.Col>
+    <DataTable.Col
+      label="Placements"
+      render={({ placements }) => (placements as string[]).join(', ')}
+    />
+    <DataTable.NumberCol source="priority" label="Priority" />
+    <DataTable.NumberCol source="weight" label="Weight" />
+    <StatusColumn source="status" label="Status" />
+  </ListPage>
+);
+
+export const HouseAdCreate = () => (
+  <CreatePage>
+    <HouseAdFields />
+  </CreatePage>
+);
+
+export const HouseAdEdit = () => (
+  <EditPage>
+    <HouseAdFields />
+  </EditPage>
+);
+
+const HouseAdFields = () => (
+  <>
+    <TextInput source="name" label="Name" validate={required()} />
+    <ReferenceInput source="creative_id" reference="creatives">
+      <AutocompleteInput label="Creative" optionText="name" validate={required()} />
+    </ReferenceInput>
+    <PlacementsInput label="Placements" validate={required()} />
+    <NumberInput
+      source="priority"
+      label="Priority"
+      helperText="1 is asked first, 10 last."
+      defaultValue={5}
+      min={1}
+      max={10}
+      validate={required()}
+    />
+    <NumberInput
+      source="weight"
+      label="Weight"
+      helperText="Its share among house ads of the same priority."
+      defaultValue={1}
+      min={1}
+      max={1_000}
+      validate={required()}
+    />
+    <DateTimeInput source="starts_at" label="Not before" />
+    <DateTimeInput source="ends_at" label="Not from here on" />
+    <NumberInput source="daily_cap" label="At most per day (UTC), in verified impressions" />
+    <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
+    <HouseAdPreview />
+  </>
+);

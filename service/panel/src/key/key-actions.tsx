@@ -1,0 +1,78 @@
+import { Box, Button } from '@mui/material';
+import type { ApiKey } from '@trueward/protocol/wire';
+import { useState } from 'react';
+import { Confirm, EditButton, useCanAccess, useRecordContext } from 'react-admin';
+import { useAction } from '../api/use-call.ts';
+import { OverlapDialog } from '../shared/overlap-dialog.tsx';
+import { ShownOnce } from '../shared/shown-once.tsx';
+import { keyAdvice } from './key-advice.ts';
+import { isRevoked } from './key-state.ts';
+
+/** Roll, revoke, and where a publishable key may be used. */
+export function KeyActions() {
+  const key = useRecordContext<ApiKey>();
+  const { canAccess = false } = useCanAccess({ resource: 'keys', action: 'edit' });
+  if (!key || !canAccess || isRevoked(key, Date.now())) return null;
+  return (
+    <Box sx={{ display: 'flex', gap: 1 }}>
+      {key.kind === 'publishable' && <EditButton label="Pages" />}
+      <RollKey apiKey={key} />
+      <RevokeKey apiKey={key} />
+    </Box>
+  );
+}
+
+function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
+  const [isAsking, setAsking] = useState(false);
+  const [text, setText] = useState<string>();
+  const { run } = useAction<ApiKey>({ onDone: (made) => setText(made.key) });
+  return (
+    <>
+      <Button size="small" onClick={() => setAsking(true)}>
+        Roll
+      </Button>
+      {isAsking && (
+        <OverlapDialog
+          title={`Replace the key that ends with ${lastFour}?`}
+          text="You get a new key now. The old one goes on working until you have replaced it everywhere."
+          confirm="Make the new key"
+          onClose={() => setAsking(false)}
+          onConfirm={(overlapS) => {
+            setAsking(false);
+            run(`/v1/keys/${id}/roll`, { body: { overlap_s: overlapS } });
+          }}
+        />
+      )}
+      <ShownOnce
+        text={text}
+        title="The new key"
+        advice={keyAdvice}
+        onClose={() => setText(undefined)}
+      />
+    </>
+  );
+}
+
+function RevokeKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
+  const [isAsking, setAsking] = useState(false);
+  const { run } = useAction({ done: 'The key is revoked.' });
+  return (
+    <>
+      <Button size="small" color="error" onClick={() => setAsking(true)}>
+        Revoke
+      </Button>
+      <Confirm
+        isOpen={isAsking}
+        title={`Revoke the key that ends with ${lastFour}?`}
+        content="It stops working at once, for good."
+        confirm="Revoke"
+        confirmColor="warning"
+        onClose={() => setAsking(false)}
+        onConfirm={() => {
+          setAsking(false);
+          run(`/v1/keys/${id}`, { method: 'DELETE' });
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import { Alert } from '@mui/material';
+import type { ApiKey } from '@trueward/protocol/wire';
+import { useState } from 'react';
+import {
+  Create,
+  CreateButton,
+  DataTable,
+  FormDataConsumer,
+  List,
+  required,
+  SelectInput,
+  SimpleForm,
+  TextArrayInput,
+  TopToolbar,
+  useRedirect,
+} from 'react-admin';
+import { TimeColumn } from '../shared/columns.tsx';
+import { EditPage } from '../shared/resource-pages.tsx';
+import { ShownOnce } from '../shared/shown-once.tsx';
+import { KeyActions } from './key-actions.tsx';
+import { keyAdvice } from './key-advice.ts';
+import { keyState } from './key-state.ts';
+import { LeakWarnings } from './leak-warnings.tsx';
+
+export const KeyList = () => (
+  <>
+    <LeakWarnings />
+    <List
+      exporter={false}
+      perPage={25}
+      sort={{ field: 'created_at', order: 'DESC' }}
+      actions={
+        <TopToolbar>
+          <CreateButton />
+        </TopToolbar>
+      }
+    >
+      <DataTable bulkActionButtons={false} rowClick={false}>
+        <DataTable.Col source="kind" label="Kind" />
+        <DataTable.Col
+          source="last_four"
+          label="Ends with"
+          render={(key) => `…${key['last_four']}`}
+        />
+        <DataTable.Col label="Works on" render={(key) => worksOn(key as ApiKey)} />
+        <TimeColumn source="last_used_at" label="Last used" />
+        <DataTable.Col label="State" render={(key) => keyState(key as ApiKey, Date.now())} />
+        <DataTable.Col label="Actions">
+          <KeyActions />
+        </DataTable.Col>
+      </DataTable>
+    </List>
+  </>
+);
+
+const worksOn = ({ kind, allowed_origins: origins }: ApiKey): string =>
+  kind === 'secret' ? 'servers' : origins.includes('*') ? 'every page' : origins.join(', ');
+
+/** The text comes with the answer, once: it is shown before anything else. */
+export function KeyCreate() {
+  const redirect = useRedirect();
+  const [text, setText] = useState<string>();
+  return (
+    <>
+      <Create mutationOptions={{ onSuccess: (made: ApiKey) => setText(made.key) }}>
+        <SimpleForm>
+          <SelectInput
+            source="kind"
+            label="Kind"
+            validate={required()}
+            choices={[
+              { id: 'publishable', name: 'Publishable: for the game' },
+              { id: 'secret', name: 'Secret: for your server' },
+            ]}
+          />
+          <FormDataConsumer>
+            {({ formData }) => formData['kind'] === 'publishable' && <OriginsInput />}
+          </FormDataConsumer>
+        </SimpleForm>
+      </Create>
+      <ShownOnce
+        text={text}
+        title="The new key"
+        advice={keyAdvice}
+        onClose={() => redirect('list', 'keys')}
+      />
+    </>
+  );
+}
+
+export const KeyEdit = () => (
+  <EditPage>
+    <Alert severity="info">A change holds from the next request on.</Alert>
+    <OriginsInput />
+  </EditPage>
+);
+
+const OriginsInput = () => (
+  <TextArrayInput
+    source="allowed_origins"
+    label="Pages that may use it"
+    helperText="As https://game.example, each with Enter; * is everywhere."
+    validate={required()}
+  />
+);

@@ -1,0 +1,75 @@
+import type { KillSwitch } from '@trueward/protocol/wire';
+
+export type Scope = KillSwitch['scope'];
+
+/** Something that can be stopped. */
+export interface KillTarget {
+  scope: Scope;
+  id: string;
+  name: string;
+  /** The switch that was made for it before. */
+  killSwitch: KillSwitch | undefined;
+  isStopped: boolean;
+}
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+/** Everything that can be stopped, what is stopped first. Pure. */
+export function killTargets(
+  things: Record<Scope, readonly Named[]>,
+  killSwitches: readonly KillSwitch[],
+  nowMs: number,
+): KillTarget[] {
+  const targets = (Object.entries(things) as [Scope, Named[]][]).flatMap(([scope, named]) =>
+    named.map(({ id, name }) => {
+      // A placement is stopped by its id or by its name.
+      const names = scope === 'placement' ? [id, name] : [id];
+      const own = killSwitches.filter(
+        (each) => each.scope === scope && names.includes(each.target_id),
+      );
+      const on = own.find((each) => isOn(each, nowMs));
+      return { scope, id, name, killSwitch: on ?? own[0], isStopped: on !== undefined };
+    }),
+  );
+  return targets.toSorted(
+    (a, b) => Number(b.isStopped) - Number(a.isStopped) || a.name.localeCompare(b.name),
+  );
+}
+
+const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): boolean =>
+  state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
+
+/** The choices of how long something is stopped, in hours; none: until somebody turns it off. */
+export const expiries = [
+  { name: 'Until somebody turns it off', hours: undefined },
+  { name: '1 hour', hours: 1 },
+  { name: '1 day', hours: 24 },
+  { name: '1 week', hours: 7 * 24 },
+] as const;
+
+const hourMs = 3_600_000;
+
+/** The request that stops the target. */
+export function stopRequest(
+  { scope, id, killSwitch }: KillTarget,
+  { reason, hours }: { reason: string; hours: number | undefined },
+  nowMs: number,
+): { path: string; method: 'POST' | 'PATCH'; body: object } {
+  const expiresAt =
+    hours === undefined ? undefined : new Date(nowMs + hours * hourMs).toISOString();
+  const wanted = { state: 'on', reason };
+  if (!killSwitch) {
+    const body = {
+      scope,
+      target_id: id,
+      ...wanted,
+      ...(expiresAt ? { expires_at: expiresAt } : {}),
+    };
+    return { path: '/v1/kill-switches', method: 'POST', body };
+  }
+  const body = { ...wanted, expires_at: expiresAt ?? null };
+  return { path: `/v1/kill-switches/${killSwitch.id}`, method: 'PATCH', body };
+}

@@ -1,0 +1,54 @@
+import BugReportIcon from '@mui/icons-material/BugReport';
+import ManageSearchIcon from '@mui/icons-material/ManageSearch';
+import PlaylistAddCheckIcon from '@mui/icons-material/PlaylistAddCheck';
+import QuizIcon from '@mui/icons-material/Quiz';
+import { ListSubheader } from '@mui/material';
+import type { ReactNode } from 'react';
+import { Menu, useSidebarState } from 'react-admin';
+import { useEnvironment } from '../api/environment.ts';
+
+/** Every screen, in the order of the work: what is shown, what may not run, what happened. */
+export function PanelMenu() {
+  const { environment } = useEnvironment();
+  return (
+    <Menu>
+      <Menu.DashboardItem primaryText="Overview" />
+      <Heading>Ads</Heading>
+      <Menu.ResourceItem name="placements" />
+      <Menu.ResourceItem name="house-ads" />
+      <Menu.ResourceItem name="creatives" />
+      <Menu.Item to="/review" primaryText="Review queue" leftIcon={<PlaylistAddCheckIcon />} />
+      <Menu.ResourceItem name="advertisers" />
+      <Menu.ResourceItem name="sources" />
+      <Heading>Rules</Heading>
+      <Menu.ResourceItem name="kill-switches" />
+      <Menu.ResourceItem name="policies" />
+      <Menu.Item to="/try" primaryText="Try a request" leftIcon={<QuizIcon />} />
+      <Heading>What happened</Heading>
+      <Menu.Item to="/decisions" primaryText="Decisions" leftIcon={<ManageSearchIcon />} />
+      {environment === 'sandbox' && (
+        <Menu.Item to="/live-tail" primaryText="Live tail" leftIcon={<BugReportIcon />} />
+      )}
+      <Menu.ResourceItem name="audit-entries" />
+      <Heading>Access</Heading>
+      <Menu.ResourceItem name="webhooks" />
+      <Menu.ResourceItem name="keys" />
+      <Menu.ResourceItem name="users" />
+    </Menu>
+  );
+}
+
+function Heading({ children }: { children: ReactNode }) {
+  const [open] = useSidebarState();
+  if (!open) return null;
+  return (
+    <ListSubheader
+      component="li"
+      role="presentation"
+      disableSticky
+      sx={{ lineHeight: '2.4', backgroundColor: 'transparent', color: 'text.secondary' }}
+    >
+      {children}
+    </ListSubheader>
+  );
+}

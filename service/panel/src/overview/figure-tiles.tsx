@@ -1,0 +1,61 @@
+import { Box, Card, Typography } from '@mui/material';
+import type { Figures } from './figures.ts';
+
+const tiles: { name: keyof Figures; label: string; unit: string }[] = [
+  { name: 'requests', label: 'Requests', unit: '' },
+  { name: 'fill', label: 'Filled', unit: ' %' },
+  { name: 'impressions', label: 'Verified impressions', unit: '' },
+  { name: 'completion', label: 'Completed of started', unit: ' %' },
+  { name: 'rewards_earned', label: 'Rewards earned', unit: '' },
+  { name: 'reward', label: 'Earned of decided rewards', unit: ' %' },
+];
+
+const beforeStyle = {
+  display: 'block',
+  fontSize: '0.875rem',
+  fontWeight: 400,
+  color: 'text.secondary',
+};
+
+const number = new Intl.NumberFormat();
+
+/** The sums of the whole range, and how they moved. */
+export const FigureTiles = ({ now, before }: { now: Figures; before: Figures | undefined }) => (
+  <Box
+    component="dl"
+    sx={{
+      margin: 0,
+      display: 'grid',
+      gap: 2,
+      gridTemplateColumns: 'repeat(auto-fit, minmax(150px, 1fr))',
+    }}
+  >
+    {tiles.map(({ name, label, unit }) => (
+      <Card key={name} sx={{ padding: 2, display: 'flex', flexDirection: 'column' }}>
+        <Typography component="dt" variant="body2" color="textSecondary">
+          {label}
+        </Typography>
+        <Typography component="dd" sx={{ margin: 0, fontSize: '1.6rem', fontWeight: 600 }}>
+          {inText(now[name], unit)}
+          {before && (
+            <Box component="span" sx={beforeStyle}>
+              before: {inText(before[name], unit)}
+              {change(now[name], before[name], unit)}
+            </Box>
+          )}
+        </Typography>
+      </Card>
+    ))}
+  </Box>
+);
+
+const inText = (value: number | undefined, unit: string): string =>
+  value === undefined ? '–' : `${number.format(value)}${unit}`;
+
+/** ` (+12 %)`, or in points where it is a share already. */
+function change(now: number | undefined, before: number | undefined, unit: string): string {
+  if (now === undefined || before === undefined || before === 0) return '';
+  const difference = unit === '' ? ((now - before) / before) * 100 : now - before;
+  const sign = difference > 0 ? '+' : '';
+  return ` (${sign}${difference.toFixed(1)}${unit === '' ? ' %' : ' points'})`;
+}

@@ -1,0 +1,30 @@
+import { Box, LinearProgress, Typography } from '@mui/material';
+import type { ReportRow } from '@trueward/protocol/wire';
+import { PanelCard } from '../shared/panel-card.tsx';
+import { inWords } from '../shared/status-chip.tsx';
+import { reasonsForNoAd } from './figures.ts';
+
+/** Why players got no ad, the commonest reason first. */
+export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
+  const reasons = reasonsForNoAd(rows);
+  const most = reasons[0]?.count ?? 1;
+  return (
+    <PanelCard title="Reasons for no ad">
+      {reasons.length === 0 && <Typography>Every request got an ad.</Typography>}
+      <Box
+        component="ul"
+        sx={{ listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: 1 }}
+      >
+        {reasons.map(({ reason, count }) => (
+          <li key={reason}>
+            <Box sx={{ display: 'flex', justifyContent: 'space-between' }}>
+              <span>{inWords(reason)}</span>
+              <span>{count}</span>
+            </Box>
+            <LinearProgress variant="determinate" value={(count / most) * 100} aria-hidden="true" />
+          </li>
+        ))}
+      </Box>
+    </PanelCard>
+  );
+}

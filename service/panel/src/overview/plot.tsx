@@ -1,0 +1,99 @@
+import { Box, useTheme } from '@mui/material';
+import {
+  CartesianGrid,
+  Legend,
+  Line,
+  LineChart,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import { PanelCard } from '../shared/panel-card.tsx';
+import type { Figures, Point } from './figures.ts';
+import { PlotTable } from './plot-table.tsx';
+
+export interface PlotLine {
+  name: keyof Figures;
+  label: string;
+}
+
+export interface PlotProps {
+  title: string;
+  unit: string;
+  lines: readonly PlotLine[];
+  points: readonly Point[];
+  interval: 'hour' | 'day';
+}
+
+/** Apart for eyes that tell red from green no better than the dashes do. */
+const strokes = {
+  light: ['#1f5fbf', '#1b6b3a', '#8a4b00'],
+  dark: ['#8ab8ff', '#7fd6a0', '#ffc266'],
+} as const;
+
+/** Lines over time; the same figures stand in a table below. */
+export function Plot({ title, unit, lines, points, interval }: PlotProps) {
+  const { palette } = useTheme();
+  const colors = strokes[palette.mode];
+  const text = { fill: palette.text.secondary, fontSize: 12 };
+  const compares = points.some(({ previous }) => previous !== undefined);
+  return (
+    <PanelCard title={title}>
+      {/* A screen reader is better served by the table. */}
+      <Box aria-hidden="true" sx={{ height: 260 }}>
+        <ResponsiveContainer width="100%" height="100%">
+          <LineChart
+            data={[...points]}
+            accessibilityLayer={false}
+            margin={{ left: -10, right: 10 }}
+          >
+            <CartesianGrid stroke={palette.divider} vertical={false} />
+            <XAxis
+              dataKey="period"
+              tickFormatter={(value) => shortPeriod(value, interval)}
+              tick={text}
+            />
+            <YAxis tick={text} unit={unit} allowDecimals={false} />
+            <Tooltip
+              labelFormatter={(value) => shortPeriod(value, interval)}
+              contentStyle={{ backgroundColor: palette.background.paper, border: 'none' }}
+            />
+            <Legend />
+            {lines.map(({ name, label }, index) => (
+              <Line
+                key={name}
+                dataKey={name}
+                name={label}
+                unit={unit}
+                stroke={colors[index] ?? colors[0]}
+                strokeWidth={2}
+                dot={false}
+                connectNulls
+                isAnimationActive={false}
+              />
+            ))}
+            {compares &&
+              lines.map(({ name, label }, index) => (
+                <Line
+                  key={`previous-${name}`}
+                  dataKey={(point: Point) => point.previous?.[name]}
+                  name={`${label}, before`}
+                  unit={unit}
+                  stroke={colors[index] ?? colors[0]}
+                  strokeDasharray="4 4"
+                  dot={false}
+                  connectNulls
+                  isAnimationActive={false}
+                />
+              ))}
+          </LineChart>
+        </ResponsiveContainer>
+      </Box>
+      <PlotTable title={title} unit={unit} lines={lines} points={points} interval={interval} />
+    </PanelCard>
+  );
+}
+
+const shortPeriod = (value: unknown, interval: 'hour' | 'day'): string =>
+  interval === 'hour' ? String(value).slice(11, 16) : String(value).slice(5, 10);

@@ -1,0 +1,43 @@
+import { Box, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material';
+import type { ReportRow } from '@trueward/protocol/wire';
+import { PanelCard } from '../shared/panel-card.tsx';
+import { byGroup } from './figures.ts';
+
+const mostShown = 10;
+
+/** The placements that games ask for most. */
+export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
+  const placements = byGroup(rows, 'placement').slice(0, mostShown);
+  return (
+    <PanelCard title="Top placements">
+      {placements.length === 0 ? (
+        <Typography>No game has asked for an ad in this time.</Typography>
+      ) : (
+        <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Top placements">
+          <Table size="small">
+            <TableHead>
+              <TableRow>
+                <TableCell>Placement</TableCell>
+                <TableCell align="right">Requests</TableCell>
+                <TableCell align="right">Fill</TableCell>
+                <TableCell align="right">Impressions</TableCell>
+                <TableCell align="right">Rewards</TableCell>
+              </TableRow>
+            </TableHead>
+            <TableBody>
+              {placements.map(({ name, requests, fill, impressions, rewards_earned: rewards }) => (
+                <TableRow key={name}>
+                  <TableCell>{name}</TableCell>
+                  <TableCell align="right">{requests}</TableCell>
+                  <TableCell align="right">{fill === undefined ? '–' : `${fill} %`}</TableCell>
+                  <TableCell align="right">{impressions}</TableCell>
+                  <TableCell align="right">{rewards}</TableCell>
+                </TableRow>
+              ))}
+            </TableBody>
+          </Table>
+        </Box>
+      )}
+    </PanelCard>
+  );
+}

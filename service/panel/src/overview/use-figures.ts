@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import type { Report, ReportRow } from '@trueward/protocol/wire';
+import { query } from '../api/resources.ts';
+import { useCall } from '../api/use-call.ts';
+import { type Figures, type Point, sumUp, toPoints } from './figures.ts';
+import { type RangeName, type TimeRange, timeRange } from './time-range.ts';
+
+interface OverviewFigures {
+  range: TimeRange;
+  /** Of each period and placement. */
+  rows: ReportRow[];
+  points: Point[];
+  total: Figures;
+  totalBefore: Figures | undefined;
+  isPending: boolean;
+  error: Error | null;
+}
+
+/** Everything that the overview shows of a time range, and of the one before where it is compared. */
+export function useFigures(rangeName: RangeName, compares: boolean): OverviewFigures {
+  const call = useCall();
+  const { data, isPending, error } = useQuery({
+    queryKey: ['overview', rangeName, compares],
+    queryFn: async () => {
+      const nowMs = Date.now();
+      const range = timeRange(rangeName, nowMs);
+      const before = timeRange(rangeName, nowMs, 1);
+      const read = async (wanted: TimeRange) => (await call<Report>(reportPath(wanted))).body.data;
+      const [rows, rowsBefore] = await Promise.all([
+        read(range),
+        compares ? read(before) : undefined,
+      ]);
+      return { range, rows, before, rowsBefore };
+    },
+  });
+  const range = data?.range ?? timeRange(rangeName, Date.now());
+  const rows = data?.rows ?? [];
+  const rowsBefore = data?.rowsBefore;
+  return {
+    range,
+    rows,
+    isPending,
+    error,
+    total: sumUp(rows),
+    totalBefore: rowsBefore && sumUp(rowsBefore),
+    points: toPoints(range.periods, rows, rowsBefore && data.before.periods, rowsBefore),
+  };
+}
+
+/** The report of a range, by placement. */
+export const reportPath = ({ from, to, interval }: TimeRange, format?: 'csv'): string =>
+  query('/v1/reports', {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    interval,
+    group_by: 'placement',
+    format,
+  });

@@ -1,0 +1,126 @@
+import {
+  DataTable,
+  FormDataConsumer,
+  minValue,
+  NumberInput,
+  required,
+  SelectInput,
+  TextInput,
+} from 'react-admin';
+import { StatusColumn } from '../shared/columns.tsx';
+import { statusChoices, words } from '../shared/choices.ts';
+import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+
+export function PlacementList() {
+  return (
+    <ListPage>
+      <DataTable.Col source="name" label="Name" />
+      <DataTable.Col source="format" label="Format" />
+      <DataTable.Col
+        label="Reward"
+        render={({ reward }) => (reward ? `${reward.amount} ${reward.type}` : '–')}
+      />
+      <DataTable.Col
+        label="At most"
+        render={({ frequency_cap: cap }) => (cap ? `${cap.max} in ${cap.per_s} s` : 'no limit')}
+      />
+      <StatusColumn source="status" label="Status" />
+    </ListPage>
+  );
+}
+
+export const PlacementCreate = () => (
+  <CreatePage>
+    <PlacementFields isNew />
+  </CreatePage>
+);
+
+export const PlacementEdit = () => (
+  <EditPage>
+    <PlacementFields isNew={false} />
+  </EditPage>
+);
+
+/** Name and format are what games ask for: they are chosen once. */
+function PlacementFields({ isNew }: { isNew: boolean }) {
+  return (
+    <>
+      <TextInput
+        source="name"
+        label="Name"
+        helperText="What the game asks for: small letters, digits, hyphens."
+        validate={required()}
+        readOnly={!isNew}
+      />
+      <SelectInput
+        source="format"
+        label="Format"
+        choices={words('rewarded', 'interstitial', 'banner')}
+        validate={required()}
+        readOnly={!isNew}
+      />
+      <FormDataConsumer>
+        {({ formData }) => formData['format'] === 'rewarded' && <RewardFields />}
+      </FormDataConsumer>
+      <Limits />
+      <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
+    </>
+  );
+}
+
+const RewardFields = () => (
+  <>
+    <NumberInput
+      source="reward.amount"
+      label="Reward: amount"
+      validate={[required(), minValue(0)]}
+    />
+    <TextInput
+      source="reward.type"
+      label="Reward: kind"
+      helperText="In the words of the game: coins."
+      validate={required()}
+    />
+    <SelectInput
+      source="identity"
+      label="How a player is known"
+      choices={[
+        { id: 'none', name: 'The game’s page says it' },
+        { id: 'user_token', name: 'A token that your server signed' },
+        { id: 'server', name: 'Your server asks for the ad' },
+      ]}
+      helperText="Nothing chosen: the game’s page says it."
+    />
+  </>
+);
+
+const Limits = () => (
+  <>
+    <NumberInput source="frequency_cap.max" label="At most this many impressions per player" />
+    <NumberInput source="frequency_cap.per_s" label="… within this many seconds" />
+    <NumberInput
+      source="cooldown_s"
+      label="Least time between two, in seconds"
+      defaultValue={0}
+      validate={required()}
+    />
+    <NumberInput
+      source="min_view_ms"
+      label="Image and HTML count as watched after, in milliseconds"
+      defaultValue={5_000}
+      validate={required()}
+    />
+    <NumberInput
+      source="close_after_ms"
+      label="The close button comes after, in milliseconds"
+      defaultValue={5_000}
+      validate={required()}
+    />
+    <NumberInput
+      source="late_window_s"
+      label="What was watched offline still counts for, in seconds"
+      defaultValue={86_400}
+      validate={required()}
+    />
+  </>
+);

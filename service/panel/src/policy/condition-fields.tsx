@@ -1,0 +1,40 @@
+import { Box, Typography } from '@mui/material';
+import { AutocompleteArrayInput, NullableBooleanInput, TextArrayInput } from 'react-admin';
+import { deviceChoices } from '../shared/choices.ts';
+
+const hours = Array.from({ length: 24 }, (_value, hour) => ({ id: hour, name: `${hour}:00` }));
+
+/** When a policy holds: every condition that is given must be true. */
+export const ConditionFields = () => (
+  <Box component="fieldset" sx={groupStyle}>
+    <Typography component="legend" variant="h3">
+      When
+    </Typography>
+    <Typography variant="body2" color="textSecondary">
+      All that is given must be true; nothing given: always.
+    </Typography>
+    <TextArrayInput
+      source="when.countries"
+      label="Countries"
+      helperText="As DE, each with Enter."
+    />
+    <TextArrayInput source="when.languages" label="Languages" helperText="As pt or pt-BR." />
+    <AutocompleteArrayInput source="when.devices" label="Devices" choices={deviceChoices} />
+    <NullableBooleanInput
+      source="when.child_directed"
+      label="Directed at children"
+      nullLabel="Whether or not"
+    />
+    <AutocompleteArrayInput source="when.hours" label="Hours of the day, in UTC" choices={hours} />
+    <TextArrayInput source="when.segments" label="Segments of players" />
+  </Box>
+);
+
+export const groupStyle = {
+  width: '100%',
+  minWidth: 0,
+  marginBlock: 1,
+  border: 1,
+  borderColor: 'divider',
+  borderRadius: 1,
+};

@@ -1,0 +1,50 @@
+import type { Policy } from '@trueward/protocol/wire';
+
+type Rule = Pick<Policy, 'placements' | 'when' | 'block'>;
+
+/** A policy as a sentence: `On revive, when the country is DE: blocks every ad.` */
+export function describePolicy(
+  { placements = [], when = {}, block = {} }: Partial<Rule>,
+  nameOf: (id: string) => string = (id) => id,
+): string {
+  const where = placements.length === 0 ? 'Everywhere' : `On ${either(placements)}`;
+  const conditions = describeConditions(when);
+  const condition = conditions.length === 0 ? '' : `, when ${conditions.join(' and ')}`;
+  return `${where}${condition}: blocks ${describeBlock(block, nameOf)}.`;
+}
+
+function describeConditions(when: Policy['when']): string[] {
+  const lists: [string, readonly (string | number)[] | undefined][] = [
+    ['the country is', when.countries],
+    ['the language is', when.languages],
+    ['the device is', when.devices],
+    ['the hour (UTC) is', when.hours],
+    ['the player belongs to', when.segments],
+  ];
+  const conditions = lists.flatMap(([text, values]) =>
+    values === undefined || values.length === 0 ? [] : [`${text} ${either(values)}`],
+  );
+  if (when.child_directed === true) conditions.push('the game is directed at children');
+  if (when.child_directed === false) conditions.push('the game is not directed at children');
+  return conditions;
+}
+
+function describeBlock(block: Policy['block'], nameOf: (id: string) => string): string {
+  if (block.everything === true) return 'every ad';
+  const lists: [string, readonly string[] | undefined][] = [
+    ['ads of', block.advertisers?.map(nameOf)],
+    ['ads from', block.sources?.map(nameOf)],
+    ['ads for the domain', block.domains],
+    ['ads of the category', block.categories],
+    ['the format', block.formats],
+  ];
+  const parts = lists.flatMap(([text, values]) =>
+    values === undefined || values.length === 0 ? [] : [`${text} ${either(values)}`],
+  );
+  return parts.length === 0 ? 'nothing yet' : parts.join(', and ');
+}
+
+const either = (values: readonly (string | number)[]): string => {
+  const last = values.at(-1) ?? '';
+  return values.length < 2 ? String(last) : `${values.slice(0, -1).join(', ')} or ${last}`;
+};

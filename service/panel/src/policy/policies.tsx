@@ -1,0 +1,65 @@
+import type { Policy } from '@trueward/protocol/wire';
+import { DataTable, required, SelectInput, TextInput } from 'react-admin';
+import { statusChoices } from '../shared/choices.ts';
+import { StatusColumn } from '../shared/columns.tsx';
+import { PlacementsInput } from '../shared/placements-input.tsx';
+import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { BlockFields } from './block-fields.tsx';
+import { ConditionFields } from './condition-fields.tsx';
+import { policyOf } from './policy-form.ts';
+import { PolicySentence } from './policy-sentence.tsx';
+import { TryPolicy } from './try-policy.tsx';
+import { useNames } from './use-names.ts';
+import { describePolicy } from './describe-policy.ts';
+
+const kinds = [
+  { id: 'policy', name: 'Policy: what we may not show' },
+  { id: 'commercial', name: 'Commercial: what contracts exclude' },
+  { id: 'brand_safety', name: 'Brand safety: where an advertiser does not want to be' },
+];
+
+export function PolicyList() {
+  const nameOf = useNames();
+  return (
+    <ListPage>
+      <DataTable.Col source="name" label="Name" />
+      <DataTable.Col
+        label="What it does"
+        render={(policy) => describePolicy(policy as Policy, nameOf)}
+      />
+      <DataTable.Col source="kind" label="Kind" />
+      <StatusColumn source="status" label="Status" />
+    </ListPage>
+  );
+}
+
+export const PolicyCreate = () => (
+  <CreatePage transform={policyOf}>
+    <PolicyFields />
+  </CreatePage>
+);
+
+export const PolicyEdit = () => (
+  <EditPage transform={policyOf}>
+    <PolicyFields />
+  </EditPage>
+);
+
+const PolicyFields = () => (
+  <>
+    <PolicySentence />
+    <TextInput source="name" label="Name" validate={required()} />
+    <SelectInput
+      source="kind"
+      label="Kind"
+      choices={kinds}
+      defaultValue="policy"
+      validate={required()}
+    />
+    <PlacementsInput label="Placements" helperText="None chosen: all of them." />
+    <ConditionFields />
+    <BlockFields />
+    <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
+    <TryPolicy />
+  </>
+);

@@ -1,0 +1,17 @@
+import { Alert } from '@mui/material';
+import type { Policy } from '@trueward/protocol/wire';
+import { useWatch } from 'react-hook-form';
+import { describePolicy } from './describe-policy.ts';
+import { policyOf } from './policy-form.ts';
+import { useNames } from './use-names.ts';
+
+/** The rule as it stands in the form, in words. */
+export function PolicySentence() {
+  const nameOf = useNames();
+  const values = useWatch() as Partial<Policy>;
+  return (
+    <Alert severity="info" icon={false} sx={{ width: '100%', marginBottom: 2 }} aria-live="polite">
+      {describePolicy(policyOf(values), nameOf)}
+    </Alert>
+  );
+}

@@ -1,0 +1,27 @@
+import type { DecisionRequest } from '@trueward/protocol/wire';
+
+/** A request as it is filled in. */
+export interface TriedRequest {
+  placement: string;
+  userRef: string;
+  locale: string;
+  consent: 'granted' | 'denied' | 'unknown';
+  childDirected: 'yes' | 'no';
+}
+
+export const emptyRequest: TriedRequest = {
+  placement: '',
+  userRef: 'player-1',
+  locale: 'en',
+  consent: 'granted',
+  childDirected: 'no',
+};
+
+/** The request as the service takes it. */
+export const toRequest = (tried: TriedRequest): DecisionRequest => ({
+  placement: tried.placement,
+  consent: { status: tried.consent },
+  ...(tried.userRef === '' ? {} : { user_ref: tried.userRef }),
+  ...(tried.locale === '' ? {} : { locale: tried.locale }),
+  ...(tried.childDirected === 'yes' ? { child_directed: true } : {}),
+});

@@ -1,0 +1,72 @@
+import { Box, Button, MenuItem, TextField } from '@mui/material';
+import type { Decision } from '@trueward/protocol/wire';
+import { type ReactNode, useState } from 'react';
+import { useAction } from '../api/use-call.ts';
+import { DecisionSummary } from '../decision/decision-summary.tsx';
+import { usePlacementNames } from '../shared/placements-input.tsx';
+import { emptyRequest, type TriedRequest, toRequest } from './tried-request.ts';
+
+interface Tried {
+  decision: Decision;
+  explain?: Decision['explain'];
+}
+
+/** A request to fill in, and what would become of it. Not a form: it also stands inside of one. */
+export function TryRequest({ policy }: { policy?: object }) {
+  const [values, setValues] = useState(emptyRequest);
+  const { run, isRunning, result } = useAction<Tried>({ changes: false });
+  const placements = usePlacementNames();
+  const request = { ...values, placement: values.placement || (placements[0] ?? '') };
+  const ask = () =>
+    run('/panel/api/policies/try', {
+      body: { request: toRequest(request), ...(policy ? { policy } : {}) },
+    });
+  const field = (name: keyof TriedRequest, label: string, options?: ReactNode) => (
+    <TextField
+      label={label}
+      size="small"
+      select={options !== undefined}
+      value={request[name]}
+      onChange={({ target }) => setValues({ ...values, [name]: target.value })}
+    >
+      {options}
+    </TextField>
+  );
+  return (
+    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
+      <Box sx={fieldsStyle}>
+        {field('placement', 'Placement', options(...placements))}
+        {field('userRef', 'Player')}
+        {field('locale', 'Language')}
+        {field('consent', 'Consent', options('granted', 'denied', 'unknown'))}
+        {field('childDirected', 'Directed at children', options('no', 'yes'))}
+      </Box>
+      <div>
+        <Button variant="contained" disabled={isRunning || request.placement === ''} onClick={ask}>
+          What would happen?
+        </Button>
+      </div>
+      <div aria-live="polite">
+        {result && (
+          <DecisionSummary
+            decision={result.decision}
+            explain={result.explain ?? result.decision.explain ?? []}
+          />
+        )}
+      </div>
+    </Box>
+  );
+}
+
+const fieldsStyle = {
+  display: 'grid',
+  gap: 2,
+  gridTemplateColumns: 'repeat(auto-fill, minmax(180px, 1fr))',
+};
+
+const options = (...names: string[]) =>
+  names.map((name) => (
+    <MenuItem key={name} value={name}>
+      {name}
+    </MenuItem>
+  ));

@@ -1,0 +1,89 @@
+import { toHttpError } from '../api/problem.ts';
+import type { Role } from './roles.ts';
+
+/** Who is signed in. */
+export interface SessionInfo {
+  user: { id: string; email: string; name: string; role: Role; code_enabled?: boolean };
+  account: { id: string; name: string };
+  csrf_token: string;
+  expires_at: string;
+}
+
+export interface Credentials {
+  email: string;
+  password: string;
+  code?: string;
+}
+
+export interface SetUp {
+  token: string;
+  email: string;
+  name: string;
+  password: string;
+}
+
+export interface Passwords {
+  current: string;
+  next: string;
+}
+
+/** The session of this browser. Its secret is a cookie that no script can read. */
+export interface Session {
+  /** Asked of the service once, and then remembered. */
+  read(): Promise<SessionInfo>;
+  signIn(credentials: Credentials): Promise<void>;
+  /** Makes the user of a one-time link, and signs them in. */
+  setUp(details: SetUp): Promise<void>;
+  /** Ends every other session of the user, and makes a new one. */
+  changePassword(passwords: Passwords): Promise<void>;
+  signOut(): Promise<void>;
+  forget(): void;
+  /** Goes with every request that changes something; empty when nobody is signed in. */
+  csrfToken(): string;
+}
+
+const address = '/panel/api/session';
+
+export function createSession(): Session {
+  let info: Promise<SessionInfo> | undefined;
+  let csrf = '';
+
+  async function ask(path: string, body?: object): Promise<SessionInfo> {
+    const headers = { 'Content-Type': 'application/json', 'Trueward-Csrf': csrf };
+    const init = body && { method: 'POST', headers, body: JSON.stringify(body) };
+    const response = await fetch(path, init);
+    if (!response.ok) throw await toHttpError(response);
+    const answer = (await response.json()) as SessionInfo;
+    csrf = answer.csrf_token;
+    return answer;
+  }
+  /** Signs in: the answer tells of a new session. */
+  async function adopt(path: string, body: object): Promise<void> {
+    const answer = await ask(path, body);
+    info = Promise.resolve(answer);
+  }
+  function read(): Promise<SessionInfo> {
+    info ??= ask(address);
+    info.catch(forget);
+    return info;
+  }
+  function forget(): void {
+    info = undefined;
+    csrf = '';
+  }
+
+  return {
+    read,
+    forget,
+    csrfToken: () => csrf,
+    signIn: (credentials) => adopt(address, credentials),
+    setUp: (details) => adopt('/panel/api/setup', details),
+    changePassword: (passwords) => adopt('/panel/api/account/password', passwords),
+    async signOut() {
+      const headers = { 'Trueward-Csrf': csrf };
+      const isSignedIn = csrf !== '';
+      forget();
+      if (isSignedIn) await fetch(address, { method: 'DELETE', headers });
+    },
+  };
+}

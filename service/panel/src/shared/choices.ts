@@ -1,0 +1,18 @@
+import { inWords } from './status-chip.tsx';
+
+/** Choices of a closed list of words. */
+export const words = (...names: string[]): { id: string; name: string }[] =>
+  names.map((name) => ({ id: name, name: inWords(name) }));
+
+export const statusChoices = words('active', 'paused');
+export const deviceChoices = words('desktop', 'mobile', 'tablet');
+export const mediaFormatChoices = words('video', 'image', 'html');
+
+/** The events that a webhook can be told. */
+export const eventChoices = [
+  { id: 'decision.served', name: 'Impression verified' },
+  { id: 'decision.rewarded', name: 'Reward earned' },
+  { id: 'policy.blocked', name: 'Request blocked by a rule' },
+  { id: 'creative.review_updated', name: 'Creative reviewed' },
+  { id: 'kill_switch.changed', name: 'Kill switch changed' },
+];

@@ -1,0 +1,38 @@
+import ContentCopyIcon from '@mui/icons-material/ContentCopy';
+import { Box, Button } from '@mui/material';
+import { useState } from 'react';
+
+/** A text to be copied by one click. */
+export function CopyText({ text, label }: { text: string; label: string }) {
+  const [said, setSaid] = useState('');
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('Copied.');
+    } catch {
+      // Without https there is no clipboard; the text can still be selected.
+      setSaid('This browser does not copy here: select the text.');
+    }
+  }
+  return (
+    <Box sx={{ display: 'flex', flexWrap: 'wrap', alignItems: 'center', gap: 1 }}>
+      <Box
+        component="code"
+        aria-label={label}
+        role="group"
+        sx={{
+          overflowWrap: 'anywhere',
+          padding: 1,
+          borderRadius: 1,
+          backgroundColor: 'action.hover',
+        }}
+      >
+        {text}
+      </Box>
+      <Button size="small" startIcon={<ContentCopyIcon />} onClick={() => void copy()}>
+        Copy
+      </Button>
+      <span role="status">{said}</span>
+    </Box>
+  );
+}

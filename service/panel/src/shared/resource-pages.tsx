@@ -1,0 +1,100 @@
+import { Card, CardContent } from '@mui/material';
+import type { ReactElement, ReactNode } from 'react';
+import {
+  Create,
+  DataTable,
+  DeleteWithConfirmButton,
+  Edit,
+  List,
+  SaveButton,
+  SearchInput,
+  Show,
+  SimpleForm,
+  Toolbar,
+  useRecordContext,
+} from 'react-admin';
+import { RecordFacts } from './record-facts.tsx';
+
+const search = [<SearchInput key="q" source="q" alwaysOn aria-label="Search" />];
+
+interface ListPageProps {
+  /** The columns. */
+  children: ReactNode;
+  filters?: ReactElement[];
+  sort?: { field: string; order: 'ASC' | 'DESC' };
+  actions?: ReactElement | false;
+}
+
+/** A list that can be searched and sorted; a click on a row opens it. */
+export function ListPage({ children, filters = search, sort, actions }: ListPageProps) {
+  return (
+    <List
+      filters={filters}
+      exporter={false}
+      perPage={25}
+      sort={sort ?? { field: 'name', order: 'ASC' }}
+      {...(actions === undefined ? {} : { actions })}
+    >
+      <DataTable bulkActionButtons={false}>{children}</DataTable>
+    </List>
+  );
+}
+
+interface FormPageProps {
+  /** The fields. */
+  children: ReactNode;
+  /** Makes what is sent of what was filled in. */
+  transform?(values: Record<string, unknown>): Record<string, unknown>;
+}
+
+const unchanged = (values: Record<string, unknown>) => values;
+
+/** Makes one, and shows the list then. */
+export function CreatePage({ children, transform = unchanged }: FormPageProps) {
+  return (
+    <Create redirect="list" transform={transform}>
+      <SimpleForm>{children}</SimpleForm>
+    </Create>
+  );
+}
+
+/** Changes one. Waits for the service: what is shown as saved is saved. */
+export function EditPage({ children, transform = unchanged }: FormPageProps) {
+  return (
+    <Edit mutationMode="pessimistic" redirect="list" transform={transform}>
+      <SimpleForm toolbar={<EditToolbar />}>{children}</SimpleForm>
+    </Edit>
+  );
+}
+
+/** Saves, and archives after a question. */
+export function EditToolbar() {
+  return (
+    <Toolbar sx={{ justifyContent: 'space-between' }}>
+      <SaveButton />
+      <DeleteWithConfirmButton label="Archive" mutationMode="pessimistic" />
+    </Toolbar>
+  );
+}
+
+/** What who may not change it sees: all of it. */
+export function ShowPage() {
+  return (
+    <Show>
+      <ShownRecord />
+    </Show>
+  );
+}
+
+/** All members of the record that is shown. */
+export function ShownRecord() {
+  const record = useRecordContext();
+  if (!record) return null;
+  return (
+    <Card variant="elevation" elevation={0}>
+      <CardContent>
+        <RecordFacts record={record} />
+      </CardContent>
+    </Card>
+  );
+}

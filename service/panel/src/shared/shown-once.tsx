@@ -1,0 +1,40 @@
+import {
+  Alert,
+  Button,
+  Dialog,
+  DialogActions,
+  DialogContent,
+  DialogContentText,
+  DialogTitle,
+} from '@mui/material';
+import { CopyText } from './copy-text.tsx';
+
+interface Props {
+  /** Absent: there is nothing to show. */
+  text: string | undefined;
+  title: string;
+  /** What to do with it. */
+  advice: string;
+  onClose(): void;
+}
+
+/** A secret that the service shows once. It is closed by its button only, never by a stray click. */
+export function ShownOnce({ text, title, advice, onClose }: Props) {
+  return (
+    <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">
+      <DialogTitle id="shown-once-title">{title}</DialogTitle>
+      <DialogContent>
+        <Alert severity="warning" sx={{ marginBottom: 2 }}>
+          It is shown this once. Nobody can read it again.
+        </Alert>
+        <DialogContentText sx={{ marginBottom: 1 }}>{advice}</DialogContentText>
+        <CopyText text={text ?? ''} label={title} />
+      </DialogContent>
+      <DialogActions>
+        <Button variant="contained" onClick={onClose}>
+          I have stored it
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

@@ -1,0 +1,39 @@
+import { Chip } from '@mui/material';
+
+const colors: Record<string, 'success' | 'warning' | 'error' | 'default'> = {
+  active: 'success',
+  enabled: 'success',
+  approved: 'success',
+  delivered: 'success',
+  earned: 'success',
+  filled: 'success',
+  accepted: 'success',
+  chosen: 'success',
+  pending: 'warning',
+  pending_review: 'warning',
+  paused: 'warning',
+  suspended: 'warning',
+  no_fill: 'warning',
+  blocked: 'error',
+  rejected: 'error',
+  denied: 'error',
+  expired: 'error',
+  failed: 'error',
+  disabled: 'error',
+  on: 'error',
+};
+
+/** A status in words; its colour only repeats what the word says. */
+export function StatusChip({ status }: { status: string }) {
+  return (
+    <Chip
+      size="small"
+      variant="outlined"
+      color={colors[status] ?? 'default'}
+      label={inWords(status)}
+    />
+  );
+}
+
+/** `pending_review` → `pending review` */
+export const inWords = (name: string): string => name.replaceAll('_', ' ');

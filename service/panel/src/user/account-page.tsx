@@ -1,0 +1,76 @@
+import { Button } from '@mui/material';
+import { useEffect, useState } from 'react';
+import { Form, minLength, PasswordInput, required, useNotify } from 'react-admin';
+import { messageOf } from '../api/problem.ts';
+import type { Passwords, Session, SessionInfo } from '../session/session.ts';
+import { Facts } from '../shared/facts.tsx';
+import { Page } from '../shared/page.tsx';
+import { PanelCard } from '../shared/panel-card.tsx';
+import { OneTimeCodes } from './one-time-codes.tsx';
+
+/** The password and the one-time codes of whoever is signed in. */
+export function AccountPage({ session }: { session: Session }) {
+  const [info, setInfo] = useState<SessionInfo>();
+  useEffect(() => {
+    let isShown = true;
+    void session.read().then((read) => isShown && setInfo(read));
+    return () => {
+      isShown = false;
+    };
+  }, [session]);
+  return (
+    <Page title="Your account">
+      {info && (
+        <Facts
+          facts={{
+            Name: info.user.name,
+            'E-mail': info.user.email,
+            Role: info.user.role,
+            Account: info.account.name,
+          }}
+        />
+      )}
+      <PanelCard title="Password">
+        <ChangePassword session={session} />
+      </PanelCard>
+      <PanelCard title="One-time codes">
+        {info && <OneTimeCodes isOnAtFirst={info.user.code_enabled ?? false} />}
+      </PanelCard>
+    </Page>
+  );
+}
+
+function ChangePassword({ session }: { session: Session }) {
+  const notify = useNotify();
+  const [count, setCount] = useState(0);
+  async function change(passwords: object): Promise<void> {
+    try {
+      await session.changePassword(passwords as Passwords);
+      notify('Your password is changed. Other sessions of yours have ended.', { type: 'success' });
+      // An empty form again: nothing of a password stays in the page.
+      setCount(count + 1);
+    } catch (error) {
+      notify(messageOf(error), { type: 'error' });
+    }
+  }
+  return (
+    <Form key={count} onSubmit={change} noValidate>
+      <PasswordInput
+        source="current"
+        label="Password until now"
+        autoComplete="current-password"
+        validate={required()}
+      />
+      <PasswordInput
+        source="next"
+        label="New password"
+        autoComplete="new-password"
+        helperText="At least 12 characters."
+        validate={[required(), minLength(12)]}
+      />
+      <Button type="submit" variant="contained">
+        Change it
+      </Button>
+    </Form>
+  );
+}

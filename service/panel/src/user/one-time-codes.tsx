@@ -1,0 +1,71 @@
+import { Button, Link, Typography } from '@mui/material';
+import { useState } from 'react';
+import { Form, PasswordInput, required, TextInput } from 'react-admin';
+import { useAction } from '../api/use-call.ts';
+import { CopyText } from '../shared/copy-text.tsx';
+
+const address = '/panel/api/account/codes';
+
+/** A second proof at sign-in, from an authenticator app: turned on, and off again. */
+export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
+  const [isOn, setOn] = useState(isOnAtFirst);
+  const start = useAction<{ secret: string; otpauth_url: string }>({ changes: false });
+  if (isOn) return <TurnOff onDone={() => setOn(false)} />;
+  if (!start.result) {
+    return (
+      <>
+        <Typography sx={{ marginBottom: 1 }}>
+          Beside your password, signing in then asks for six digits from an app on your phone.
+        </Typography>
+        <Button variant="contained" disabled={start.isRunning} onClick={() => start.run(address)}>
+          Turn on
+        </Button>
+      </>
+    );
+  }
+  const { secret, otpauth_url: link } = start.result;
+  return (
+    <>
+      <Typography>
+        <Link href={link}>Open your authenticator app</Link>, or type this text into it:
+      </Typography>
+      <CopyText text={secret} label="Secret of the one-time codes" />
+      <ConfirmCode onDone={() => setOn(true)} />
+    </>
+  );
+}
+
+function ConfirmCode({ onDone }: { onDone(): void }) {
+  const { run, isRunning } = useAction({ done: 'One-time codes are on.', onDone });
+  return (
+    <Form onSubmit={(body: object) => run(`${address}/confirm`, { body })} noValidate>
+      <TextInput
+        source="code"
+        label="The six digits that it shows now"
+        autoComplete="one-time-code"
+        validate={required()}
+      />
+      <Button type="submit" variant="contained" disabled={isRunning}>
+        Confirm
+      </Button>
+    </Form>
+  );
+}
+
+function TurnOff({ onDone }: { onDone(): void }) {
+  const { run, isRunning } = useAction({ done: 'One-time codes are off.', onDone });
+  return (
+    <Form onSubmit={(body: object) => run(address, { method: 'DELETE', body })} noValidate>
+      <Typography>One-time codes are on.</Typography>
+      <PasswordInput
+        source="password"
+        label="Your password"
+        autoComplete="current-password"
+        validate={required()}
+      />
+      <Button type="submit" variant="outlined" color="error" disabled={isRunning}>
+        Turn off
+      </Button>
+    </Form>
+  );
+}

@@ -1,0 +1,75 @@
+import { useState } from 'react';
+import {
+  Create,
+  DataTable,
+  email,
+  required,
+  SelectInput,
+  SimpleForm,
+  TextInput,
+  useRedirect,
+} from 'react-admin';
+import { roles } from '../session/roles.ts';
+import { TimeColumn } from '../shared/columns.tsx';
+import { EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { ShownOnce } from '../shared/shown-once.tsx';
+
+const roleChoices = roles.map(({ id, name, may }) => ({ id, name: `${name}: ${may}` }));
+
+export const UserList = () => (
+  <ListPage sort={{ field: 'email', order: 'ASC' }}>
+    <DataTable.Col source="name" label="Name" />
+    <DataTable.Col source="email" label="E-mail" />
+    <DataTable.Col source="role" label="Role" />
+    <DataTable.Col
+      label="One-time codes"
+      render={(user) => (user['code_enabled'] === true ? 'on' : 'off')}
+    />
+    <TimeColumn source="last_sign_in_at" label="Last signed in" />
+  </ListPage>
+);
+
+/** The link is shown once; whoever gets it chooses a password by it. */
+export function UserCreate() {
+  const redirect = useRedirect();
+  const [link, setLink] = useState<string>();
+  return (
+    <>
+      <Create
+        mutationOptions={{
+          onSuccess: (made: { id: string; invite_url?: string }) => setLink(made.invite_url),
+        }}
+      >
+        <SimpleForm>
+          <UserFields isNew />
+        </SimpleForm>
+      </Create>
+      <ShownOnce
+        text={link}
+        title="The invitation"
+        advice="Send this link to them. It works once, for 24 hours."
+        onClose={() => redirect('list', 'users')}
+      />
+    </>
+  );
+}
+
+export const UserEdit = () => (
+  <EditPage>
+    <UserFields isNew={false} />
+  </EditPage>
+);
+
+const UserFields = ({ isNew }: { isNew: boolean }) => (
+  <>
+    <TextInput
+      source="email"
+      type="email"
+      label="E-mail"
+      validate={[required(), email()]}
+      readOnly={!isNew}
+    />
+    <TextInput source="name" label="Name" validate={required()} />
+    <SelectInput source="role" label="Role" choices={roleChoices} validate={required()} />
+  </>
+);

@@ -1,0 +1,108 @@
+import { Box, Button, MenuItem, TextField } from '@mui/material';
+import type { Webhook } from '@trueward/protocol/wire';
+import { useState } from 'react';
+import { useCanAccess, useRecordContext } from 'react-admin';
+import { query } from '../api/resources.ts';
+import { useAction } from '../api/use-call.ts';
+import { OverlapDialog } from '../shared/overlap-dialog.tsx';
+import { PanelCard } from '../shared/panel-card.tsx';
+import { ShownOnce } from '../shared/shown-once.tsx';
+import { secretAdvice } from './secret-advice.ts';
+import { WebhookHealth } from './webhook-health.tsx';
+
+const dayMs = 86_400_000;
+
+/** What can be done with a webhook beside changing it: a test, what it missed, a new secret. */
+export function WebhookActions() {
+  const webhook = useRecordContext<Webhook>();
+  const { canAccess: mayRotate = false } = useCanAccess({
+    resource: 'webhooks',
+    action: 'rotate_secret',
+  });
+  if (!webhook) return null;
+  return (
+    <PanelCard title="Health">
+      <WebhookHealth />
+      <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 2 }}>
+        <TestEvent webhook={webhook} />
+        <Recover webhook={webhook} />
+        {mayRotate && <RotateSecret webhook={webhook} />}
+      </Box>
+    </PanelCard>
+  );
+}
+
+function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
+  const [type, setType] = useState<string>(events[0] ?? '');
+  const { run, isRunning } = useAction({ done: 'A test event is on its way.' });
+  return (
+    <>
+      <TextField
+        select
+        size="small"
+        label="Test event"
+        value={type}
+        onChange={({ target }) => setType(target.value)}
+        sx={{ minWidth: 200 }}
+      >
+        {events.map((each) => (
+          <MenuItem key={each} value={each}>
+            {each}
+          </MenuItem>
+        ))}
+      </TextField>
+      <Button
+        variant="outlined"
+        disabled={isRunning}
+        onClick={() => run(`/v1/webhooks/${id}/test`, { body: { type } })}
+      >
+        Send
+      </Button>
+    </>
+  );
+}
+
+function Recover({ webhook: { id } }: { webhook: Webhook }) {
+  const { run, isRunning } = useAction({ done: 'What it missed in the last day is sent again.' });
+  const since = () => new Date(Date.now() - dayMs).toISOString();
+  return (
+    <Button
+      variant="outlined"
+      disabled={isRunning}
+      onClick={() => run(query(`/v1/webhooks/${id}/recover`, { since: since() }))}
+    >
+      Send again what it missed in 24 h
+    </Button>
+  );
+}
+
+function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
+  const [isAsking, setAsking] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  const { run } = useAction<Webhook>({ onDone: (changed) => setSecret(changed.secret) });
+  return (
+    <>
+      <Button variant="outlined" onClick={() => setAsking(true)}>
+        New signing secret
+      </Button>
+      {isAsking && (
+        <OverlapDialog
+          title="Make a new signing secret?"
+          text="Until the overlap ends, every webhook carries two signatures: your server may verify with either."
+          confirm="Make it"
+          onClose={() => setAsking(false)}
+          onConfirm={(overlapS) => {
+            setAsking(false);
+            run(`/v1/webhooks/${id}/rotate_secret`, { body: { overlap_s: overlapS } });
+          }}
+        />
+      )}
+      <ShownOnce
+        text={secret}
+        title="The new signing secret"
+        advice={secretAdvice}
+        onClose={() => setSecret(undefined)}
+      />
+    </>
+  );
+}

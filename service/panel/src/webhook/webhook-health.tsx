@@ -1,0 +1,36 @@
+import type { Delivery, Webhook } from '@trueward/protocol/wire';
+import { useRecordContext } from 'react-admin';
+import type { Page } from '../api/cursors.ts';
+import { query } from '../api/resources.ts';
+import { useRead } from '../api/use-call.ts';
+
+const reasons = {
+  gone: 'Turned off: its server said that it is gone.',
+  failing: 'Turned off: it failed for five days.',
+  operator: 'Turned off by an operator.',
+};
+
+/** How a webhook does, by its newest deliveries. */
+export function WebhookHealth() {
+  const webhook = useRecordContext<Webhook>();
+  const { data } = useRead<Page<Delivery>>(
+    webhook && query(`/v1/webhooks/${webhook.id}/deliveries`, { limit: 20 }),
+  );
+  if (webhook?.disabled_reason) return <>{reasons[webhook.disabled_reason]}</>;
+  if (!data) return <>…</>;
+  return <>{describeHealth(data.data)}</>;
+}
+
+/** `18 of the last 20 arrived, 2 failed.` */
+function describeHealth(deliveries: readonly Delivery[]): string {
+  if (deliveries.length === 0) return 'Nothing was sent yet.';
+  const count = (state: Delivery['state']) =>
+    deliveries.filter((delivery) => delivery.state === state).length;
+  const failed = count('failed');
+  const waiting = count('pending');
+  return [
+    `${count('delivered')} of the last ${deliveries.length} arrived`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(waiting === 0 ? [] : [`${waiting} on their way`]),
+  ].join(', ');
+}

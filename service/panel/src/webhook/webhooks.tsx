@@ -1,0 +1,95 @@
+import { Box } from '@mui/material';
+import type { Webhook } from '@trueward/protocol/wire';
+import { useState } from 'react';
+import {
+  CheckboxGroupInput,
+  Create,
+  DataTable,
+  Edit,
+  required,
+  SelectInput,
+  Show,
+  SimpleForm,
+  TextInput,
+  useRedirect,
+} from 'react-admin';
+import { eventChoices, words } from '../shared/choices.ts';
+import { StatusColumn } from '../shared/columns.tsx';
+import { EditToolbar, ListPage, ShownRecord } from '../shared/resource-pages.tsx';
+import { ShownOnce } from '../shared/shown-once.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { secretAdvice } from './secret-advice.ts';
+import { WebhookActions } from './webhook-actions.tsx';
+import { WebhookHealth } from './webhook-health.tsx';
+
+export const WebhookList = () => (
+  <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
+    <DataTable.Col source="url" label="Address" />
+    <DataTable.Col label="Events" render={({ events }) => (events as string[]).join(', ')} />
+    <StatusColumn source="status" label="Status" />
+    <DataTable.Col label="Health">
+      <WebhookHealth />
+    </DataTable.Col>
+  </ListPage>
+);
+
+/** The secret comes with the answer, once: it is shown before anything else. */
+export function WebhookCreate() {
+  const redirect = useRedirect();
+  const [secret, setSecret] = useState<string>();
+  return (
+    <>
+      <Create mutationOptions={{ onSuccess: (made: Webhook) => setSecret(made.secret) }}>
+        <SimpleForm>
+          <WebhookFields />
+        </SimpleForm>
+      </Create>
+      <ShownOnce
+        text={secret}
+        title="The signing secret"
+        advice={secretAdvice}
+        onClose={() => redirect('list', 'webhooks')}
+      />
+    </>
+  );
+}
+
+export const WebhookEdit = () => (
+  <Edit mutationMode="pessimistic" redirect={false} sx={{ marginBottom: 2 }}>
+    <SimpleForm toolbar={<EditToolbar />}>
+      <WebhookFields />
+      <SelectInput source="status" label="Status" choices={words('enabled', 'disabled')} />
+    </SimpleForm>
+    <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
+      <WebhookActions />
+      <Deliveries canRedeliver />
+    </Box>
+  </Edit>
+);
+
+export const WebhookShow = () => (
+  <Show>
+    <ShownRecord />
+    <Box sx={{ padding: 2 }}>
+      <Deliveries canRedeliver={false} />
+    </Box>
+  </Show>
+);
+
+const WebhookFields = () => (
+  <>
+    <TextInput
+      source="url"
+      type="url"
+      label="Address of your server"
+      helperText="With https://"
+      validate={required()}
+    />
+    <CheckboxGroupInput
+      source="events"
+      label="Events"
+      choices={eventChoices}
+      validate={required()}
+    />
+  </>
+);
