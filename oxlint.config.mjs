@@ -11,6 +11,7 @@ const serviceDomain = [
   'event',
   'inspect',
   'key',
+  'media',
   'report',
   'resource',
   'reward',

@@ -34,6 +34,8 @@ import { createSessionAccess } from './http/session-access.ts';
 import { createSessionCookie } from './http/session-cookie.ts';
 import { addValidation } from './http/validation.ts';
 import type { ServiceMetrics } from './http/service-metrics.ts';
+import type { AuditLog } from './audit/audit-log.ts';
+import type { MediaStore } from './media/media-store.ts';
 import type { RunOperation } from './http/operations.ts';
 import type { LiveTail } from './inspect/live-tail.ts';
 import type { ManageKeys } from './key/manage-keys.ts';
@@ -82,6 +84,8 @@ export interface AppParts {
   metrics: ServiceMetrics;
   metricsToken: string | undefined;
   mediaDirectory: string;
+  mediaStore: MediaStore;
+  audit: AuditLog;
   /** Aborts when the service is about to stop, while it still takes requests. */
   draining: AbortSignal;
   /** Aborts when the service stops. */

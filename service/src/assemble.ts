@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Webhook } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -19,6 +20,8 @@ import {
 } from './http/service-metrics.ts';
 import { createRateLimiter } from './http/rate-limits.ts';
 import { createLiveTail } from './inspect/live-tail.ts';
+import { createFolderStore } from './media/folder-store.ts';
+import { createS3Store } from './media/s3-store.ts';
 import { startKeyUse } from './key/key-use.ts';
 import { createManageKeys } from './key/manage-keys.ts';
 import { readMasterKey } from './key/master-key.ts';
@@ -205,6 +208,10 @@ async function wire(
     onUse: keyUse.touch,
     onLeak: createRecordLeak(database, audit, clock),
     mediaDirectory: config.mediaDirectory,
+    mediaStore: config.mediaBucket
+      ? createS3Store(config.mediaBucket)
+      : createFolderStore(join(config.dataDirectory, 'media')),
+    audit,
     draining: draining.signal,
     stopping: stopping.signal,
     clock,

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import { readSettings } from './config/read-settings.ts';
+import { ConfigError, readSettings } from './config/read-settings.ts';
 import type { SettingName } from './config/settings.ts';
 import { defaultRateLimits, type RateLimits } from './http/rate-limits.ts';
+import type { S3Bucket } from './media/s3-store.ts';
 import type { PostgresLimits } from './store/postgres.ts';
 
 /** What the service is started with. */
@@ -22,6 +23,8 @@ export interface Config {
   drainMs: number;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;
+  /** Where uploaded media are; absent: a folder beside the database. */
+  mediaBucket?: S3Bucket;
   /** Seeds a demo account, prints its keys, and lets sandbox webhooks go to this machine. */
   development: boolean;
   /** 32 bytes in base64 that encrypt secrets at rest; absent: a file in the data folder. */
@@ -61,10 +64,27 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
     drainMs: number('DRAIN_S') * 1_000,
     mediaDirectory: resolve(text('TRUEWARD_MEDIA_DIR')),
+    ...readBucket(values),
     development: text('TRUEWARD_DEVELOPMENT') === '1',
     ...(masterKey === undefined ? {} : { masterKey }),
     ...(text('RATE_LIMITS') === 'off' ? {} : { rateLimits: defaultRateLimits }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
     logLevel: text('LOG_LEVEL'),
   };
+}
+
+/** @throws ConfigError when only a part of it is there. */
+function readBucket(values: ReadonlyMap<SettingName, string | undefined>): {
+  mediaBucket?: S3Bucket;
+} {
+  const url = values.get('MEDIA_S3_URL')?.replace(/\/+$/, '');
+  const keyId = values.get('MEDIA_S3_KEY_ID');
+  const secret = values.get('MEDIA_S3_SECRET');
+  if (url === undefined && keyId === undefined && secret === undefined) return {};
+  if (url === undefined || keyId === undefined || secret === undefined) {
+    throw new ConfigError([
+      'MEDIA_S3_URL, MEDIA_S3_KEY_ID and MEDIA_S3_SECRET belong together: set all or none.',
+    ]);
+  }
+  return { mediaBucket: { url, region: values.get('MEDIA_S3_REGION') ?? '', keyId, secret } };
 }

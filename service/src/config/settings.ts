@@ -95,6 +95,29 @@ export const settings = {
     valid: anything,
     fallback: 'demo/creatives/dist',
   },
+  MEDIA_S3_URL: {
+    about:
+      'a bucket of S3, or of what speaks like it, for uploads; unset: media in the data folder',
+    expected: 'an http or https address with the bucket in its path',
+    valid: isUrlOf('http:', 'https:'),
+  },
+  MEDIA_S3_REGION: {
+    about: 'the region of the bucket',
+    expected: 'a region',
+    valid: anything,
+    fallback: 'us-east-1',
+  },
+  MEDIA_S3_KEY_ID: {
+    about: 'the access key of the bucket',
+    expected: 'an access key',
+    valid: anything,
+  },
+  MEDIA_S3_SECRET: {
+    about: 'the secret of that key',
+    expected: 'a secret',
+    valid: anything,
+    secret: true,
+  },
   TRUEWARD_MASTER_KEY: {
     about: 'encrypts secrets at rest; unset: master.key in the data folder',
     expected: '32 bytes in base64',

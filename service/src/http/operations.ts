@@ -57,5 +57,5 @@ export function createRunOperation({
 }
 
 /** How the audit log names who did it: people by what they are known by. */
-const actorOf = (principal: Principal): string =>
+export const actorOf = (principal: Principal): string =>
   principal.kind === 'session' ? principal.email : principal.keyId;

@@ -80,7 +80,10 @@ function fromFastify(error: unknown): ProblemError | undefined {
   }
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ProblemError('body_too_large', 'A body may have at most 64 KiB.');
+      return new ProblemError(
+        'body_too_large',
+        'The body is larger than this address takes: 64 KiB, and 20 MiB for media.',
+      );
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ProblemError('unsupported_media_type', 'Send the body as application/json.');
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':

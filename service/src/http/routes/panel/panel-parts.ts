@@ -1,5 +1,7 @@
 import type { TryRequest } from '../../../decision/try-request.ts';
+import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { LiveTail } from '../../../inspect/live-tail.ts';
+import type { MediaStore } from '../../../media/media-store.ts';
 import type { ReadReward } from '../../../reward/reward-status.ts';
 import type { Database } from '../../../store/database.ts';
 import type { EventBodies } from '../../../webhook/event-body.ts';
@@ -12,6 +14,8 @@ import type { SessionCookie } from '../../session-cookie.ts';
 export interface PanelParts {
   database: Database;
   users: Users;
+  audit: AuditLog;
+  mediaStore: MediaStore;
   cookie: SessionCookie;
   limiter: RateLimiter;
   runOperation: RunOperation;

@@ -3,6 +3,7 @@ import { addSessionCheck, type SessionAccess } from '../../session-access.ts';
 import { addAccountRoutes } from './account.ts';
 import { addInspectionRoutes } from './inspection.ts';
 import { addLiveRoute } from './live.ts';
+import { addMediaUpload } from './media-upload.ts';
 import { addPanelFiles } from './panel-files.ts';
 import type { PanelParts } from './panel-parts.ts';
 import { addSessionRoutes } from './session.ts';
@@ -25,5 +26,6 @@ export async function addPanel(
     addAccountRoutes(api, parts);
     addInspectionRoutes(api, parts);
     addLiveRoute(api, parts);
+    await addMediaUpload(api, parts);
   });
 }

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { AwsClient } from 'aws4fetch';
+import type { MediaStore } from './media-store.ts';
+
+/** A bucket of S3 or of what speaks like it. */
+export interface S3Bucket {
+  /** With the bucket in its path: `https://s3.eu-central-1.amazonaws.com/ads`. */
+  url: string;
+  region: string;
+  keyId: string;
+  secret: string;
+}
+
+const timeoutMs = 30_000;
+
+/** Keeps files in a bucket; the service reads them for players, so the bucket stays private. */
+export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaStore {
+  const client = new AwsClient({
+    accessKeyId: keyId,
+    secretAccessKey: secret,
+    service: 's3',
+    region,
+    retries: 2,
+  });
+  const send = async (method: string, name: string, init: RequestInit = {}): Promise<Response> => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await client.fetch(`${url}/${name}`, { method, signal, ...init });
+    if (response.ok || response.status === 404) return response;
+    const text = await response.text();
+    throw new Error(`The media store answered ${response.status}: ${text.slice(0, 200)}`);
+  };
+  return {
+    async put(name, body, type) {
+      const response = await send('PUT', name, {
+        body: new Uint8Array(body),
+        headers: {
+          'content-type': type,
+          // So that the signature covers the content.
+          'x-amz-content-sha256': createHash('sha256').update(body).digest('hex'),
+        },
+      });
+      if (!response.ok) throw new Error('The media store has no such bucket.');
+    },
+    async find(name) {
+      const head = await send('HEAD', name);
+      if (!head.ok) return undefined;
+      return {
+        bytes: Number(head.headers.get('content-length')),
+        async read(range) {
+          const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
+          const { body, ok } = await send('GET', name, { headers });
+          if (!ok || !body) throw new Error(`The media store has lost ${name}.`);
+          return Readable.fromWeb(body as ReadableStream);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createSteerableClock,
+  type InProcessService,
+  startInProcess,
+} from '../in-process-service.ts';
+import { type PanelClient, signInOwner } from './panel-client.ts';
+
+let running: InProcessService;
+let owner: PanelClient;
+beforeAll(async () => {
+  running = await startInProcess({ clock: createSteerableClock(Date.now()) });
+  owner = await signInOwner(running);
+});
+afterAll(() => running.stop());
+
+const demo = (file: string): Buffer =>
+  readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
+
+interface Taken {
+  url: string;
+  sha256: string;
+  bytes: number;
+  mime: string;
+  detail?: string;
+}
+const upload = (body: Buffer | string, type = 'application/octet-stream', name = 'file') =>
+  owner.send<Taken>(
+    'POST',
+    `/panel/api/media?name=${encodeURIComponent(name)}`,
+    new Blob([typeof body === 'string' ? body : new Uint8Array(body)]),
+    { 'content-type': type },
+  );
+const serve = (address: string, headers = {}) =>
+  fetch(running.url + new URL(address).pathname, { headers });
+const stored = () => readdirSync(join(running.config.dataDirectory, 'media'));
+
+test('a video is stored by its content, and what it holds is read out of it', async () => {
+  const body = demo('meadow.mp4');
+  const { status, body: taken } = await upload(body, 'video/mp4', 'meadow.mp4');
+  expect(status).toBe(201);
+  expect(taken).toEqual({
+    url: `http://service.test/media/${taken.sha256}.mp4`,
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    bytes: body.length,
+    mime: 'video/mp4',
+    width: 640,
+    height: 360,
+    duration_ms: 12_000,
+    video_codec: 'avc1.42c01e',
+    audio_codec: 'mp4a.40.2',
+  });
+  await upload(body);
+  expect(stored()).toEqual([`${taken.sha256}.mp4`]);
+
+  const whole = await serve(taken.url);
+  expect(Buffer.from(await whole.arrayBuffer()).equals(body)).toBe(true);
+  expect(Object.fromEntries(whole.headers)).toMatchObject({
+    'content-type': 'video/mp4',
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'cross-origin',
+    'access-control-allow-origin': '*',
+    'content-security-policy': expect.stringMatching(/^sandbox; default-src 'none'/) as string,
+  });
+  const part = await serve(taken.url, { range: 'bytes=4-7' });
+  expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
+    206,
+    `bytes 4-7/${body.length}`,
+    'ftyp',
+  ]);
+  expect((await serve(taken.url, { range: `bytes=${body.length}-` })).status).toBe(416);
+});
+
+test.each([
+  [
+    'meadow.webm',
+    'video/webm',
+    { width: 640, height: 360, duration_ms: 12_007, audio_codec: 'opus' },
+  ],
+  ['harbour.png', 'image/png', { width: 1_200, height: 675 }],
+  ['meadow-poster.jpg', 'image/jpeg', { width: 640, height: 360 }],
+  ['lantern.html', 'text/html', {}],
+])('%s is %s', async (file, mime, facts) => {
+  const { status, body } = await upload(demo(file), mime, file);
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ mime, ...facts });
+});
+
+const script = '<script>document.title="ran"</script>';
+const hugePng = (() => {
+  const body = Buffer.from(demo('harbour.png'));
+  body.writeUInt32BE(60_000, 16);
+  body.writeUInt32BE(60_000, 20);
+  return body;
+})();
+const box = (type: string, content = '') => {
+  const body = Buffer.from(`0000${type}${content}`, 'latin1');
+  body.writeUInt32BE(body.length);
+  return body;
+};
+
+test.each([
+  ['a page that is sent as a picture', `<!doctype html>${script}`, 'image/png', /is text\/html/],
+  ['a picture that is sent as a page', demo('harbour.png'), 'text/html', /is image\/png/],
+  ['text that begins a page with something else', `hello <html>${script}`, '', /is none of/],
+  ['a program', Buffer.from('MZ\x90\0\x03\0\0\0', 'latin1'), 'image/png', /is none of/],
+  ['an archive', Buffer.from('PK\x03\x04aaaaaaaaaaaaaaaaaaaa', 'latin1'), '', /is none of/],
+  ['a document', '%PDF-1.7\n', 'application/pdf', /is none of/],
+  [
+    'a script that begins as a GIF',
+    `GIF89a/*${'a'.repeat(40)}*/=alert(1)//;`,
+    'image/gif',
+    /measures|cannot be read/,
+  ],
+  ['half of a video', demo('meadow.mp4').subarray(0, 120_000), 'video/mp4', /its end is missing/],
+  ['a video without its last bytes', demo('meadow.mp4').subarray(0, -1), '', /its end is missing/],
+  ['the beginning of a video', demo('meadow.mp4').subarray(0, 30), '', /its end is missing/],
+  ['half of a WebM', demo('meadow.webm').subarray(0, 100_000), '', /its end is missing/],
+  ['half of a picture', demo('harbour.png').subarray(0, 20_000), '', /its end is missing/],
+  ['a picture that claims to be enormous', hugePng, 'image/png', /60000 × 60000/],
+  [
+    'a video of nothing',
+    Buffer.concat([box('ftyp', 'isom0000isom'), box('moov'), box('mdat')]),
+    '',
+    /browsers know|cannot be read/,
+  ],
+  [
+    'a film of another kind',
+    Buffer.concat([box('ftyp', 'qt  0000qt  '), box('moov'), box('mdat')]),
+    '',
+    /is none of/,
+  ],
+  [
+    'a box that claims to be endless',
+    Buffer.concat([box('ftyp', 'isom0000isom'), Buffer.from('\xff\xff\xff\xffmoov', 'latin1')]),
+    '',
+    /its end is missing/,
+  ],
+  [
+    'a drawing that unfolds',
+    '<svg xmlns="http://www.w3.org/2000/svg"><!DOCTYPE x [<!ENTITY a "aaaa">]></svg>',
+    '',
+    /declares entities/,
+  ],
+  ['a page that is not text', Buffer.from('<!doctype html>\xff\xfe', 'latin1'), '', /not in UTF-8/],
+  ['a page of two megabytes', `<!doctype html>${'a'.repeat(2_000_000)}`, '', /more than 1 MiB/],
+  ['nothing', '', '', /Send the file/],
+] as [string, Buffer | string, string, RegExp][])(
+  '%s is refused',
+  async (_name, body, type, reason) => {
+    const before = stored();
+    const answer = await upload(body, type === '' ? undefined : type, 'a.png');
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail).toMatch(reason);
+    expect(stored()).toEqual(before);
+  },
+);
+
+test('more than twenty megabytes are refused', async () => {
+  const answer = await upload(Buffer.alloc(20 * 1_024 * 1_024 + 1));
+  expect(answer.status).toBe(413);
+});
+
+test('the name of a file leads nowhere', async () => {
+  const { body } = await upload(
+    demo('lobby-banner.png'),
+    'image/png',
+    '../../../etc/cron.d/x.html\0',
+  );
+  expect(body.url).toBeUndefined();
+  const tricky = await upload(demo('lobby-banner.png'), 'image/png', '../../../etc/x.html');
+  expect(tricky.body.url).toMatch(/\/media\/[0-9a-f]{64}\.png$/);
+  expect(stored().filter((name) => !/^[0-9a-f]{64}\.[a-z0-9]+$/.test(name))).toEqual([]);
+  const other = tricky.body.url.replace(/png$/, 'html');
+  for (const path of [
+    new URL(other).pathname,
+    '/media/..%2fmaster.key',
+    '/media/..%2f..%2fmaster.key',
+    `/media/..%2fmedia%2f${tricky.body.sha256}.png`,
+    `/media/${tricky.body.sha256}.png%00.html`,
+    `/media/${tricky.body.sha256.toUpperCase()}.png`,
+  ])
+    expect([path, (await fetch(running.url + path)).status]).toEqual([path, 404]);
+});
+
+test('what is uploaded runs nothing with our origin, in a tab of its own either', async () => {
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>document.documentElement.setAttribute("ran", "1")</script><rect width="9" height="9" onload="document.documentElement.setAttribute('ran', '1')"/></svg>`;
+  const html = `<!doctype html><title>still</title><script>
+    let seen; try { seen = document.cookie } catch (error) { seen = error.name }
+    fetch('/panel/api/session').then(() => document.title = 'reached', () => document.title = origin + ' ' + seen);
+    </script>`;
+  const picture = Buffer.concat([demo('lobby-banner.png'), Buffer.from(`<html>${script}</html>`)]);
+  const urls = await Promise.all(
+    [upload(svg), upload(html), upload(picture)].map(async (each) => (await each).body.url),
+  );
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+  try {
+    const page = await browser.newPage();
+    const open = (url = '') => page.goto(running.url + new URL(url).pathname);
+    await open(urls[0]);
+    expect(await page.locator('svg').getAttribute('ran')).toBeNull();
+    await open(urls[1]);
+    await page.waitForFunction(() => document.title !== 'still');
+    expect(await page.title()).toBe('null SecurityError');
+    const answer = await open(urls[2]);
+    expect(answer?.headers()['content-type']).toBe('image/png');
+    expect(await page.locator('script').count()).toBe(0);
+  } finally {
+    await browser.close();
+  }
+});

@@ -1,0 +1,99 @@
+import { createHash, createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A bucket in memory that answers as S3 does, and takes nothing without a right signature. */
+export interface S3Server {
+  url: string;
+  region: string;
+  keyId: string;
+  secret: string;
+  objects: Map<string, { body: Buffer; type: string }>;
+  /** Why requests were refused. */
+  refusals: string[];
+  stop(): Promise<void>;
+}
+
+const credentials = { region: 'eu-test-1', keyId: 'AKIATEST', secret: 'a/secret+of=forty' };
+const bucket = '/ads/';
+
+export async function startS3Server(): Promise<S3Server> {
+  const objects: S3Server['objects'] = new Map();
+  const refusals: string[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const path = request.url ?? '';
+      const refusal = check(request, body);
+      if (refusal !== undefined) {
+        refusals.push(refusal);
+        return response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
+      }
+      if (!path.startsWith(bucket)) return response.writeHead(404).end();
+      if (request.method === 'PUT') {
+        objects.set(path.slice(bucket.length), {
+          body,
+          type: request.headers['content-type'] ?? '',
+        });
+        return response.writeHead(200).end();
+      }
+      const object = objects.get(path.slice(bucket.length));
+      if (!object) return response.writeHead(404).end();
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+      const part =
+        first === undefined ? object.body : object.body.subarray(Number(first), Number(last) + 1);
+      response.writeHead(first === undefined ? 200 : 206, { 'content-length': part.length });
+      return response.end(request.method === 'HEAD' ? undefined : part);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    ...credentials,
+    url: `http://127.0.0.1:${port}${bucket.slice(0, -1)}`,
+    objects,
+    refusals,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
+const hmac = (key: string | Buffer, data: string) =>
+  createHmac('sha256', key).update(data).digest();
+
+/**
+ * Signature Version 4, made anew from what came
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). Undefined: it is right.
+ */
+function check({ method, url = '', headers }: IncomingMessage, body: Buffer): string | undefined {
+  const match =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
+      headers.authorization ?? '',
+    );
+  if (!match) return 'no signature';
+  const [, keyId, day = '', region = '', signed = '', signature] = match;
+  if (keyId !== credentials.keyId || region !== credentials.region) return 'another key or region';
+  if (!signed.split(';').includes('host')) return 'the host is not signed';
+  const contentHash = String(headers['x-amz-content-sha256']);
+  if (method === 'PUT' && contentHash !== sha256(body)) return 'the content is not signed';
+  const time = String(headers['x-amz-date']);
+  const canonical = [
+    method,
+    new URL(url, 'http://host').pathname,
+    '',
+    ...signed.split(';').map((name) => `${name}:${String(headers[name]).trim()}`),
+    '',
+    signed,
+    contentHash,
+  ].join('\n');
+  const scope = `${day}/${region}/s3/aws4_request`;
+  const text = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n');
+  const key = [region, 's3', 'aws4_request'].reduce(hmac, hmac(`AWS4${credentials.secret}`, day));
+  return hmac(key, text).toString('hex') === signature ? undefined : 'a wrong signature';
+}
