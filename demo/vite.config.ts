@@ -1,17 +1,34 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 import { sdkSources } from './sdk-sources.ts';
+
+const here = (path: string) => join(import.meta.dirname, path);
+
+/** The examples without a build, as they are, beside the script tag as it is shipped. */
+const plainExamples: Plugin = {
+  name: 'plain-examples',
+  generateBundle() {
+    const files = ['index.html', 'script-tag.html', 'style.css'].map((name) => `examples/${name}`);
+    for (const file of [...files, '../dist/trueward.js']) {
+      const fileName = file.replace('../dist', 'examples');
+      this.emitFile({ type: 'asset', fileName, source: readFileSync(here(file)) });
+    }
+  },
+};
 
 export default defineConfig({
   root: import.meta.dirname,
   resolve: { alias: sdkSources },
   publicDir: false,
+  plugins: [plainExamples],
   build: {
     target: 'es2022',
-    outDir: join(import.meta.dirname, 'dist/game'),
+    outDir: here('dist/game'),
     emptyOutDir: true,
     // Phaser alone is larger than the size at which Vite warns.
     chunkSizeWarningLimit: 2_000,
+    rolldownOptions: { input: [here('index.html'), here('examples/canvas.html')] },
   },
   // For `vite -c demo/vite.config.ts`: the rest comes from a running game server.
   server: { proxy: { '/config.json': 'http://127.0.0.1:4320' } },

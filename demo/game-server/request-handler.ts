@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { verifyWebhook, WebhookError } from 'trueward/server';
 import type { AccountStreams } from './account-streams.ts';
 import type { Bank } from './bank.ts';
+import { serveExample } from './example-page.ts';
 import { readBody } from './request-body.ts';
 import { serveFile } from './static-files.ts';
 
@@ -33,7 +34,10 @@ export function createRequestHandler(parts: RequestHandlerParts) {
     const [, player, stream] = /^\/players\/([\w-]{1,64})(\/events)?$/.exec(path) ?? [];
     if (player && stream) return parts.streams.open(player, response);
     if (player) return answer(response, 200, parts.bank.account(player));
-    if (!serveFile(parts.gameDir, path, response)) answer(response, 404, { error: 'not_found' });
+    const served =
+      serveExample(parts.gameDir, path, parts.gameConfig(), response) ||
+      serveFile(parts.gameDir, path, response);
+    if (!served) answer(response, 404, { error: 'not_found' });
   };
 }
 

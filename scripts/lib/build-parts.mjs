@@ -58,8 +58,15 @@ export const buildParts = [
   },
   {
     name: 'demo game',
-    sources: ['demo/src', 'demo/index.html', 'demo/vite.config.ts', 'src', 'package-lock.json'],
-    outputs: ['demo/dist/game/index.html'],
+    sources: [
+      'demo/src',
+      'demo/examples',
+      'demo/index.html',
+      'demo/vite.config.ts',
+      'src',
+      'package-lock.json',
+    ],
+    outputs: ['demo/dist/game/index.html', 'demo/dist/game/examples/canvas.html'],
     commands: [vite('demo')],
   },
   {

@@ -117,6 +117,7 @@ function printTable(addresses, { sandbox, live }, devFile) {
   const { serviceUrl, panelUrl, setupUrl, demoUrl, gameServerUrl } = addresses;
   const rows = [
     ['Demo game', demoUrl],
+    ['More examples', `${demoUrl}/examples/`],
     ['Panel', panelUrl],
     ...(setupUrl === undefined ? [] : [['Panel, first user (once, 24 h)', setupUrl]]),
     ['Service', serviceUrl],

@@ -5,11 +5,11 @@ import driverGuide from '../../../docs/engine-driver.md?raw';
 import phaserGuide from '../../../docs/phaser.md?raw';
 import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
 import { type Play, startGame as startPhaserGame } from '../phaser/guide-game.ts';
-import { startGame as startCanvasGame } from './guide-canvas.ts';
+import { startGame as startCanvasGame } from '../../../demo/examples/canvas-game.ts';
 
 const { phaserSource = '', canvasSource = '' } = Object.fromEntries(
   Object.entries(
-    import.meta.glob<string>(['../phaser/guide-game.ts', './guide-canvas.ts'], {
+    import.meta.glob<string>(['../phaser/guide-game.ts', '../../../demo/examples/canvas-game.ts'], {
       query: '?raw',
       import: 'default',
       eager: true,

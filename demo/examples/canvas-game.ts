@@ -42,13 +42,22 @@ export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
   };
 }
 
+/** A ball that bounces, so that one sees whether the game runs, and the coins. */
 export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
   let coins = 0;
+  let step = 0;
   const loop = new Loop(canvas, (context) => {
     context.fillStyle = '#141233';
     context.fillRect(0, 0, canvas.width, canvas.height);
+    context.fillStyle = '#ffc861';
+    context.beginPath();
+    context.arc(canvas.width / 2, 60 + Math.abs(Math.sin(step / 30)) * 80, 16, 0, 2 * Math.PI);
+    context.fill();
     context.fillStyle = '#ffffff';
     context.fillText(`Coins: ${coins}`, 16, 24);
+  });
+  loop.updates.add(() => {
+    step += 1;
   });
   const ads = createAds({ ...options, engine: driverFor(loop, canvas) });
   ads.on('reward', ({ reward }) => {

@@ -1,0 +1,20 @@
+import { loadConfig } from '../src/game-server.ts';
+import { element, write } from '../src/ui/element.ts';
+import { startGame } from './canvas-game.ts';
+
+const { publishableKey, serviceUrl } = await loadConfig();
+const ads = startGame(element('game', HTMLCanvasElement), {
+  publishableKey,
+  serviceUrl,
+  userRef: 'player-42',
+});
+const button = element('revive', HTMLButtonElement);
+ads.on('change', () => {
+  button.disabled = !ads.canShow('revive').available;
+});
+button.addEventListener('click', async () => {
+  const { outcome } = await ads.showRewarded('revive');
+  write('#outcome', outcome);
+  void ads.preload('revive');
+});
+void ads.preload('revive');

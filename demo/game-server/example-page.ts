@@ -1,0 +1,28 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { basename, join } from 'node:path';
+
+/**
+ * Serves a page of the examples as its reader has it after pasting a key and an address into it;
+ * answers whether there was such a page.
+ */
+export function serveExample(
+  root: string,
+  path: string,
+  { publishableKey, serviceUrl }: { publishableKey: string; serviceUrl: string },
+  response: ServerResponse,
+): boolean {
+  if (!/^\/examples\/[\w-]+\.html$/.test(path)) return false;
+  const file = join(root, 'examples', basename(path));
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
+  response.writeHead(200, {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+  });
+  response.end(
+    readFileSync(file, 'utf8')
+      .replace('pk_sandbox_…', publishableKey)
+      .replace('https://ads.example.com', serviceUrl),
+  );
+  return true;
+}
