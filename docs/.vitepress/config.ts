@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import { addPageLinks } from './page-links.ts';
 import { pageOf, sidebar } from './sidebar.ts';
+import { slugify } from './slugify.ts';
 
 /** The site, of the Markdown files that are readable in the repository too. Links that lead nowhere fail its build. */
 export default defineConfig({
@@ -15,7 +16,11 @@ export default defineConfig({
   rewrites: pageOf,
   // At the top of the project lies the configuration of the SDK’s build.
   vite: { configFile: false },
-  markdown: { theme: { light: 'github-light', dark: 'github-dark' }, config: addPageLinks },
+  markdown: {
+    theme: { light: 'github-light', dark: 'github-dark' },
+    anchor: { slugify },
+    config: addPageLinks,
+  },
   themeConfig: {
     nav: [
       { text: 'Quick start', link: '/quick-start' },

@@ -30,7 +30,7 @@ function operationText(method: string, path: string, operation: Operation): stri
   ];
   return `### ${method.toUpperCase()} \`${path}\` {#${operation.operationId}}
 
-${[operation.summary, operation.description].filter(Boolean).join('. ')}.
+${[operation.summary, operation.description].filter(Boolean).join('. ').replace(/\.$/, '')}.
 
 ${facts.map((fact) => `- ${fact}`).join('\n')}
 ${parameterTable(operation)}`;

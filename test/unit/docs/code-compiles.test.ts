@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { type CodeBlock, codeBlocks, root } from './code-blocks.ts';
+
+const pages = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+// What is marked `tested` is a part of a file that is compiled and run elsewhere.
+const blocks = pages
+  .flatMap(codeBlocks)
+  .filter(({ language, mark }) => language === 'ts' && mark !== 'tested')
+  .reduce<CodeBlock[]>((joined, block) => {
+    const last = joined.at(-1);
+    if (block.mark !== 'continues' || !last) return [...joined, block];
+    return [...joined.slice(0, -1), { ...last, code: `${last.code}\n${block.code}` }];
+  }, []);
+const nameOf = ({ page, line }: CodeBlock): string => `${page.replaceAll(/\W/g, '-')}-${line}.ts`;
+
+// Below the project, because the code imports what is installed there.
+const parent = join(root, 'node_modules', '.cache');
+mkdirSync(parent, { recursive: true });
+const folder = mkdtempSync(join(parent, 'trueward-guides-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the code in the guides compiles, as a reader would have it', () => {
+  expect(blocks.length).toBeGreaterThan(20);
+  const names = new Map(blocks.map((block) => [nameOf(block), block]));
+  for (const [name, { code }] of names) writeFileSync(join(folder, name), `${code}\nexport {};\n`);
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      extends: '../../../tsconfig.base.json',
+      compilerOptions: {
+        types: ['node', '@cocos/creator-types/engine'],
+        lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+        experimentalDecorators: true,
+        // Rules of this project, which a reader’s need not have.
+        noImplicitOverride: false,
+        exactOptionalPropertyTypes: false,
+      },
+      files: [...names.keys(), '../../../test/unit/docs/names-in-guides.ts'],
+    }),
+  );
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], {
+    encoding: 'utf8',
+    cwd: folder,
+  });
+  const complaints = stdout
+    .split('\n')
+    .filter((line) => line.includes('error TS'))
+    .map((line) => {
+      const [, name = '', at = '0'] = /^(?:.*\/)?([\w-]+\.ts)\((\d+)/.exec(line) ?? [];
+      const block = names.get(name);
+      return block ? `${block.page}:${block.line + Number(at) - 1} ${line}` : line;
+    });
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,65 @@
+import { expect, test, vi } from 'vitest';
+import { fakeAds } from '../ad-placement/fake-ads.ts';
+import { blockThatRuns } from './code-blocks.ts';
+
+const page = 'docs/migration.md';
+/** The function that a block declares, as the reader pastes it. */
+const declared = (block: string, name: string): unknown =>
+  new Function(`${blockThatRuns(page, block)}\nreturn ${name};`)();
+
+type PokiBreaks = (ads: object) => {
+  rewardedBreak(options?: { onStart(): void }): Promise<boolean>;
+  commercialBreak(onStart?: () => void): Promise<void>;
+};
+type RequestAd = (
+  ads: object,
+  type: 'rewarded' | 'midgame',
+  callbacks: Record<'adStarted' | 'adFinished' | 'adError', (error?: unknown) => void>,
+) => Promise<void>;
+
+test('the breaks for games of Poki resolve as they did there', async () => {
+  const ads = fakeAds([]);
+  const breaks = (declared('poki', 'pokiBreaks') as PokiBreaks)(ads);
+  const onStart = vi.fn();
+  for (const [outcome, watched] of [
+    ['rewarded', true],
+    ['pending', true],
+    ['dismissed', false],
+  ] as const) {
+    ads.next = { outcome, opens: true };
+    expect(await breaks.rewardedBreak({ onStart })).toBe(watched);
+  }
+  expect(onStart).toHaveBeenCalledTimes(3);
+  ads.next = { outcome: 'no_fill', opens: false };
+  expect(await breaks.rewardedBreak()).toBe(false);
+  await breaks.commercialBreak(onStart);
+  expect(onStart).toHaveBeenCalledTimes(3);
+});
+
+test('requestAd() for games of CrazyGames calls back once, with their codes', async () => {
+  const ads = fakeAds([]);
+  const requestAd = declared('crazygames', 'requestAd') as RequestAd;
+  const heard: unknown[] = [];
+  const callbacks = {
+    adStarted: () => heard.push('started'),
+    adFinished: () => heard.push('finished'),
+    adError: (error: unknown) => heard.push(error),
+  };
+  ads.next = { outcome: 'rewarded', opens: true };
+  await requestAd(ads, 'rewarded', callbacks);
+  ads.next = { outcome: 'completed', opens: true };
+  await requestAd(ads, 'midgame', callbacks);
+  ads.next = { outcome: 'ad_blocked', opens: false };
+  await requestAd(ads, 'rewarded', callbacks);
+  ads.next = { outcome: 'dismissed', opens: true };
+  await requestAd(ads, 'rewarded', callbacks);
+  expect(heard).toEqual([
+    'started',
+    'finished',
+    'started',
+    'finished',
+    { code: 'adblock', message: 'ad_blocked' },
+    'started',
+    { code: 'other', message: 'dismissed' },
+  ]);
+});

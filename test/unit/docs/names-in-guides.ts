@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import type { Ads, AdsOptions, Reward } from 'trueward';
+import type { DecisionRewardedEvent } from 'trueward/server';
+
+type Call = () => void;
+type Handler = (
+  request: IncomingMessage & { body: Uint8Array },
+  response: { sendStatus(status: number): void },
+) => Promise<void>;
+
+/** What the guides take for granted: a game of the reader’s, and a server of the reader’s. */
+declare global {
+  const publishableKey: string;
+  const serviceUrl: string;
+  const userRef: string;
+  const ads: Ads;
+  const options: AdsOptions;
+  const saveGame: { addOnce(decisionId: string, amount: number): Promise<void> };
+  const reviveButton: HTMLButtonElement;
+  const leaveButton: HTMLButtonElement;
+  const revivePlayer: Call;
+  const startNextLevel: Call;
+  const toast: (text: string) => void;
+  const music: { playing: boolean; pause: Call; play: Call };
+  const session: { userId: string; userToken: string };
+  const creditOnce: (data: DecisionRewardedEvent['data']) => Promise<void>;
+  const webhookSecret: string;
+  const secretKey: string;
+  const userTokenSecret: string;
+  const text: string;
+  const credit: (userRef: string, reward: Reward) => Promise<void>;
+  const game: { pause: Call; resume: Call };
+  const showMenu: Call;
+  const mute: Call;
+  const unmute: Call;
+  const nextLevel: Call;
+  const request: Request;
+  const express: { raw(options: { type: string }): object };
+  const app: { post(path: string, parser: object, handler: Handler): void };
+}

@@ -1,0 +1,178 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { signWebhook } from 'trueward/server';
+import { afterAll, describe, expect, test } from 'vitest';
+import { transformWithOxc } from 'vite';
+import { blockThatRuns, root } from './code-blocks.ts';
+
+const page = 'docs/webhooks-by-hand.md';
+const secret = 'whsec_0123456789abcdefghijklmnopqrstuv';
+const body = '{"id":"evt_1","type":"decision.rewarded","data":{"user_ref":"zoë"}}';
+const now = Math.floor(Date.now() / 1000);
+const folder = mkdtempSync(join(tmpdir(), 'trueward-by-hand-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Attempt {
+  timestamp: string;
+  signatures: string;
+  body: string;
+}
+
+async function signed(atS = now, by = secret): Promise<Attempt> {
+  const headers = await signWebhook(body, by, atS);
+  return {
+    timestamp: headers['service-timestamp'],
+    signatures: headers['service-signature'],
+    body,
+  };
+}
+
+/** What has to be believed, and what must not be. */
+const genuine = await signed();
+const stranger = await signed(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
+const attempts: (Attempt & { name: string; believe: boolean })[] = [
+  { name: 'a genuine webhook', ...genuine, believe: true },
+  {
+    name: 'the second of two signatures',
+    ...genuine,
+    signatures: `${stranger.signatures}, ${genuine.signatures}`,
+    believe: true,
+  },
+  { name: 'a changed body', ...genuine, body: body.replace('zoë', 'bob'), believe: false },
+  { name: 'another secret', ...stranger, believe: false },
+  { name: 'an old one', ...(await signed(now - 400)), believe: false },
+  { name: 'one from the future', ...(await signed(now + 400)), believe: false },
+  { name: 'no time', ...genuine, timestamp: 'soon', believe: false },
+  { name: 'no signature', ...genuine, signatures: '', believe: false },
+];
+const expected = attempts.map(({ believe }) => believe);
+const believedBy = (judge: (attempt: Attempt) => boolean): boolean[] => attempts.map(judge);
+
+test('the function for Node believes genuine webhooks, and nothing else', async () => {
+  const file = join(folder, 'by-hand.mjs');
+  writeFileSync(file, blockThatRuns(page, 'node'));
+  const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
+    isGenuine(timestamp: string, signatures: string, body: string, secret: string): boolean;
+  };
+  const judge = (each: Attempt) => isGenuine(each.timestamp, each.signatures, each.body, secret);
+  expect(believedBy(judge)).toEqual(expected);
+});
+
+test('the worker answers 204 to genuine webhooks, and 400 to others', async () => {
+  const code = blockThatRuns(page, 'worker').replace(
+    "'trueward/server'",
+    JSON.stringify(pathToFileURL(join(root, 'dist/server.js')).href),
+  );
+  const file = join(folder, 'worker.mjs');
+  writeFileSync(
+    file,
+    `const creditOnce = () => {};\n${(await transformWithOxc(code, 'w.ts')).code}`,
+  );
+  const worker = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
+    default: { fetch(request: Request, env: object): Promise<Response> };
+  };
+  const statuses = attempts.map(async (each) => {
+    const headers = {
+      'service-timestamp': each.timestamp,
+      'service-signature': each.signatures,
+    };
+    const request = new Request('https://game.example', {
+      method: 'POST',
+      headers,
+      body: each.body,
+    });
+    return (await worker.default.fetch(request, { WEBHOOK_SECRET: secret })).status;
+  });
+  expect(await Promise.all(statuses)).toEqual(expected.map((believe) => (believe ? 204 : 400)));
+});
+
+/** How the function of one language is called from a program of its own. */
+interface Language {
+  name: string;
+  version: string[];
+  file: string;
+  wrap(code: string): string;
+  command(file: string): string[];
+}
+
+const literal = (text: string): string => JSON.stringify(text);
+const calls = (call: (each: Attempt) => string): string => attempts.map(call).join('\n');
+
+const languages: Language[] = [
+  {
+    name: 'python3',
+    version: ['python3', '--version'],
+    file: 'by_hand.py',
+    wrap: (code) =>
+      `from __future__ import annotations\n${code}\n${calls(
+        (each) =>
+          `print(str(is_genuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}.encode(), ${literal(secret)})).lower())`,
+      )}`,
+    command: (file) => ['python3', file],
+  },
+  {
+    name: 'php',
+    version: ['php', '--version'],
+    file: 'by_hand.php',
+    wrap: (code) =>
+      `${code}\n${calls(
+        (each) =>
+          `echo var_export(is_genuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}, ${literal(secret)}), true), "\\n";`,
+      )}`,
+    command: (file) => ['php', file],
+  },
+  {
+    name: 'ruby',
+    version: ['ruby', '--version'],
+    file: 'by_hand.rb',
+    wrap: (code) =>
+      `${code}\n${calls(
+        (each) =>
+          `puts genuine?(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}, ${literal(secret)})`,
+      )}`,
+    command: (file) => ['ruby', file],
+  },
+  {
+    name: 'go',
+    version: ['go', 'version'],
+    file: 'by_hand.go',
+    wrap: (code) =>
+      `${code.replace('package webhook', 'package main')}\nfunc main() {\n${calls(
+        (each) =>
+          `println(IsGenuine(${literal(each.timestamp)}, ${literal(each.signatures)}, []byte(${literal(each.body)}), ${literal(secret)}, time.Now()))`,
+      )}\n}\n`,
+    command: (file) => ['go', 'run', file],
+  },
+  {
+    name: 'java',
+    version: ['java', '-version'],
+    file: 'ByHand.java',
+    wrap: (code) => {
+      const [imports = '', rest = ''] = code.split(/(?=^final class)/m);
+      const lines = calls(
+        (each) =>
+          `System.out.println(Webhook.isGenuine(${literal(each.timestamp)}, ${literal(each.signatures)}, ${literal(each.body)}.getBytes(StandardCharsets.UTF_8), ${literal(secret)}, System.currentTimeMillis() / 1000));`,
+      );
+      return `${imports}public class ByHand { public static void main(String[] a) throws Exception {\n${lines}\n} }\n${rest}`;
+    },
+    command: (file) => ['java', file],
+  },
+];
+
+const isInstalled = ([program = '', ...args]: string[]): boolean =>
+  spawnSync(program, args).status === 0;
+
+describe.each(languages)('$name', ({ name, version, file, wrap, command }) => {
+  test.skipIf(!isInstalled(version))('believes genuine webhooks, and nothing else', () => {
+    const path = join(folder, file);
+    writeFileSync(path, wrap(blockThatRuns(page, name)));
+    const [program = '', ...args] = command(path);
+    // Go’s `println` writes to standard error.
+    const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: folder });
+    const said = (name === 'go' ? stderr : stdout).trim().split('\n');
+    expect(said, stderr).toEqual(expected.map(String));
+  });
+});
