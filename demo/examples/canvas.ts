@@ -12,9 +12,11 @@ const button = element('revive', HTMLButtonElement);
 ads.on('change', () => {
   button.disabled = !ads.canShow('revive').available;
 });
-button.addEventListener('click', async () => {
+button.addEventListener('click', () => void watch());
+void ads.preload('revive');
+
+async function watch(): Promise<void> {
   const { outcome } = await ads.showRewarded('revive');
   write('#outcome', outcome);
   void ads.preload('revive');
-});
-void ads.preload('revive');
+}

@@ -4,8 +4,11 @@ import { blockThatRuns } from './code-blocks.ts';
 
 const page = 'docs/migration.md';
 /** The function that a block declares, as the reader pastes it. */
-const declared = (block: string, name: string): unknown =>
-  new Function(`${blockThatRuns(page, block)}\nreturn ${name};`)();
+async function declared(block: string, name: string): Promise<unknown> {
+  const code = `${blockThatRuns(page, block)}\nexport { ${name} as it };`;
+  const address = `data:text/javascript,${encodeURIComponent(code)}`;
+  return ((await import(/* @vite-ignore */ address)) as { it: unknown }).it;
+}
 
 type PokiBreaks = (ads: object) => {
   rewardedBreak(options?: { onStart(): void }): Promise<boolean>;
@@ -19,7 +22,7 @@ type RequestAd = (
 
 test('the breaks for games of Poki resolve as they did there', async () => {
   const ads = fakeAds([]);
-  const breaks = (declared('poki', 'pokiBreaks') as PokiBreaks)(ads);
+  const breaks = ((await declared('poki', 'pokiBreaks')) as PokiBreaks)(ads);
   const onStart = vi.fn();
   for (const [outcome, watched] of [
     ['rewarded', true],
@@ -38,7 +41,7 @@ test('the breaks for games of Poki resolve as they did there', async () => {
 
 test('requestAd() for games of CrazyGames calls back once, with their codes', async () => {
   const ads = fakeAds([]);
-  const requestAd = declared('crazygames', 'requestAd') as RequestAd;
+  const requestAd = (await declared('crazygames', 'requestAd')) as RequestAd;
   const heard: unknown[] = [];
   const callbacks = {
     adStarted: () => heard.push('started'),
