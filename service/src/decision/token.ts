@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../key/key-text.ts';
+import { createMac } from '../platform/mac.ts';
 
 /** What a decision token says, and the service trusts. */
 export interface TokenClaims {
@@ -22,16 +23,16 @@ export interface DecisionTokens {
 }
 
 export function createDecisionTokens(key: string): DecisionTokens {
-  const mac = (text: string) => createHmac('sha256', key).update(text).digest();
+  const mac = createMac(key);
   return {
     sign(claims) {
       const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
-      return `${body}.${mac(body).toString('base64url')}`;
+      return `${body}.${mac(body)}`;
     },
     verify(token) {
       const dot = token.indexOf('.');
       const body = token.slice(0, dot);
-      const expected = mac(body).toString('base64url');
+      const expected = mac(body);
       // Texts are compared, not bytes: base64url has several spellings of one last byte.
       const given = Buffer.from(token.slice(dot + 1));
       if (dot < 1 || given.length !== expected.length) return undefined;
