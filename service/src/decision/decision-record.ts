@@ -24,9 +24,9 @@ export interface DecisionRecord {
   simulate: NonNullable<DecisionRequest['simulate']> | null;
   /** For people who ask why; in live only where nothing was shown. */
   explain: readonly Explanation[] | null;
-  issued_at: string;
-  expires_at: string;
-  late_at: string | null;
+  issued_at: Date;
+  expires_at: Date;
+  late_at: Date | null;
 }
 
 /** A decision on its way to the store. */

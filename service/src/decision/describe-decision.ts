@@ -118,10 +118,10 @@ function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
     required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,
     invalid_reason: facts.bot ? 'bot' : null,
     simulate: request.simulate ?? null,
-    issued_at: new Date(nowMs).toISOString(),
-    expires_at: new Date(expiresAtMs).toISOString(),
     explain:
       facts.scope.environment === 'sandbox' || verdict.status !== 'filled' ? verdict.explain : null,
-    late_at: creative ? new Date(nowMs + placement.late_window_s * 1_000).toISOString() : null,
+    issued_at: new Date(nowMs),
+    expires_at: new Date(expiresAtMs),
+    late_at: creative ? new Date(nowMs + placement.late_window_s * 1_000) : null,
   };
 }

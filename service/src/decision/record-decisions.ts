@@ -1,19 +1,66 @@
-import { addRows, type Count, sumCounts } from '../report/rollup.ts';
+import { addSums, type Count, sumCounts } from '../report/rollup.ts';
 import { groupByScope } from '../resource/scope.ts';
+import { integerArray, textArray, timeArray } from '../store/binary-arrays.ts';
 import type { Database } from '../store/database.ts';
 import { createLane, type Lane } from '../store/group-commit.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
-import type { MadeDecision } from './decision-record.ts';
+import type { DecisionRecord, MadeDecision } from './decision-record.ts';
 
-const columns = `id text, status text, reason text, placement text, format text, creative_id text,
-  media_format text, advertiser_id text, source_id text, house_ad_id text, user_ref text, viewer text,
-  custom_data text, reward jsonb, required_ms integer, invalid_reason text, simulate text, explain jsonb, issued_at timestamptz,
-  expires_at timestamptz, late_at timestamptz`;
-const names = columns
-  .replaceAll(/\s+/g, ' ')
-  .split(', ')
-  .map((column) => column.split(' ')[0])
-  .join(', ');
+/** A column, and how the values of a group of rows are sent. */
+interface Column {
+  name: keyof DecisionRecord;
+  type: 'text' | 'jsonb' | 'integer' | 'timestamptz';
+  encode(rows: readonly DecisionRecord[]): Buffer;
+}
+type NameOf<T> = {
+  [K in keyof DecisionRecord]: DecisionRecord[K] extends T | null ? K : never;
+}[keyof DecisionRecord];
+
+const text = (name: NameOf<string>): Column => ({
+  name,
+  type: 'text',
+  encode: (rows) => textArray(rows.map((row) => row[name])),
+});
+const json = (name: NameOf<object>): Column => ({
+  name,
+  type: 'jsonb',
+  encode: (rows) =>
+    textArray(rows.map((row) => (row[name] === null ? null : JSON.stringify(row[name])))),
+});
+const integer = (name: NameOf<number>): Column => ({
+  name,
+  type: 'integer',
+  encode: (rows) => integerArray(rows.map((row) => row[name])),
+});
+const time = (name: NameOf<Date>): Column => ({
+  name,
+  type: 'timestamptz',
+  encode: (rows) => timeArray(rows.map((row) => row[name]?.getTime())),
+});
+
+const columns: readonly Column[] = [
+  text('id'),
+  text('status'),
+  text('reason'),
+  text('placement'),
+  text('format'),
+  text('creative_id'),
+  text('media_format'),
+  text('advertiser_id'),
+  text('source_id'),
+  text('house_ad_id'),
+  text('user_ref'),
+  text('viewer'),
+  text('custom_data'),
+  json('reward'),
+  integer('required_ms'),
+  text('invalid_reason'),
+  text('simulate'),
+  json('explain'),
+  time('issued_at'),
+  time('expires_at'),
+  time('late_at'),
+];
 
 /** The lane on which decisions are committed together. */
 export function createDecisionLane(
@@ -39,11 +86,18 @@ export async function recordDecisions(
   for (const group of groupByScope(items)) await record(database, writeEvents, group);
 }
 
+const names = columns.map(({ name }) => name).join(', ');
+const firstArray = 3;
+const sent = columns.map(
+  ({ type }, index) => `$${firstArray + index}::${type === 'jsonb' ? 'text' : type}[]`,
+);
+const stored = columns.map(({ name, type }) => `${name}::${type}`);
+
 /** A decision and its sums in one statement: on the embedded store each statement is a turn of its thread. */
 const insert = `WITH made AS (
     INSERT INTO decisions (account_id, environment, reward_state, ${names})
-      SELECT $1, $2, 'none', ${names} FROM jsonb_to_recordset($3::text::jsonb) AS row(${columns}))
-  ${addRows('$4')}`;
+      SELECT $1, $2, 'none', ${stored.join(', ')} FROM unnest(${sent.join(', ')}) AS row(${names}))
+  ${addSums(firstArray + columns.length)}`;
 
 async function record(
   database: Database,
@@ -51,19 +105,20 @@ async function record(
   group: [MadeDecision, ...MadeDecision[]],
 ): Promise<void> {
   const { scope } = group[0];
+  const rows = group.map((item) => item.record);
   const values = [
     scope.accountId,
     scope.environment,
-    JSON.stringify(group.map(({ record: row }) => row)),
-    JSON.stringify(sumCounts(group.flatMap(countsOf))),
+    ...columns.map(({ encode }) => encode(rows)),
+    ...sumCounts(group.flatMap(countsOf)),
   ];
   const events = group.flatMap(({ event }) => event ?? []);
   if (events.length === 0) {
-    await database.query(insert, values);
+    await database.execute(insert, values);
     return;
   }
   await database.transaction(async (queries) => {
-    await queries.query(insert, values);
+    await queries.execute(insert, values);
     await writeEvents(queries, scope, events);
   });
 }
@@ -78,7 +133,7 @@ function countsOf({ scope, record }: MadeDecision): Count[] {
       advertiserId: record.advertiser_id,
       houseAdId: record.house_ad_id,
     },
-    atMs: Date.parse(record.issued_at),
+    atMs: record.issued_at.getTime(),
     metric,
     ...(reason ? { reason } : {}),
   });

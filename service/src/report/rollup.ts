@@ -1,3 +1,4 @@
+import { bigintArray, textArray, timeArray } from '../store/binary-arrays.ts';
 import type { Queries } from '../store/database.ts';
 
 /** What reports count by. */
@@ -27,39 +28,58 @@ export async function addToRollups(
   accountId: string,
   counts: readonly Count[],
 ): Promise<void> {
-  if (counts.length === 0) return;
-  await queries.query(addRows('$2'), [accountId, JSON.stringify(sumCounts(counts))]);
+  if (counts.length > 0) await queries.execute(addSumsAlone, [accountId, ...sumCounts(counts)]);
 }
 
-/** The statement that adds the rows of {@link sumCounts}; `$1` is the account. */
-export const addRows = (rows: string): string =>
-  `INSERT INTO rollups (account_id, environment, hour, placement, creative_id, source_id,
-      advertiser_id, house_ad_id, metric, reason, count)
-    SELECT $1, environment, hour, placement, creative_id, source_id, advertiser_id, house_ad_id, metric, reason, count
-    FROM jsonb_to_recordset(${rows}::text::jsonb) AS row(environment text, hour timestamptz, placement text,
-      creative_id text, source_id text, advertiser_id text, house_ad_id text, metric text, reason text, count bigint)
-    ON CONFLICT (account_id, environment, hour, placement, creative_id, source_id, advertiser_id, house_ad_id, metric, reason)
-    DO UPDATE SET count = rollups.count + excluded.count`;
+const textColumns = [
+  'environment',
+  'placement',
+  'creative_id',
+  'source_id',
+  'advertiser_id',
+  'house_ad_id',
+  'metric',
+  'reason',
+] as const;
+const group = [...textColumns, 'hour'].join(', ');
+
+/** The statement that adds the arrays of {@link sumCounts}, from parameter `$first` on; `$1` is the account. */
+export function addSums(first: number): string {
+  const types = [...textColumns.map(() => 'text'), 'timestamptz', 'bigint'];
+  const arrays = types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
+  return `INSERT INTO rollups (account_id, ${group}, count) SELECT $1, * FROM unnest(${arrays})
+    ON CONFLICT (account_id, ${group}) DO UPDATE SET count = rollups.count + excluded.count`;
+}
+
+const addSumsAlone = addSums(2);
+
+interface Sum {
+  /** In the order of `textColumns`. */
+  texts: string[];
+  hourMs: number;
+  count: number;
+}
 
 /** One row per hour and group, in one order everywhere, so that two processes never wait for each other. */
-export function sumCounts(counts: readonly Count[]): object[] {
-  const sums = new Map<string, { count: number } & Record<string, unknown>>();
+export function sumCounts(counts: readonly Count[]): Buffer[] {
+  const sums = new Map<string, Sum>();
   for (const { dimensions, atMs, metric, reason = '' } of counts) {
-    const { environment, placement } = dimensions;
-    const creative_id = dimensions.creativeId ?? '';
-    const source_id = dimensions.sourceId ?? '';
-    const advertiser_id = dimensions.advertiserId ?? '';
-    const house_ad_id = dimensions.houseAdId ?? '';
     const hour = Math.floor(atMs / hourMs);
+    const { environment, placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
+    const ads = `${creativeId ?? ''} ${sourceId ?? ''} ${advertiserId ?? ''} ${houseAdId ?? ''}`;
     // None of these holds a space.
-    const key = `${environment} ${hour} ${placement} ${creative_id} ${source_id} ${advertiser_id} ${house_ad_id} ${metric} ${reason}`;
-    const sum = sums.get(key);
+    const name = `${environment} ${hour} ${placement} ${ads} ${metric} ${reason}`;
+    const sum = sums.get(name);
     if (sum) sum.count += 1;
     else {
-      const group = { placement, creative_id, source_id, advertiser_id, house_ad_id };
-      const at = new Date(hour * hourMs).toISOString();
-      sums.set(key, { environment, hour: at, ...group, metric, reason, count: 1 });
+      const texts = [environment, placement, ...ads.split(' '), metric, reason];
+      sums.set(name, { texts, hourMs: hour * hourMs, count: 1 });
     }
   }
-  return [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  const rows = [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return [
+    ...textColumns.map((_, index) => textArray(rows.map(({ texts }) => texts[index]))),
+    timeArray(rows.map((row) => row.hourMs)),
+    bigintArray(rows.map(({ count }) => count)),
+  ];
 }

@@ -5,6 +5,11 @@ export type Row = Record<string, unknown>;
 export interface Queries {
   /** Runs one statement with `$1`-style parameters. */
   query<T = Row>(text: string, params?: readonly unknown[]): Promise<T[]>;
+  /**
+   * Runs one statement that hands back nothing, and is run often: each connection prepares it once.
+   * A parameter is a text, or a Buffer in PostgreSQL's binary format (`binary-arrays.ts`).
+   */
+  execute(text: string, params: readonly (string | Buffer)[]): Promise<void>;
 }
 
 export interface TransactionOptions {

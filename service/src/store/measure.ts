@@ -17,6 +17,7 @@ export function measure(
     ...database,
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       timed('statement', () => database.query<T>(text, params)),
+    execute: (text, params) => timed('statement', () => database.execute(text, params)),
     transaction: <T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions) =>
       timed('transaction', () => database.transaction(work, options)),
   };

@@ -39,8 +39,10 @@ export function openPostgres(
   return {
     query: <T = Row>(text: string, params: readonly unknown[] = []) =>
       again(async () => (await pool.query(text, [...params])).rows as T[]),
+    execute: (text, params) =>
+      again(async () => void (await pool.query(statement(text, params, limits)))),
     transaction(work, options = {}) {
-      const once = () => inTransaction(pool, work, options);
+      const once = () => inTransaction(pool, limits, work, options);
       return options.unhurried === true ? once() : again(once);
     },
     close: () => pool.end(),
@@ -76,8 +78,27 @@ function poolOptions(connectionString: string, limits: PostgresLimits): pg.PoolC
   };
 }
 
+/** Under its name a connection finds the statement that it has prepared; behind a pooler the next one is another. */
+const statement = (
+  text: string,
+  params: readonly (string | Buffer)[],
+  { pooler }: PostgresLimits,
+): pg.QueryConfig => ({
+  text,
+  values: [...params],
+  ...(pooler ? {} : { name: nameOf(text) }),
+});
+
+const names = new Map<string, string>();
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `statement_${names.size + 1}`;
+  names.set(text, name);
+  return name;
+}
+
 async function inTransaction<T>(
   pool: pg.Pool,
+  limits: PostgresLimits,
   work: (queries: Queries) => Promise<T>,
   { unhurried = false }: TransactionOptions,
 ): Promise<T> {
@@ -92,7 +113,10 @@ async function inTransaction<T>(
       await query('SET LOCAL statement_timeout = 0');
       await query('SET LOCAL idle_in_transaction_session_timeout = 0');
     }
-    const result = await work({ query });
+    const result = await work({
+      query,
+      execute: async (text, params) => void (await client.query(statement(text, params, limits))),
+    });
     await query('COMMIT');
     client.release();
     return result;

@@ -17,10 +17,14 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
   const about = (text: string) => /\b(decisions|ad_events|viewers|rollups)\b/.test(text);
   const alone: string[] = [];
   const transactions: string[][] = [];
-  const { query, transaction } = database;
+  const { query, execute, transaction } = database;
   vi.spyOn(database, 'query').mockImplementation((text, params) => {
     if (about(text)) alone.push(text);
     return query(text, params);
+  });
+  vi.spyOn(database, 'execute').mockImplementation((text, params) => {
+    if (about(text)) alone.push(text);
+    return execute(text, params);
   });
   vi.spyOn(database, 'transaction').mockImplementation((inside) =>
     transaction((queries) => {
@@ -30,7 +34,13 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
         if (about(text)) texts.push(text);
         return queries.query(text, params);
       };
-      return inside({ query: watched });
+      return inside({
+        query: watched,
+        execute(text, params) {
+          if (about(text)) texts.push(text);
+          return queries.execute(text, params);
+        },
+      });
     }),
   );
   await work();

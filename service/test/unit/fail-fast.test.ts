@@ -13,9 +13,12 @@ function createFlaky() {
     if (state.error) throw state.error;
     return [];
   };
+  const execute = async () => void (await ask());
   const database: Database = {
     query: ask,
-    transaction: ((work) => ask().then(() => work({ query: ask }))) as Database['transaction'],
+    execute,
+    transaction: ((work) =>
+      ask().then(() => work({ query: ask, execute }))) as Database['transaction'],
     close: async () => undefined,
   };
   return { state, database };

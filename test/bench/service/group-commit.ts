@@ -88,7 +88,7 @@ async function perSecond(store: (made: MadeDecision) => Promise<unknown>, ms: nu
 
 const scope = { accountId: 'acc_bench', environment: 'sandbox' } as const;
 function decision(): MadeDecision {
-  const now = new Date().toISOString();
+  const now = new Date();
   const record: DecisionRecord = {
     id: makeId('decision'),
     status: 'filled',

@@ -37,11 +37,14 @@ async function serve(directory: string, release: () => void): Promise<Database> 
     turn = result.catch(() => undefined); // the caller has the rejection; the next one goes on
     return result;
   };
-  const queries: Queries = { query: run };
+  const execute: Queries['execute'] = async (text, params) =>
+    void (await thread.ask({ kind: 'execute', text, params }));
+  const queries: Queries = { query: run, execute };
 
   return {
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       inTurn(() => run<T>(text, params)),
+    execute: (text, params) => inTurn(() => execute(text, params)),
     transaction: (work) =>
       inTurn(async () => {
         await run('BEGIN');

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { DurableFileSystem } from './durable-file-system.ts';
+import { createExecute } from './execute.ts';
 import { readyId, type WorkerAnswer, type WorkerOptions, type WorkerRequest } from './messages.ts';
 
 const { directory, mode } = workerData as WorkerOptions;
@@ -32,10 +33,15 @@ try {
 }
 
 function serve(database: PGlite): void {
+  const execute = createExecute(database);
   const answer = async (request: WorkerRequest): Promise<WorkerAnswer> => {
     try {
       if (request.kind === 'close') {
         await database.close();
+        return { id: request.id, rows: [] };
+      }
+      if (request.kind === 'execute') {
+        await execute(request.text, request.params);
         return { id: request.id, rows: [] };
       }
       const { rows } = await database.query<Record<string, unknown>>(request.text, [
