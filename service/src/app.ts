@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { MakeDecision } from './decision/decision-service.ts';
@@ -6,12 +7,13 @@ import type { DecisionTokens } from './decision/token.ts';
 import type { TryRequest } from './decision/try-request.ts';
 import type { TakeIn } from './event/intake.ts';
 import { collectMethods } from './http/allowed-methods.ts';
-import { addAuthentication } from './http/authenticate.ts';
+import { addAuthentication, createAdmitKey } from './http/authenticate.ts';
 import { addAddressCheck } from './http/check-address.ts';
 import { addPreflight } from './http/cors.ts';
 import { addJsonBody } from './http/json-body.ts';
 import { addOpenApi } from './http/openapi.ts';
-import { problemDocument, ProblemError, toProblemError } from './http/problem.ts';
+import { createHotPath, type HotPath } from './http/hot-path.ts';
+import { answerProblem, ProblemError } from './http/problem.ts';
 import { addDecisionRoutes } from './http/routes/decisions.ts';
 import type { RateLimiter } from './http/rate-limits.ts';
 import { addDocs } from './http/routes/docs.ts';
@@ -95,12 +97,19 @@ export interface AppParts {
 }
 
 const bodyLimit = 64 * 1024;
+/** Longer than a balancer keeps an idle connection (60 s mostly), so that it never sends into one that is being closed. */
+const keepAliveMs = 72_000;
 
 /** Builds the HTTP application; it listens to nothing yet. */
 export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   const { configuration, clock, limiter, onUse, onLeak } = parts;
   const log: FastifyBaseLogger = parts.log;
+  let hotPath: HotPath = () => false;
   const app = Fastify({
+    serverFactory: (rest) =>
+      createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
+        if (!hotPath(request, response)) rest(request, response);
+      }),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
@@ -133,22 +142,17 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     limiter,
     address: parts.address,
   });
-  addAuthentication(app, {
-    clock,
-    findKey: configuration.findKey,
-    limiter,
-    onUse,
-    onLeak,
-    sessions,
-  });
+  const { findKey } = configuration;
+  const admitKey = createAdmitKey({ clock, findKey, limiter, onUse, onLeak });
+  addAuthentication(app, admitKey, sessions);
   app.decorateRequest('session', null);
   await addOpenApi(app);
   addDocs(app);
   addPreflight(app);
   addHealthRoutes(app, parts);
   addMediaRoutes(app, parts);
-  addDecisionRoutes(app, parts);
-  addEventRoutes(app, parts);
+  const hotRoutes = [addDecisionRoutes(app, parts), addEventRoutes(app, parts)];
+  hotPath = createHotPath(hotRoutes, { ...parts, admitKey, bodyLimit });
   addRewardRoutes(app, parts);
   addOperatorRoutes(app, parts);
   await addPanel(app, sessions, { ...parts, cookie });
@@ -176,18 +180,14 @@ function addOperatorRoutes(app: FastifyInstance, parts: AppParts): void {
 function addErrors(app: FastifyInstance): void {
   const methodsOf = collectMethods(app);
   app.setErrorHandler((error, request, reply) => {
-    const problem = toProblemError(error);
-    const document = problemDocument(problem, request.id);
-    if (document.status >= 500 && problem !== error) {
+    const { document, headers, unexpected } = answerProblem(error, request.id);
+    if (unexpected) {
       request.log.error(
         { err: error, requestId: request.id, route: request.routeOptions.url },
         'a request failed',
       );
     }
-    if (problem.options.retryAfterS !== undefined)
-      void reply.header('retry-after', problem.options.retryAfterS);
-    if (document.status === 401) void reply.header('www-authenticate', 'Bearer');
-    return reply.code(document.status).type('application/problem+json').send(document);
+    return reply.code(document.status).headers(headers).send(document);
   });
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');

@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { hashKey, parseKeyText, type KeyKind } from '../key/key-text.ts';
 import type { KeyPrincipal, Principal } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { allowOrigin } from './cors.ts';
+import type { AnswerHeaders, Asker } from './exchange.ts';
 import { ProblemError } from './problem.ts';
 import type { RateLimiter } from './rate-limits.ts';
 import type { SessionAccess } from './session-access.ts';
@@ -25,32 +26,36 @@ interface Parts {
   onUse(principal: KeyPrincipal): void;
   /** Told of a secret key that came from a web page; resolves when it is recorded. */
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
-  sessions: SessionAccess;
 }
 
 /** Hashes of keys that exist are kept, since a key comes with every request; so many at most. */
 const mostHashes = 10_000;
 
-/** Adds to every route with `config.keys` the check of its key, before the body is read. */
-export function addAuthentication(app: FastifyInstance, parts: Parts): void {
-  app.decorateRequest('principal', null);
+/**
+ * Who sent a request, by its key.
+ *
+ * @throws ProblemError when there is none, it is not good, not for this route, or used too often.
+ */
+export type AdmitKey = (
+  asker: Asker,
+  answer: AnswerHeaders,
+  keys: readonly KeyKind[],
+) => Promise<KeyPrincipal>;
+
+export function createAdmitKey(parts: Parts): AdmitKey {
   const hashes = new Map<string, string>();
-  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
-    const { keys } = request.routeOptions.config;
-    if (!keys) return;
-    const { origin, authorization, cookie } = request.headers;
-    if (authorization === undefined && cookie !== undefined && takesSessions(request, keys)) {
-      const user = await parts.sessions.admit(request, reply);
-      if (user) return void (request.principal = user);
+  return async (asker, answer, keys) => {
+    const { origin } = asker.headers;
+    if (origin !== undefined && keys.includes('pk')) allowOrigin(answer, origin);
+    let principal: KeyPrincipal;
+    try {
+      principal = readKey(parts, hashes, asker);
+      if (origin !== undefined) await checkOrigin(parts, principal, origin, asker);
+    } catch (error) {
+      parts.limiter.onStranger(asker, answer);
+      throw error;
     }
-    if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
-    const principal = await authenticate(parts, hashes, authorization, request).catch(
-      (error: unknown) => {
-        parts.limiter.onStranger(request, reply);
-        throw error;
-      },
-    );
-    parts.limiter.onKey(principal, request, reply);
+    parts.limiter.onKey(principal, asker, answer);
     if (!keys.includes(principal.kind)) {
       throw new ProblemError(
         'key_not_permitted',
@@ -59,8 +64,26 @@ export function addAuthentication(app: FastifyInstance, parts: Parts): void {
           : 'This is for publishable keys.',
       );
     }
-    request.principal = principal;
     parts.onUse(principal);
+    return principal;
+  };
+}
+
+/** Adds to every route with `config.keys` the check of its key, before the body is read. */
+export function addAuthentication(
+  app: FastifyInstance,
+  admitKey: AdmitKey,
+  sessions: SessionAccess,
+): void {
+  app.decorateRequest('principal', null);
+  app.addHook('onRequest', async (request, reply) => {
+    const { keys } = request.routeOptions.config;
+    if (!keys) return;
+    const { authorization, cookie } = request.headers;
+    if (authorization === undefined && cookie !== undefined && takesSessions(request, keys)) {
+      request.principal = (await sessions.admit(request, reply)) ?? null;
+    }
+    request.principal ??= await admitKey(request, reply, keys);
   });
 }
 
@@ -75,13 +98,12 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-async function authenticate(
-  { clock, findKey, onLeak }: Parts,
+function readKey(
+  { clock, findKey }: Parts,
   hashes: Map<string, string>,
-  authorization: string | undefined,
-  request: FastifyRequest,
-): Promise<KeyPrincipal> {
-  const match = /^Bearer +(\S+)$/i.exec(authorization ?? '');
+  { headers }: Asker,
+): KeyPrincipal {
+  const match = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '');
   const text = match?.[1];
   if (text === undefined) {
     throw new ProblemError(
@@ -89,7 +111,6 @@ async function authenticate(
       'Send the header `Authorization: Bearer <key>`.',
     );
   }
-  const { origin } = request.headers;
   const known = hashes.get(text);
   if (known === undefined && parseKeyText(text) === undefined) {
     throw new ProblemError(
@@ -104,13 +125,18 @@ async function authenticate(
   if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
     throw new ProblemError('key_revoked', 'The key has been revoked.');
   }
-  if (origin === undefined) return principal;
+  return principal;
+}
+
+async function checkOrigin(
+  { onLeak }: Parts,
+  principal: KeyPrincipal,
+  origin: string,
+  { id, log }: Asker,
+): Promise<void> {
   if (principal.kind === 'sk') {
-    request.log.warn(
-      { keyId: principal.keyId, origin },
-      'a secret key was used in a browser: rotate it',
-    );
-    await onLeak(principal, origin, request.id);
+    log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: rotate it');
+    await onLeak(principal, origin, id);
     throw new ProblemError(
       'secret_key_in_browser',
       'A secret key came from a web page, so it has leaked: rotate it now.',
@@ -119,5 +145,4 @@ async function authenticate(
   if (!principal.allowedOrigins.includes('*') && !principal.allowedOrigins.includes(origin)) {
     throw new ProblemError('origin_not_allowed', `The key does not allow the origin ${origin}.`);
   }
-  return principal;
 }

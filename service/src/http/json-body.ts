@@ -8,11 +8,16 @@ export function addJsonBody(app: FastifyInstance): void {
   app.addContentTypeParser(
     ['application/json', 'text/plain'],
     { parseAs: 'string' },
-    async (_request: unknown, text: string) => parse(text),
+    async (_request: unknown, text: string) => parseJson(text),
   );
 }
 
-function parse(text: string): unknown {
+/**
+ * Reads a body.
+ *
+ * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored.
+ */
+export function parseJson(text: string): unknown {
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -27,7 +27,7 @@ export class ProblemError extends Error {
 }
 
 /** Any error as a refusal; what is not known to be harmless says nothing of its insides. */
-export function toProblemError(error: unknown): ProblemError {
+function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof RefusedError) {
     const { code, message, errors } = error;
@@ -45,11 +45,32 @@ export function toProblemError(error: unknown): ProblemError {
   );
 }
 
+/** An answer that says what went wrong. */
+export interface ProblemAnswer {
+  document: Problem;
+  headers: Record<string, string | number>;
+  /** The service is at fault, and has not said so itself: somebody should read of it. */
+  unexpected: boolean;
+}
+
+/** How a request is answered that could not be fulfilled. */
+export function answerProblem(error: unknown, requestId: string): ProblemAnswer {
+  const problem = toProblemError(error);
+  const document = problemDocument(problem, requestId);
+  const { retryAfterS } = problem.options;
+  return {
+    document,
+    headers: {
+      'content-type': 'application/problem+json',
+      ...(retryAfterS === undefined ? {} : { 'retry-after': retryAfterS }),
+      ...(document.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    },
+    unexpected: document.status >= 500 && problem !== error,
+  };
+}
+
 /** The problem document of a refusal, by RFC 9457. */
-export function problemDocument(
-  { code, message, options }: ProblemError,
-  requestId: string,
-): Problem {
+function problemDocument({ code, message, options }: ProblemError, requestId: string): Problem {
   return {
     type: `https://trueward.dev/problems/${code}`,
     title: title(code),
@@ -67,17 +88,7 @@ const title = (code: string): string =>
 function fromFastify(error: unknown): ProblemError | undefined {
   if (!(error instanceof Error)) return undefined;
   const { validation, validationContext, code, statusCode } = error as FastifyError;
-  if (validation) {
-    const errors = validation.map(({ instancePath, message, params, keyword }) => ({
-      pointer: instancePath + memberOf(keyword, params),
-      message: describe(keyword, params, message ?? 'is not valid'),
-    }));
-    return new ProblemError(
-      'invalid_request',
-      `The ${validationContext ?? 'request'} is not valid.`,
-      { errors },
-    );
-  }
+  if (validation) return invalidRequest(validation, validationContext);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ProblemError(
@@ -95,6 +106,18 @@ function fromFastify(error: unknown): ProblemError | undefined {
         ? new ProblemError('malformed_json', 'The request could not be read.')
         : undefined;
   }
+}
+
+/** A request that is not as its schema says. */
+export function invalidRequest(
+  violations: NonNullable<FastifyError['validation']>,
+  part = 'request',
+): ProblemError {
+  const errors = violations.map(({ instancePath, message, params, keyword }) => ({
+    pointer: instancePath + memberOf(keyword, params),
+    message: describe(keyword, params, message ?? 'is not valid'),
+  }));
+  return new ProblemError('invalid_request', `The ${part} is not valid.`, { errors });
 }
 
 /** A missing or unknown member is pointed at itself, not at the object that lacks it. */

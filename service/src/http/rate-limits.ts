@@ -1,5 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyPrincipal, Principal } from '../key/principal.ts';
+import type { AnswerHeaders, Asker } from './exchange.ts';
 import { ProblemError } from './problem.ts';
 import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
 
@@ -23,11 +23,11 @@ export const defaultRateLimits: RateLimits = {
 /** Refuses floods with 429; every answer says how much is left of the tightest limit. */
 export interface RateLimiter {
   /** A request whose key is good. */
-  onKey(principal: KeyPrincipal, request: FastifyRequest, reply: FastifyReply): void;
+  onKey(principal: KeyPrincipal, asker: Asker, answer: AnswerHeaders): void;
   /** A request whose key is not good. */
-  onStranger(request: FastifyRequest, reply: FastifyReply): void;
+  onStranger(asker: Asker, answer: AnswerHeaders): void;
   /** A decision for a user. */
-  onUser(principal: Principal, userRef: string, reply: FastifyReply): void;
+  onUser(principal: Principal, userRef: string, answer: AnswerHeaders): void;
 }
 
 /** Limits hold per process: behind a balancer, a flood of one key gets as many times more. */
@@ -44,32 +44,30 @@ export function createRateLimiter(
     ip: createTokenBuckets(limits.ip, nowMs),
     user: createTokenBuckets(limits.user, nowMs),
   };
-  const take = (reply: FastifyReply, bucket: TokenBuckets, name: string, what: string): void => {
+  const take = (answer: AnswerHeaders, bucket: TokenBuckets, name: string, what: string): void => {
     const taken = bucket.take(name);
-    tell(reply, taken);
+    tell(answer, taken);
     if (taken.allowed) return;
     throw new ProblemError('rate_limited', `Too many requests ${what}.`, {
       retryAfterS: Math.max(1, taken.resetS),
     });
   };
   return {
-    onKey(principal, request, reply) {
-      take(reply, buckets.key, principal.keyId, 'with this key');
-      if (principal.kind === 'pk') take(reply, buckets.ip, request.ip, 'from this address');
+    onKey(principal, asker, answer) {
+      take(answer, buckets.key, principal.keyId, 'with this key');
+      if (principal.kind === 'pk') take(answer, buckets.ip, asker.ip, 'from this address');
     },
-    onStranger: (request, reply) => take(reply, buckets.ip, request.ip, 'from this address'),
-    onUser({ accountId, environment }, userRef, reply) {
-      take(reply, buckets.user, `${accountId} ${environment} ${userRef}`, 'for this user');
+    onStranger: (asker, answer) => take(answer, buckets.ip, asker.ip, 'from this address'),
+    onUser({ accountId, environment }, userRef, answer) {
+      take(answer, buckets.user, `${accountId} ${environment} ${userRef}`, 'for this user');
     },
   };
 }
 
-function tell(reply: FastifyReply, { limit, remaining, resetS }: Taken): void {
-  const told = reply.getHeader('ratelimit-remaining');
+function tell(answer: AnswerHeaders, { limit, remaining, resetS }: Taken): void {
+  const told = answer.getHeader('ratelimit-remaining');
   if (typeof told === 'number' && told <= remaining) return;
-  void reply.headers({
-    'ratelimit-limit': limit,
-    'ratelimit-remaining': remaining,
-    'ratelimit-reset': resetS,
-  });
+  answer.header('ratelimit-limit', limit);
+  answer.header('ratelimit-remaining', remaining);
+  answer.header('ratelimit-reset', resetS);
 }

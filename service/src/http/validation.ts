@@ -1,7 +1,7 @@
 import { schemas } from '@trueward/protocol';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 
 /**
  * Validates as the contract says: bodies exactly, without dropping members or turning "5" into 5;
@@ -16,6 +16,19 @@ export function addValidation(app: FastifyInstance): void {
   );
   // Answers are made by typed code; a second description would only cost time and could drop members.
   app.setSerializerCompiler(() => JSON.stringify);
+}
+
+/** Whether a body is as its schema says; if not, `errors` tells why, until the next call. */
+export interface Validate {
+  (body: unknown): boolean;
+  errors?: FastifySchemaValidationError[] | null;
+}
+
+/** For bodies that are not checked by the route itself; after {@link addValidation}. */
+export function compileBody(app: FastifyInstance, schema: object): Validate {
+  const compile = app.validatorCompiler;
+  if (!compile) throw new Error('Bodies cannot be checked before addValidation.');
+  return compile({ schema, method: 'POST', url: '', httpPart: 'body' }) as Validate;
 }
 
 function compiler(coerceTypes: boolean): Ajv {

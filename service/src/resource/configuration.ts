@@ -31,7 +31,6 @@ interface Parts {
 
 interface AccountView {
   version: number;
-  keys: Map<string, KeyPrincipal>;
   snapshots: Record<Environment, Snapshot>;
   servedToday: Record<Environment, Map<string, number>>;
 }
@@ -46,6 +45,8 @@ export async function openConfiguration({
   pollMs = 500,
 }: Parts): Promise<Configuration> {
   const accounts = new Map<string, AccountView>();
+  /** Of all accounts, by hash: each request looks for one. A key is revoked, but never removed. */
+  const keys = new Map<string, KeyPrincipal>();
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -61,6 +62,7 @@ export async function openConfiguration({
       if (accounts.get(accountId)?.version !== version) {
         // The version was read first: a change meanwhile is at worst read twice.
         accounts.set(accountId, await loadAccount(database, accountId, version));
+        for (const [hash, key] of await loadKeys(database, accountId)) keys.set(hash, key);
       }
     }
     await countDailyCaps(database, accounts, clock);
@@ -95,13 +97,7 @@ export async function openConfiguration({
   await refresh();
   poll();
   return {
-    findKey(hash) {
-      for (const { keys } of accounts.values()) {
-        const principal = keys.get(hash);
-        if (principal) return principal;
-      }
-      return undefined;
-    },
+    findKey: (hash) => keys.get(hash),
     snapshot: ({ accountId, environment }) =>
       accounts.get(accountId)?.snapshots[environment] ?? nothing,
     servedToday: ({ accountId, environment }) =>
@@ -121,17 +117,6 @@ async function loadAccount(
   accountId: string,
   version: number,
 ): Promise<AccountView> {
-  const keys = await database.query<{
-    id: string;
-    environment: Environment;
-    kind: KeyKind;
-    hash: string;
-    allowed_origins: string[];
-    revoked_at: Date | null;
-  }>(
-    'SELECT id, environment, kind, hash, allowed_origins, revoked_at FROM keys WHERE account_id = $1',
-    [accountId],
-  );
   const rows = await database.query<{
     environment: Environment;
     kind: ResourceKind;
@@ -152,22 +137,37 @@ async function loadAccount(
     );
   return {
     version,
-    keys: new Map(
-      keys.map((row) => [
-        row.hash,
-        {
-          accountId,
-          environment: row.environment,
-          kind: row.kind,
-          keyId: row.id,
-          allowedOrigins: row.allowed_origins,
-          ...(row.revoked_at === null ? {} : { revokedAtMs: row.revoked_at.getTime() }),
-        },
-      ]),
-    ),
     snapshots: { sandbox: snapshotOf('sandbox'), live: snapshotOf('live') },
     servedToday: { sandbox: new Map(), live: new Map() },
   };
+}
+
+async function loadKeys(
+  database: Database,
+  accountId: string,
+): Promise<[hash: string, key: KeyPrincipal][]> {
+  const rows = await database.query<{
+    id: string;
+    environment: Environment;
+    kind: KeyKind;
+    hash: string;
+    allowed_origins: string[];
+    revoked_at: Date | null;
+  }>(
+    'SELECT id, environment, kind, hash, allowed_origins, revoked_at FROM keys WHERE account_id = $1',
+    [accountId],
+  );
+  return rows.map((row) => [
+    row.hash,
+    {
+      accountId,
+      environment: row.environment,
+      kind: row.kind,
+      keyId: row.id,
+      allowedOrigins: row.allowed_origins,
+      ...(row.revoked_at === null ? {} : { revokedAtMs: row.revoked_at.getTime() }),
+    },
+  ]);
 }
 
 async function countDailyCaps(

@@ -1,15 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DecisionRequest } from '@trueward/protocol/wire';
+import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { MakeDecision } from '../../decision/decision-service.ts';
 import type { Configuration } from '../../resource/configuration.ts';
 import { isBot } from '../../event/bots.ts';
+import type { Principal } from '../../key/principal.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
 import { principalOf } from '../authenticate.ts';
 import { deviceOf } from '../device.ts';
+import type { AnswerHeaders, Asker } from '../exchange.ts';
+import type { HotRoute } from '../hot-path.ts';
 import { identify } from '../identify.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimiter } from '../rate-limits.ts';
+import { compileBody } from '../validation.ts';
 
 interface Parts {
   configuration: Configuration;
@@ -23,47 +27,66 @@ interface Parts {
 /** How long `simulate: slow` holds the answer. */
 const slowMs = 8_000;
 
+interface Asked {
+  principal: Principal;
+  body: DecisionRequest;
+  asker: Asker;
+  headers: AnswerHeaders;
+}
+
+const path = '/v1/decisions';
+const keys = ['pk', 'sk'] as const;
+const schema = { $ref: 'DecisionRequest#' };
+
 /** `POST /v1/decisions`: asks for an ad. */
-export function addDecisionRoutes(
-  app: FastifyInstance,
-  { configuration, makeDecision, userTokens, limiter, stopping }: Parts,
-): void {
+export function addDecisionRoutes(app: FastifyInstance, parts: Parts): HotRoute<DecisionRequest> {
+  const answer = (asked: Asked): Promise<Decision> => answerDecision(parts, asked);
   app.post<{ Body: DecisionRequest }>(
-    '/v1/decisions',
+    path,
     {
-      config: { keys: ['pk', 'sk'] },
+      config: { keys },
       schema: {
         operationId: 'requestDecision',
         summary: 'Ask for an ad',
-        body: { $ref: 'DecisionRequest#' },
+        body: schema,
         response: { 200: { description: 'The decision.', $ref: 'Decision#' } },
       },
     },
-    async (request, reply) => {
-      const principal = principalOf(request);
-      const { body } = request;
-      if (body.simulate !== undefined && principal.environment === 'live') {
-        throw new ProblemError('simulate_in_live', '`simulate` works in the sandbox only.');
-      }
-      const entry = configuration.snapshot(principal).placements.get(body.placement);
-      if (!entry) {
-        throw new ProblemError(
-          'placement_not_found',
-          `There is no placement ${body.placement} in ${principal.environment}.`,
-        );
-      }
-      const identified = await identify(userTokens, principal, entry.placement, body);
-      if (identified.user_ref !== undefined && principal.kind === 'pk') {
-        limiter.onUser(principal, identified.user_ref, reply);
-      }
-      if (body.simulate === 'slow') await hold(stopping);
-      if (body.simulate === 'error')
-        throw new ProblemError('simulated_error', 'The request asked for this error.');
-      const userAgent = request.headers['user-agent'];
-      const bot = principal.kind === 'pk' && isBot(userAgent, principal.environment);
-      return makeDecision(principal, entry, identified, deviceOf(userAgent), bot);
-    },
+    (request, reply) =>
+      answer({
+        principal: principalOf(request),
+        body: request.body,
+        asker: request,
+        headers: reply,
+      }),
   );
+  return { path, keys, validate: compileBody(app, schema), answer };
+}
+
+async function answerDecision(
+  { configuration, makeDecision, userTokens, limiter, stopping }: Parts,
+  { principal, body, asker, headers }: Asked,
+): Promise<Decision> {
+  if (body.simulate !== undefined && principal.environment === 'live') {
+    throw new ProblemError('simulate_in_live', '`simulate` works in the sandbox only.');
+  }
+  const entry = configuration.snapshot(principal).placements.get(body.placement);
+  if (!entry) {
+    throw new ProblemError(
+      'placement_not_found',
+      `There is no placement ${body.placement} in ${principal.environment}.`,
+    );
+  }
+  const identified = await identify(userTokens, principal, entry.placement, body);
+  if (identified.user_ref !== undefined && principal.kind === 'pk') {
+    limiter.onUser(principal, identified.user_ref, headers);
+  }
+  if (body.simulate === 'slow') await hold(stopping);
+  if (body.simulate === 'error')
+    throw new ProblemError('simulated_error', 'The request asked for this error.');
+  const userAgent = asker.headers['user-agent'];
+  const bot = principal.kind === 'pk' && isBot(userAgent, principal.environment);
+  return makeDecision(principal, entry, identified, deviceOf(userAgent), bot);
 }
 
 /** Holds the answer of `simulate: slow`; a stopping service lets go at once. */

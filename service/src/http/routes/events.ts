@@ -1,8 +1,12 @@
 import { schemas } from '@trueward/protocol';
-import type { AdEvent } from '@trueward/protocol/wire';
+import type { AdEvent, EventBatchResult } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Submitted, TakeIn } from '../../event/intake.ts';
+import type { Principal } from '../../key/principal.ts';
 import { principalOf } from '../authenticate.ts';
+import type { Asker } from '../exchange.ts';
+import type { HotRoute } from '../hot-path.ts';
+import { compileBody } from '../validation.ts';
 
 /** A batch whose events have not been looked at yet: each is validated by itself. */
 interface LooseBatch {
@@ -25,23 +29,39 @@ function looseBatch(): object {
   return { ...batch, $id: 'LooseEventBatch', properties: { ...batch.properties, events } };
 }
 
+interface Asked {
+  principal: Principal;
+  body: LooseBatch;
+  asker: Asker;
+}
+
+const path = '/v1/events';
+
 interface BatchSchema {
   properties: { events: object };
 }
 
 /** `POST /v1/events`: reports what happened to shown ads. */
-export function addEventRoutes(app: FastifyInstance, { takeIn }: { takeIn: TakeIn }): void {
-  const compile = app.validatorCompiler;
-  if (!compile) throw new Error('The events need the validation.');
-  const compileBody = (schema: object) =>
-    compile({ schema, method: 'POST', url: '/v1/events', httpPart: 'body' });
-  const isBatch = compileBody(looseBatch());
-  const isEvent = compileBody({ $ref: 'AdEvent#' });
+export function addEventRoutes(
+  app: FastifyInstance,
+  { takeIn }: { takeIn: TakeIn },
+): HotRoute<LooseBatch> {
+  const isBatch = compileBody(app, looseBatch());
+  const isEvent = compileBody(app, { $ref: 'AdEvent#' });
+  const keys = ['pk'] as const;
+  const answer = ({ principal, body, asker }: Asked): Promise<EventBatchResult> => {
+    const { sent_at: sentAt, events, dropped } = body;
+    if (dropped) asker.log.warn({ dropped }, 'a device gave up events');
+    const submitted = events.map((event): Submitted =>
+      isEvent(event) ? (event as AdEvent) : { id: event.id, malformed: true },
+    );
+    return takeIn(principal, sentAt, submitted, asker.headers['user-agent']);
+  };
 
   app.post<{ Body: LooseBatch }>(
-    '/v1/events',
+    path,
     {
-      config: { keys: ['pk'] },
+      config: { keys },
       schema: {
         operationId: 'reportEvents',
         summary: 'Report what happened to shown ads',
@@ -51,13 +71,7 @@ export function addEventRoutes(app: FastifyInstance, { takeIn }: { takeIn: TakeI
       // The documented schema would refuse the whole batch for one bad event.
       validatorCompiler: () => isBatch,
     },
-    async (request) => {
-      const { sent_at: sentAt, events, dropped } = request.body;
-      if (dropped) request.log.warn({ dropped }, 'a device gave up events');
-      const submitted = events.map((event): Submitted =>
-        isEvent(event) === true ? (event as AdEvent) : { id: event.id, malformed: true },
-      );
-      return takeIn(principalOf(request), sentAt, submitted, request.headers['user-agent']);
-    },
+    (request) => answer({ principal: principalOf(request), body: request.body, asker: request }),
   );
+  return { path, keys, validate: isBatch, answer };
 }
