@@ -154,7 +154,10 @@ export default {
     'typescript/ban-ts-comment': 'error',
     'typescript/consistent-type-imports': 'error',
     'typescript/no-explicit-any': 'error',
-    'typescript/no-floating-promises': 'error',
+    'typescript/no-floating-promises': [
+      'error',
+      { allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: 'test' }] },
+    ],
     'typescript/no-misused-promises': 'error',
     'typescript/no-non-null-assertion': 'error',
     'typescript/only-throw-error': 'error',
@@ -195,6 +198,9 @@ export default {
     ...importRules(service, anywhereInService),
     restrictImports('service/panel/src/**', [...panel, panelTalks]),
     restrictImports('service/panel/src/preview/show-preview.ts', [...panel, previewShows]),
+    restrictImports('create-trueward/**', [
+      no('^(\\.\\./)+(src|service|demo|test|scripts)/', 'It is published by itself.'),
+    ]),
     restrictImports('protocol/**', [
       no(
         '^(\\.\\./)+(src|service|demo|test|scripts)/',

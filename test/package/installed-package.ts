@@ -27,20 +27,31 @@ export interface InstalledPackage {
   remove(): void;
 }
 
+interface InstallOptions {
+  /** Packages of this repository's that the project has beside it. */
+  uses?: string[];
+  /** Folders of this repository's that are packed and installed as well. */
+  also?: string[];
+}
+
 /**
  * Packs what would be published and has npm install it into an empty project. No registry is needed:
  * its dependency is this repository's, and so are the other packages that a project `uses`.
  */
-export function installPackage({ uses = [] as string[] } = {}): InstalledPackage {
+export function installPackage({ uses = [], also = [] }: InstallOptions = {}): InstalledPackage {
   if (!existsSync(join(root, 'dist', 'index.js'))) throw new Error('Run `npm run build` first.');
   const project = mkdtempSync(join(tmpdir(), 'trueward-package-'));
   const run = (program: string, args: string[], cwd = project): string =>
     execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  const packed = run('npm', ['pack', '--json', '--pack-destination', project], root);
-  const { filename, files } = packedFile(JSON.parse(packed));
+  const pack = (folder: string): Packed =>
+    packedFile(
+      JSON.parse(run('npm', ['pack', folder, '--json', '--pack-destination', project], root)),
+    );
+  const { filename, files } = pack('.');
   const dependencies = {
     trueward: `file:${filename}`,
     'idb-keyval': `file:${join(modules, 'idb-keyval')}`,
+    ...Object.fromEntries(also.map((name) => [name, `file:${pack(`./${name}`).filename}`])),
   };
   writeFileSync(
     join(project, 'package.json'),

@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+import { relative } from 'node:path';
+import { findDevFile, readDevFile } from './lib/dev-file.js';
+import { makeProject } from './lib/make-project.js';
+import { help, readArguments } from './lib/read-arguments.js';
+
+try {
+  const { devFile, directory, wantsHelp } = readArguments(process.argv.slice(2));
+  if (wantsHelp) {
+    console.log(help);
+  } else {
+    const file = devFile ?? findDevFile(process.cwd());
+    const service = file === undefined ? undefined : readDevFile(file);
+    makeProject(directory, service);
+    console.log(nextSteps(relative('', directory), service));
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+
+/**
+ * @param {string} directory
+ * @param {import('./lib/dev-file.js').Service | undefined} service
+ */
+function nextSteps(directory, service) {
+  const keys =
+    service === undefined
+      ? 'Fill in the address and the sandbox keys of your ad service in .env, then:'
+      : `It uses the ad service at ${service.serviceUrl}. Now:`;
+  return `Made a game in ${directory}. ${keys}
+
+  cd ${/\s/.test(directory) ? JSON.stringify(directory) : directory}
+  npm install
+  npm start      the game and its server, on http://127.0.0.1:5173
+  npm test       that coins are credited once, and only for signed webhooks`;
+}

@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/**
+ * The ad service that a game is made for.
+ *
+ * @typedef {{ serviceUrl: string, publishableKey: string, secretKey: string }} Service
+ */
+
+/**
+ * Where a service on this machine has written its addresses and keys: in this folder or one above.
+ *
+ * @param {string} folder
+ * @returns {string | undefined}
+ */
+export function findDevFile(folder) {
+  const file = join(folder, '.trueward', 'dev.json');
+  if (existsSync(file)) return file;
+  return dirname(folder) === folder ? undefined : findDevFile(dirname(folder));
+}
+
+/**
+ * @param {string} file
+ * @returns {Service}
+ * @throws Error that says what the file should be.
+ */
+export function readDevFile(file) {
+  if (!existsSync(file)) {
+    throw new Error(
+      `There is no ${file}. It is there while \`npm start\` of Trueward’s repository runs; start that first.`,
+    );
+  }
+  const { keys, serviceUrl } = parse(file);
+  const { publishable: publishableKey, secret: secretKey } = keys?.sandbox ?? {};
+  if (![serviceUrl, publishableKey, secretKey].every((value) => typeof value === 'string')) {
+    throw new Error(
+      `${file} has no serviceUrl and keys.sandbox: expected the file that \`npm start\` of Trueward’s ` +
+        'repository writes.',
+    );
+  }
+  return { serviceUrl, publishableKey, secretKey };
+}
+
+/** @param {string} file */
+function parse(file) {
+  try {
+    return Object(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (cause) {
+    throw new Error(`${file} is not JSON.`, { cause });
+  }
+}

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/**
+ * The one place where coins are made: a file of JSON lines that only grows. With a database of your
+ * own, make `decisionId` unique instead.
+ */
+export async function openBank(file) {
+  await mkdir(dirname(file), { recursive: true });
+  const text = existsSync(file) ? await readFile(file, 'utf8') : '';
+  /** @type {Map<string, { player: string, amount: number }>} */
+  const credits = new Map();
+  for (const line of text.split('\n').filter(Boolean)) {
+    const { decisionId, ...credit } = JSON.parse(line);
+    credits.set(decisionId, credit);
+  }
+  let last = Promise.resolve();
+
+  async function creditOnce({ decision_id: decisionId, reward, user_ref: player }) {
+    // The service delivers at least once: the same reward may arrive again.
+    if (credits.has(decisionId)) return;
+    const credit = { player, amount: reward.amount };
+    await appendFile(file, `${JSON.stringify({ decisionId, ...credit })}\n`, { flush: true });
+    credits.set(decisionId, credit);
+  }
+
+  return {
+    /** Resolves once the reward is on the disk; then the webhook may be answered. */
+    credit(rewarded) {
+      // One after the other, because two deliveries may arrive in the same moment.
+      const turn = last.then(() => creditOnce(rewarded));
+      last = turn.catch(() => {});
+      return turn;
+    },
+    coinsOf(player) {
+      return [...credits.values()]
+        .filter((credit) => credit.player === player)
+        .reduce((sum, { amount }) => sum + amount, 0);
+    },
+  };
+}

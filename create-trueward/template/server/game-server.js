@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { verifyWebhook, WebhookError } from 'trueward/server';
+import { openBank } from './bank.js';
+import { readConfig } from './config.js';
+import { readBody } from './request-body.js';
+import { findOrRegisterWebhook } from './webhook-registration.js';
+
+/** Your game's server: it tells the game its keys, credits coins, and knows how many a player has. */
+export async function createGameServer(config = readConfig()) {
+  const bank = await openBank(join(config.dataDir, 'credits.jsonl'));
+  let secret = config.webhookSecret;
+
+  async function receiveWebhook(request, response) {
+    // The signature covers the body as it came: do not parse it first.
+    const body = await readBody(request);
+    // The service tries again later, and by then the secret is here.
+    if (secret === undefined) return answer(response, 503, { error: 'starting' });
+    try {
+      const event = await verifyWebhook(body, request.headers, secret);
+      if (event.type === 'decision.rewarded') await bank.credit(event.data);
+      answer(response, 200, { received: event.id });
+    } catch (error) {
+      if (!(error instanceof WebhookError)) throw error;
+      console.error(error.message);
+      answer(response, 400, { error: error.code });
+    }
+  }
+
+  return {
+    /** Answers what is for the game's server, and says whether it was. */
+    async handle(request, response) {
+      const path = new URL(request.url ?? '/', 'http://game').pathname;
+      const [, player] = /^\/players\/([\w-]{1,64})$/.exec(path) ?? [];
+      if (path === '/webhooks/trueward' && request.method === 'POST') {
+        await receiveWebhook(request, response);
+      } else if (path === '/config.json') {
+        const { publishableKey, serviceUrl } = config;
+        answer(response, 200, { publishableKey, serviceUrl });
+      } else if (player !== undefined) {
+        answer(response, 200, { coins: bank.coinsOf(player) });
+      } else {
+        return false;
+      }
+      return true;
+    },
+
+    /** Has the service send its webhooks to this address, unless WEBHOOK_SECRET says that it does. */
+    async receiveWebhooksAt(url) {
+      secret ??= await findOrRegisterWebhook(config, `${url}/webhooks/trueward`);
+    },
+  };
+}
+
+function answer(response, status, body) {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+  response.end(JSON.stringify(body));
+}

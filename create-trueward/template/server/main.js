@@ -1,0 +1,37 @@
+// In production: serves the built game (`npm run build`) beside the routes of the game's server.
+import { createReadStream, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join, normalize, sep } from 'node:path';
+import { createGameServer } from './game-server.js';
+
+const port = Number(process.env.PORT ?? 8080);
+const built = join(import.meta.dirname, '..', 'dist');
+const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css' };
+
+try {
+  const game = await createGameServer();
+  createServer((request, response) => {
+    game.handle(request, response).then(
+      (answered) => answered || serveFile(request, response),
+      (error) => {
+        console.error(error);
+        response.writeHead(500).end();
+      },
+    );
+  }).listen(port, () => console.log(`The game is on http://127.0.0.1:${port}`));
+  // Where the ad service reaches this server. In production: its public address.
+  await game.receiveWebhooksAt(process.env.PUBLIC_URL ?? `http://127.0.0.1:${port}`);
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
+
+function serveFile(request, response) {
+  const path = new URL(request.url ?? '/', 'http://game').pathname;
+  const file = normalize(join(built, path === '/' ? 'index.html' : path));
+  const isThere =
+    file.startsWith(built + sep) && statSync(file, { throwIfNoEntry: false })?.isFile();
+  if (!isThere) return response.writeHead(404).end();
+  response.setHeader('content-type', types[extname(file)] ?? 'application/octet-stream');
+  return createReadStream(file).pipe(response);
+}

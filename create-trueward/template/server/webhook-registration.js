@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * The secret of the webhook that leads to this address: that of an earlier start, while the service
+ * knows it still, or that of a new one. The service shows it once, so it is kept.
+ */
+export async function findOrRegisterWebhook({ dataDir, secretKey, serviceUrl }, url) {
+  const file = join(dataDir, 'webhook.json');
+  const known = existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {};
+  const call = (path, body) => request(serviceUrl, secretKey, path, body);
+  if (known.url === url && known.serviceUrl === serviceUrl) {
+    const response = await call(`/v1/webhooks/${known.id}`);
+    if (response.ok) return known.secret;
+  }
+  const response = await call('/v1/webhooks', { url, events: ['decision.rewarded'] });
+  const { detail, id, secret } = await response.json();
+  if (!response.ok) throw new Error(`The ad service refused the webhook: ${detail}`);
+  await mkdir(dataDir, { recursive: true });
+  const registration = { id, url, serviceUrl, secret };
+  await writeFile(file, JSON.stringify(registration), { mode: 0o600 });
+  return secret;
+}
+
+async function request(serviceUrl, secretKey, path, body) {
+  const headers = { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' };
+  const method = body === undefined ? 'GET' : 'POST';
+  try {
+    return await fetch(serviceUrl + path, { method, headers, body: JSON.stringify(body) });
+  } catch (cause) {
+    throw new Error(`The ad service at ${serviceUrl} does not answer. Is it running?`, { cause });
+  }
+}

@@ -1,0 +1,26 @@
+import { AUTO, Game, Scale } from 'phaser';
+import { TruewardPlugin, TruewardScenePlugin } from 'trueward/phaser';
+import { loadConfig, playerId } from './server.js';
+import { StarsScene } from './stars-scene.js';
+
+const { publishableKey, serviceUrl } = await loadConfig();
+
+new Game({
+  type: AUTO,
+  parent: 'game',
+  backgroundColor: '#10122b',
+  scale: { mode: Scale.FIT, autoCenter: Scale.CENTER_BOTH, width: 360, height: 540 },
+  scene: StarsScene,
+  plugins: {
+    scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
+    global: [
+      {
+        key: 'trueward',
+        plugin: TruewardPlugin,
+        mapping: 'ads',
+        start: true,
+        data: { publishableKey, serviceUrl, userRef: playerId() },
+      },
+    ],
+  },
+});

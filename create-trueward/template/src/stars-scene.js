@@ -1,0 +1,100 @@
+import { Math as PhaserMath, Scene } from 'phaser';
+import { loadCoins } from './server.js';
+
+const lives = 3;
+const textStyle = { fontFamily: 'sans-serif', fontSize: '18px', color: '#ffffff' };
+
+/** Catch the stars. When three are lost, an ad gives another life or coins. */
+export class StarsScene extends Scene {
+  create() {
+    this.caught = 0;
+    this.lost = 0;
+    this.basket = this.add.rectangle(180, 500, 90, 14, 0x7fd1ae);
+    this.stars = this.add.group();
+    this.score = this.add.text(12, 12, '', textStyle);
+    this.coins = this.add.text(348, 12, '', textStyle).setOrigin(1, 0);
+    this.input.on('pointermove', ({ x }) => (this.basket.x = PhaserMath.Clamp(x, 45, 315)));
+    this.keys = this.input.keyboard?.createCursorKeys();
+    this.timer = this.time.addEvent({
+      delay: 900,
+      loop: true,
+      callback: this.dropStar,
+      callbackScope: this,
+    });
+    // Confirmed by the ad service; the server hears of it at about the same time, by its webhook.
+    this.sceneAds.on('reward', this.expectCoins, this);
+    this.writeScore();
+    void this.showCoins();
+  }
+
+  update(_time, delta) {
+    if (this.lost >= lives) return;
+    const way = Number(this.keys?.right.isDown ?? false) - Number(this.keys?.left.isDown ?? false);
+    this.basket.x = PhaserMath.Clamp(this.basket.x + way * delta * 0.4, 45, 315);
+    for (const star of this.stars.getChildren().slice()) {
+      star.y += delta * 0.2;
+      const isCaught = star.y > 490 && star.y < 510 && Math.abs(star.x - this.basket.x) < 55;
+      if (isCaught) this.caught += 1;
+      else if (star.y > 550) this.lost += 1;
+      else continue;
+      star.destroy();
+      this.writeScore();
+    }
+    if (this.lost >= lives) this.endRun();
+  }
+
+  dropStar() {
+    this.stars.add(this.add.star(PhaserMath.Between(20, 340), -10, 5, 5, 11, 0xffd866));
+  }
+
+  writeScore() {
+    this.score.setText(`Stars ${this.caught}   Lives ${Math.max(0, lives - this.lost)}`);
+  }
+
+  expectCoins() {
+    this.time.addEvent({ delay: 1_000, repeat: 9, callback: this.showCoins, callbackScope: this });
+  }
+
+  async showCoins() {
+    const coins = await loadCoins();
+    // The scene may have ended meanwhile.
+    if (this.coins.active) this.coins.setText(`Coins ${coins}`);
+  }
+
+  endRun() {
+    this.timer.paused = true;
+    this.stars.clear(true, true);
+    const end = this.add.container(0, 0, [
+      this.add.text(180, 180, `Stars caught: ${this.caught}`, textStyle).setOrigin(0.5),
+      this.add
+        .text(180, 390, 'Play again', textStyle)
+        .setOrigin(0.5)
+        .setInteractive({ useHandCursor: true })
+        .once('pointerup', () => this.scene.restart()),
+      this.offer('revive', 'Another life', 250, () => {
+        end.destroy();
+        this.lost = lives - 1;
+        this.timer.paused = false;
+        this.writeScore();
+      }),
+      this.offer('double-coins', '50 coins', 320),
+    ]);
+  }
+
+  /** A button for an ad. It says by itself whether there is one, and when the next one comes. */
+  offer(placement, promise, y, onRewarded = () => {}) {
+    return this.ads.addRewardedButton(this, {
+      placement,
+      x: 180,
+      y,
+      label: ({ state, secondsLeft }) => {
+        if (state === 'ready') return `Watch an ad: ${promise}`;
+        return secondsLeft > 0 ? `${promise} in ${secondsLeft} s` : `${promise}: no ad yet`;
+      },
+      // `pending`: watched, and the confirmation is on its way.
+      onResult: ({ outcome }) => {
+        if (outcome === 'rewarded' || outcome === 'pending') onRewarded();
+      },
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import { defineConfig } from 'vite';
+import { createGameServer } from './server/game-server.js';
+
+// While you develop, the game and its server are one program, on one port.
+const port = Number(process.env.PORT ?? 5173);
+
+export default defineConfig(({ command }) => ({
+  server: { host: '127.0.0.1', port, strictPort: true },
+  // Phaser alone is larger than the size at which Vite warns.
+  build: { chunkSizeWarningLimit: 2_000 },
+  plugins: command === 'serve' ? [gameServer()] : [],
+}));
+
+function gameServer() {
+  return {
+    name: 'game-server',
+    /** @param {import('vite').ViteDevServer} vite */
+    async configureServer({ httpServer, middlewares }) {
+      const server = await createGameServer();
+      middlewares.use((request, response, next) => void answer(server, request, response, next));
+      httpServer?.once('listening', () => {
+        server.receiveWebhooksAt(`http://127.0.0.1:${port}`).catch((error) => {
+          console.error(error.message);
+          process.exit(1);
+        });
+      });
+    },
+  };
+}
+
+/** The game's server answers what is for it, and Vite the rest. */
+async function answer(server, request, response, next) {
+  try {
+    if (!(await server.handle(request, response))) next();
+  } catch (error) {
+    next(error);
+  }
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { BrowserContext } from 'playwright';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../../scripts/lib/free-port.mjs';
+import { type RunningService, startService } from '../../service/test/start-service.ts';
+import { installPackage, type InstalledPackage } from '../package/installed-package.ts';
+import { openBrowser } from './browser.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+let service: RunningService;
+let installed: InstalledPackage;
+let browser: BrowserContext;
+let game: string;
+
+beforeAll(async () => {
+  service = await startService({
+    env: { TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
+  });
+  await keepThePicture();
+  installed = installPackage({ uses: ['phaser', 'vite'], also: ['create-trueward'] });
+  // As npm links it for a package that it has installed.
+  symlinkSync(
+    join(root, 'node_modules/vite/bin/vite.js'),
+    join(installed.project, 'node_modules/.bin/vite'),
+  );
+  game = join(installed.project, 'my-game');
+  const devFile = join(installed.project, 'dev.json');
+  writeFileSync(devFile, JSON.stringify({ serviceUrl: service.url, keys: service.keys }));
+  execFileSync('npx', ['--offline', 'create-trueward', 'my-game', '--dev-file', devFile], {
+    cwd: installed.project,
+    stdio: 'pipe',
+  });
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  installed?.remove();
+  await service?.stop();
+});
+
+/** The picture is the shortest ad of the demo account. */
+async function keepThePicture(): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${service.keys.sandbox.secret}`,
+    'content-type': 'application/json',
+  };
+  const list = await fetch(`${service.url}/v1/house-ads`, { headers });
+  const { data } = (await list.json()) as { data: { id: string; name: string }[] };
+  for (const { id } of data.filter(({ name }) => name !== 'Harbour')) {
+    const changed = await fetch(`${service.url}/v1/house-ads/${id}`, {
+      method: 'PATCH',
+      headers,
+      body: JSON.stringify({ status: 'paused' }),
+    });
+    expect(changed.status).toBe(200);
+  }
+}
+
+it('asks for the packages that it was tried with', () => {
+  const manifest = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
+  const { version, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(manifest).toMatchObject({
+    name: 'my-game',
+    dependencies: { trueward: `^${version}`, phaser: `^${devDependencies.phaser}` },
+    devDependencies: { vite: `^${devDependencies.vite}` },
+  });
+});
+
+it('makes a game whose own tests pass', () => {
+  const output = execFileSync('npm', ['test'], { cwd: game, encoding: 'utf8', stdio: 'pipe' });
+  expect(output).toMatch(/^# pass 2$/m);
+});
+
+it('makes a game in which a player earns coins that its server has confirmed', async () => {
+  const port = await freePort([]);
+  const started = spawn('npm', ['start'], {
+    cwd: game,
+    env: { ...process.env, PORT: String(port), NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // npm passes no signal on to what it runs: the whole group gets it.
+    detached: true,
+  });
+  try {
+    const url = `http://127.0.0.1:${port}`;
+    await lineWith(started, url);
+    const page = await browser.newPage();
+    await page.goto(url);
+    // Nobody catches the stars.
+    const offer = page.locator('canvas button', { hasText: 'Watch an ad: 50 coins' });
+    await offer.waitFor({ state: 'attached', timeout: 60_000 });
+    await offer.press('Enter');
+    await page.getByText('Your reward is on its way').first().waitFor();
+    await page.getByRole('button', { name: 'Close ad' }).first().click();
+    const player = await page.evaluate(() => localStorage.getItem('player'));
+    const account = async (): Promise<unknown> => (await fetch(`${url}/players/${player}`)).json();
+    await expect.poll(account).toEqual({ coins: 50 });
+  } finally {
+    const ended = once(started, 'exit');
+    process.kill(-(started.pid ?? 0), 'SIGTERM');
+    await ended;
+  }
+});
+
+async function lineWith({ stdout }: ChildProcess, text: string): Promise<void> {
+  if (!stdout) throw new Error('Its output is not ours.');
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: stdout })) {
+    lines.push(line);
+    if (line.includes(text)) return void stdout.resume();
+  }
+  throw new Error(`It ended before it said ${text}:\n${lines.join('\n')}`);
+}
