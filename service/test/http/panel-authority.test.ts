@@ -1,0 +1,236 @@
+import type { Problem } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { insertUser } from '../../src/user/user-store.ts';
+import { makeObjects } from '../fuzz/objects.ts';
+import { type Operation, operationsOf, readOpenApi } from '../fuzz/operations.ts';
+import { createSampler, type Sampler } from '../fuzz/sample.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createPanelClient, type PanelClient, signInAs, signInOwner } from './panel-client.ts';
+
+let running: InProcessService;
+let owner: PanelClient;
+let operator: PanelClient;
+let viewer: PanelClient;
+let stranger: PanelClient;
+let ids: Record<string, string>;
+let sampler: Sampler;
+/** What secret keys may do. */
+let operations: Operation[];
+beforeAll(async () => {
+  running = await startInProcess({ RATE_LIMITS: 'off' });
+  const document = await readOpenApi(running.url);
+  sampler = createSampler(document.components.schemas);
+  operations = operationsOf(document).filter(({ keys }) => keys.includes('secret'));
+  ids = await makeObjects(running);
+  owner = await signInOwner(running);
+  viewer = await signInAs(running, owner, 'viewer');
+  operator = await signInAs(running, owner, 'operator');
+  stranger = await makeStranger();
+});
+afterAll(() => running.stop());
+
+/** The owner of another account. */
+async function makeStranger(): Promise<PanelClient> {
+  const { database, makeId, users } = running.service;
+  const accountId = makeId('account');
+  await database.query(
+    'INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, now())',
+    [accountId, 'Strangers'],
+  );
+  const user = { accountId, id: makeId('user'), email: 'stranger@example.com' };
+  await insertUser(database, { ...user, name: 'S', role: 'owner', password: null, createdAtMs: 0 });
+  const client = createPanelClient(running.url);
+  await client.setUp(await users.links.make(database, user), user.email);
+  return client;
+}
+
+/** A request that is valid but for who sends it. */
+function send(client: PanelClient, { method, path, body, parameters }: Operation, headers = {}) {
+  const query = parameters
+    .filter((each) => each.in === 'query' && each.required)
+    .map(({ name, schema }) => `${name}=${String(sampler.sample(schema))}`);
+  const address = `${path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '')}?${query.join('&')}`;
+  return client.send<Problem>(method, address, body && sampler.sample(body), headers);
+}
+
+/** Of each request, what was asked and how it was refused. */
+async function ask(
+  client: PanelClient,
+  chosen: readonly Operation[],
+  headers = {},
+): Promise<string[]> {
+  const answers: string[] = [];
+  for (const operation of chosen) {
+    const { status, body } = await send(client, operation, headers);
+    answers.push(`${operation.id} ${status} ${body?.code ?? ''}`.trim());
+  }
+  return answers;
+}
+
+/** The routes of the panel, from the router itself: `POST /panel/api/users`. */
+function panelRoutes(): { method: string; path: string }[] {
+  const above: string[] = [];
+  const routes = running.service.app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part = '', methods = ''] =
+        /^(.*?)[├└]── (\S+)(?: \((.*)\))?/.exec(line) ?? [];
+      above.splice(indent.length / 4, Infinity, part);
+      const path = above.join('').replace('://', ':id/');
+      return methods === '' ? [] : methods.split(', ').map((method) => ({ method, path }));
+    });
+  return routes.filter(({ path }) => path.startsWith('/panel/api/'));
+}
+
+const isWrite = ({ method }: { method: string }) => method !== 'GET';
+
+/** Everything that an operator could change. */
+async function state(): Promise<unknown> {
+  const { database } = running.service;
+  const all = (table: string, columns = '*') =>
+    database.query(`SELECT ${columns} FROM ${table} ORDER BY account_id, 2`);
+  return [
+    await all('resources'),
+    await all('keys', 'account_id, id, allowed_origins, revoked_at'),
+    await all('secrets'),
+    await all('deliveries', 'account_id, id'),
+    await all('users', 'account_id, id, role, password, codes_active'),
+    await all('audit_entries', 'account_id, id'),
+  ];
+}
+
+/** What everybody may do for themselves, and what changes nothing. */
+const forEverybody = [
+  'DELETE /panel/api/account/codes',
+  'DELETE /panel/api/session',
+  'POST /panel/api/account/codes',
+  'POST /panel/api/account/codes/confirm',
+  'POST /panel/api/account/password',
+  'POST /panel/api/policies/try',
+  'POST /panel/api/session',
+  'POST /panel/api/setup',
+];
+
+test('a viewer can change nothing', async () => {
+  const before = await state();
+  // The panel asks for no ads: that is the one thing that a key does and a session does not.
+  const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
+  expect(writes.length).toBeGreaterThan(30);
+  expect(await ask(viewer, writes)).toEqual(writes.map(({ id }) => `${id} 403 role_not_permitted`));
+  const panel = panelRoutes().filter(isWrite);
+  const refused: string[] = [];
+  for (const { method, path } of panel) {
+    if (forEverybody.includes(`${method} ${path}`)) continue;
+    const { status, body } = await viewer.send(method, path.replace(':id', 'usr_1'), {});
+    refused.push(`${method} ${path} ${status} ${body.code}`);
+  }
+  expect(refused.toSorted()).toEqual(
+    [
+      'DELETE /panel/api/users/:id',
+      'PATCH /panel/api/users/:id',
+      'POST /panel/api/media',
+      'POST /panel/api/users',
+      'POST /panel/api/users/:id/link',
+    ].map((route) => `${route} 403 role_not_permitted`),
+  );
+  expect(panel).toHaveLength(refused.length + forEverybody.length);
+  expect(await state()).toEqual(before);
+});
+
+test('a viewer can read everything but who the users are', async () => {
+  const reads = operations.filter(({ method }) => method === 'GET');
+  const answers = await ask(viewer, reads);
+  // A sampled time is no whole hour.
+  expect(answers.filter((answer) => !answer.endsWith(' 200'))).toEqual([
+    'readReport 422 invalid_request',
+  ]);
+  expect((await viewer.send('GET', '/panel/api/users')).body.code).toBe('role_not_permitted');
+});
+
+test('an operator changes all but keys, secrets and users', async () => {
+  const headers = { 'if-match': '"-1"' };
+  const answers = await ask(operator, operations.filter(isWrite), headers);
+  expect(answers.filter((answer) => answer.endsWith('role_not_permitted'))).toEqual(
+    [
+      'createWebhook',
+      'rotateWebhookSecret',
+      'createKey',
+      'updateKey',
+      'revokeKey',
+      'rollKey',
+      'createUserTokenSecret',
+    ].map((id) => `${id} 403 role_not_permitted`),
+  );
+  expect((await operator.send('POST', '/panel/api/users', {})).body.code).toBe(
+    'role_not_permitted',
+  );
+});
+
+test('without a session the panel is closed, but for the door', async () => {
+  const nobody = createPanelClient(running.url);
+  const closed: string[] = [];
+  for (const { method, path } of panelRoutes()) {
+    if (/\/(setup|session)$/.test(path) && method !== 'DELETE') continue;
+    const { status } = await nobody.send(method, path.replace(':id', 'usr_1'));
+    if (status === 401) closed.push(`${method} ${path}`);
+  }
+  expect(closed).toHaveLength(panelRoutes().length - 4);
+  const writes = operations.filter(isWrite);
+  expect(await ask(nobody, writes)).toEqual(
+    writes.map(({ id }) => `${id} 401 authentication_required`),
+  );
+});
+
+test('a session asks for no ads and reports no events', async () => {
+  for (const path of ['/v1/decisions', '/v1/events']) {
+    const { status, body } = await owner.send('POST', path, { placement: 'lobby' });
+    expect([path, status, body.code]).toEqual([path, 401, 'authentication_required']);
+  }
+});
+
+test('a request has to say which environment it means', async () => {
+  for (const environment of [undefined, 'production', 'live, sandbox'])
+    for (const path of ['/v1/placements', '/panel/api/decisions']) {
+      const answer = await owner.send('GET', path, undefined, {
+        'trueward-environment': environment,
+      });
+      expect([path, answer.status]).toEqual([path, 422]);
+    }
+});
+
+test('nothing is found from the other environment, or from another account', async () => {
+  const withId = operations.filter(({ path }) => path.includes('{id}'));
+  const reads = withId.filter(({ method }) => method === 'GET');
+  expect(await ask(owner, reads)).toEqual(reads.map(({ id }) => `${id} 200`));
+  const missing = withId.map(({ id }) => `${id} 404 not_found`);
+  expect(await ask(owner, withId, { 'trueward-environment': 'live' })).toEqual(missing);
+  expect(await ask(stranger, withId)).toEqual(missing);
+
+  const { body } = await owner.send<{ user: { id: string } }>('GET', '/panel/api/session');
+  for (const path of [
+    `/panel/api/decisions/${ids['decisions']}`,
+    `/panel/api/users/${body.user.id}`,
+  ]) {
+    expect((await owner.send('GET', path)).status).toBe(200);
+    expect((await stranger.send('GET', path)).status).toBe(404);
+  }
+  for (const method of ['PATCH', 'DELETE'])
+    expect((await stranger.send(method, `/panel/api/users/${body.user.id}`, {})).status).toBe(404);
+});
+
+test('no list shows what belongs to another account or environment', async () => {
+  const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
+  const own = new Set(Object.values(ids));
+  const shows = async (client: PanelClient, headers = {}) => {
+    let text = '';
+    for (const list of lists) text += JSON.stringify((await send(client, list, headers)).body);
+    for (const path of ['/panel/api/decisions', '/panel/api/users'])
+      text += JSON.stringify((await client.send('GET', path, undefined, headers)).body);
+    return [...own, 'owner@example.com'].filter((id) => text.includes(id));
+  };
+  expect((await shows(owner)).length).toBeGreaterThan(own.size - 3);
+  expect(await shows(stranger)).toEqual([]);
+  // Users belong to the account, not to one environment of it.
+  expect(await shows(owner, { 'trueward-environment': 'live' })).toEqual(['owner@example.com']);
+});
