@@ -9,6 +9,7 @@ import { migrateCommand } from './cli/migrate.ts';
 import { rotateReceiptKeyCommand } from './cli/receipt-keys.ts';
 import { runCommand } from './cli/run-command.ts';
 import { startCommand } from './cli/start.ts';
+import { inviteUserCommand } from './cli/users.ts';
 
 process.exitCode = await runCommand(
   [
@@ -16,6 +17,7 @@ process.exitCode = await runCommand(
     configCommand,
     migrateCommand,
     ...keyCommands,
+    inviteUserCommand,
     rotateReceiptKeyCommand,
     listenCommand,
     exportCommand,

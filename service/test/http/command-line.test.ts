@@ -8,6 +8,7 @@ import { copyEmptyDatabase } from '../empty-database.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
 import { launch, run } from './command-line.ts';
+import { createPanelClient } from './panel-client.ts';
 import { startReceiver } from './receiver.ts';
 
 let folder: string;
@@ -26,6 +27,7 @@ const commands = [
   'keys list',
   'keys roll',
   'keys revoke',
+  'users invite',
   'receipt-keys rotate',
   'listen',
   'export',
@@ -48,6 +50,7 @@ test.each([
   [['dance'], 'There is no command dance.'],
   [['keys', 'create', '--kind', 'golden'], '--environment must be one of sandbox, live'],
   [['keys', 'roll'], 'The <key id> is missing.'],
+  [['users', 'invite', 'ada'], '"ada" is not an e-mail address.'],
   [['keys', 'roll', 'key_x', '--overlap', 'soon'], '--overlap is "soon"; expected seconds'],
   [['migrate', 'now'], '"now" is one word too many.'],
   [['export', '--into', 'x'], "Unknown option '--into'"],
@@ -274,4 +277,29 @@ test('migrate makes the tables once, and says what it did', async () => {
   });
   expect(first.err).toContain('Changing the schema: 0001-initial');
   expect(JSON.parse((await run(['migrate'], env)).out)).toEqual({ migrated: [] });
+});
+
+test('a first start prints a link for the first owner; a lost password is replaced from here', async () => {
+  await copyEmptyDatabase(join(folder, 'database'));
+  const start = async () => {
+    const service = launch(['start'], env);
+    const ready = JSON.parse(await service.line(/"ready"/)) as { url: string; setup_url?: string };
+    return { ...service, ...ready, browser: createPanelClient(ready.url) };
+  };
+  const tokenOf = (url = '') => new URL(url).hash.replace('#/setup?token=', '');
+
+  const first = await start();
+  expect(first.setup_url).toMatch(`${first.url}/panel/#/setup?token=`);
+  const made = await first.browser.setUp(tokenOf(first.setup_url), 'ada@example.com');
+  expect(made.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
+  await first.interrupt();
+
+  const { out } = await run(['users', 'invite', 'Ada@example.com'], env);
+  const invited = JSON.parse(out) as { role: string; invite_url: string };
+  expect(invited.role).toBe('owner');
+  const second = await start();
+  expect(second.setup_url).toBeUndefined();
+  const answer = await second.browser.setUp(tokenOf(invited.invite_url), 'ada@example.com');
+  expect(answer.status).toBe(200);
+  await second.interrupt();
 });

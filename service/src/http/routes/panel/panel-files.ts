@@ -25,7 +25,7 @@ const previewPolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; media-src * data: blob:; font-src data:; frame-src *; frame-ancestors 'self'";
 
 /** Where the build puts the panel: beside the built service, or seen from the sources. */
-const folder = fileURLToPath(
+const built = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../../dist/panel' : './panel', import.meta.url),
 );
 
@@ -38,13 +38,13 @@ interface PanelFile {
 }
 
 /** `/panel/…`: the files of the panel. Only those that are there at the start are ever read. */
-export function addPanelFiles(app: FastifyInstance): void {
+export function addPanelFiles(app: FastifyInstance, folder = built): void {
   const known = new Map<string, Promise<PanelFile> | undefined>(
-    listFiles().map((name) => [name, undefined]),
+    listFiles(folder).map((name) => [name, undefined]),
   );
   const read = (name: string): Promise<PanelFile> | undefined => {
     if (!known.has(name)) return undefined;
-    const file = known.get(name) ?? load(name);
+    const file = known.get(name) ?? load(folder, name);
     known.set(name, file);
     return file;
   };
@@ -77,14 +77,14 @@ export function addPanelFiles(app: FastifyInstance): void {
   );
 }
 
-const listFiles = (): string[] =>
+const listFiles = (folder: string): string[] =>
   existsSync(folder)
     ? readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && types[extname(entry.name)] !== undefined)
         .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
     : [];
 
-async function load(name: string): Promise<PanelFile> {
+async function load(folder: string, name: string): Promise<PanelFile> {
   const body = await readFile(join(folder, name));
   const gzipped = await promisify(gzip)(body, { level: 9 });
   return {

@@ -1,0 +1,70 @@
+import { createAuditLog, type Operation } from '../audit/audit-log.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import type { Database } from '../store/database.ts';
+import { createLinks } from '../user/links.ts';
+import { createManageUsers } from '../user/manage-users.ts';
+import { createSessions } from '../user/sessions.ts';
+import { normalizeEmail, roles } from '../user/user.ts';
+import { findUserByEmail } from '../user/user-store.ts';
+import { chooseAccount } from './choose-account.ts';
+import { type Command, oneOf, readArguments, say, tell, UsageError } from './command.ts';
+import { withDatabase } from './with-database.ts';
+
+export const inviteUserCommand: Command = {
+  name: 'users invite',
+  summary: 'let somebody in to the panel, also who has lost the password',
+  help: `Usage: trueward-service users invite <e-mail> [options]
+
+  --role <role>   owner, operator or viewer (default viewer); a user who exists keeps theirs
+  --name <name>   how the panel calls them (default: the e-mail)
+  --account <id>  whose user; needed when there are several accounts
+
+Prints one line of JSON with a link that is good once, for a day. For a user who exists, it sets a
+new password and turns one-time codes off.
+
+Example
+  trueward-service users invite ada@example.com --role owner`,
+  async run(args) {
+    const { values, positionals } = readArguments(
+      args,
+      { role: { type: 'string' }, name: { type: 'string' }, account: { type: 'string' } },
+      ['e-mail'],
+    );
+    const email = normalizeEmail(positionals[0] ?? '');
+    if (!/^[^\s@]+@[^\s@]+$/.test(email))
+      throw new UsageError(`${JSON.stringify(email)} is not an e-mail address.`);
+    const role = oneOf('role', values.role ?? 'viewer', roles);
+    await withDatabase(async ({ database, makeId, config }) => {
+      const address = config.publicUrl ?? `http://${config.host}:${config.port}`;
+      const manage = managing(database, makeId);
+      const { user, linkText } = await database.transaction(async (queries) => {
+        const known = await findUserByEmail(queries, email);
+        const accountId = known?.accountId ?? (await chooseAccount(queries, makeId, values));
+        const operation: Operation = {
+          queries,
+          scope: { accountId, environment: 'live' },
+          actor: 'command_line',
+        };
+        return known
+          ? manage.makeLink(operation, known.id)
+          : manage.invite(operation, { email, name: values.name ?? email, role });
+      });
+      tell({
+        id: user.id,
+        account_id: user.accountId,
+        email,
+        role: user.role,
+        invite_url: `${address}/panel/#/setup?token=${linkText}`,
+      });
+    });
+    say('The link is good once, for a day.');
+  },
+};
+
+function managing(database: Database, makeId: MakeId) {
+  const [clock, audit] = [systemClock, createAuditLog(systemClock, makeId)];
+  const sessions = createSessions(database, clock);
+  const links = createLinks({ database, clock, makeId, audit, sessions });
+  return createManageUsers({ clock, makeId, audit, links, sessions });
+}
