@@ -41,6 +41,13 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   root.append(dialog);
   if (content.element.parentElement !== host) host.append(content.element);
   if (!host.isConnected) document.body.append(host);
+  try {
+    dialog.showModal();
+  } catch (error) {
+    // A browser without it (Safari before 15.4): the game gets back a page as it was.
+    host.remove();
+    throw error;
+  }
 
   const letKeysGo = swallowKeys();
   let open = true;
@@ -54,7 +61,6 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     dialog.showModal();
     hooks.closeRequested();
   };
-  dialog.showModal();
   const comeToTheFront = () => {
     const focused = root.activeElement;
     dialog.close();
