@@ -49,6 +49,7 @@ const sections: { text: string; entries: Entry[] }[] = [
     entries: [
       ['Command line', 'docs/cli.md'],
       ['Panel', 'docs/panel.md'],
+      ['Who may use the panel', 'docs/panel-access.md'],
       ['Operate', 'docs/operate.md'],
       ['Runbook', 'docs/runbook.md'],
       ['Backup', 'docs/backup.md'],
