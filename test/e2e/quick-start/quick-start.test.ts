@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { BrowserContext, Page } from 'playwright';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { freePort } from '../../../scripts/lib/free-port.mjs';
+import { root } from '../../unit/docs/code-blocks.ts';
+import { openBrowser } from '../browser.ts';
+import { type Stack, startStack } from '../stack.ts';
+import { createReader, type Reader } from './reader.ts';
+
+let stack: Stack;
+let browser: BrowserContext;
+let reader: Reader;
+let page: Page;
+const programs: ChildProcess[] = [];
+
+beforeAll(async () => {
+  stack = await startStack();
+  [browser] = await Promise.all([openBrowser(), showOnlyShortAds()]);
+  reader = createReader(stack);
+});
+afterAll(async () => {
+  const ended = programs.map((program) => once(program, 'exit'));
+  for (const program of programs) program.kill();
+  await Promise.all(ended);
+  await browser?.close();
+  await reader?.leave();
+  await stack?.stop();
+});
+beforeEach(async () => {
+  page = await browser.newPage();
+});
+afterEach(() => page.close());
+
+type Listed = { data: { id: string; name: string }[] };
+
+/** Leaves the picture alone, and lets a second and a half be enough: a reader has more time than a test. */
+async function showOnlyShortAds(): Promise<void> {
+  const ask = async (path: string, body?: object): Promise<Listed> => {
+    const answer = await fetch(`${stack.serviceUrl}/v1/${path}`, {
+      headers: {
+        authorization: `Bearer ${stack.keys.sandbox.secret}`,
+        'content-type': 'application/json',
+      },
+      ...(body && { method: 'PATCH', body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(await answer.text());
+    return (await answer.json()) as Listed;
+  };
+  const houseAds = await ask('house-ads');
+  const placements = await ask('placements');
+  for (const { id, name } of houseAds.data)
+    if (name === 'Meadow' || name === 'Lantern') await ask(`house-ads/${id}`, { status: 'paused' });
+  for (const { id, name } of placements.data)
+    if (name === 'revive') await ask(`placements/${id}`, { min_view_ms: 1_500 });
+}
+
+/** Presses the button, watches the ad, and closes its end card. */
+async function watchAnAd(): Promise<void> {
+  await page.getByRole('button', { name: 'Watch an ad for 25 coins' }).click();
+  await page.getByRole('link', { name: 'Learn more' }).first().waitFor();
+  await page.getByText('Advertisement', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Close ad' }).first().click({ timeout: 20_000 });
+  await expect.poll(() => page.getByText('Advertisement', { exact: true }).isVisible()).toBe(false);
+}
+
+/** A program of the quick start, and its first line that says this. */
+function run(args: string[], env: Record<string, string>, words: string): Promise<string> {
+  const child = spawn(process.execPath, args, {
+    cwd: reader.folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  programs.push(child);
+  let errors = '';
+  child.stderr.on('data', (data: Buffer) => (errors += data.toString()));
+  return new Promise((resolve, reject) => {
+    child.once('exit', () => reject(new Error(`${args[0]} ended: ${errors}`)));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.includes(words)) resolve(line);
+    });
+  });
+}
+
+it('the page with npm gives 25 coins for an ad, and the server of the quick start credits them', async () => {
+  const port = String(await freePort([]));
+  const forward = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
+  const listening = await run(
+    [join(root, 'service/dist/main.js'), 'listen', ...forward],
+    { TRUEWARD_SECRET_KEY: stack.keys.sandbox.secret },
+    '"secret"',
+  );
+  const { secret } = JSON.parse(listening) as { secret: string };
+  const credited = run(['server.mjs'], { WEBHOOK_SECRET: secret, PORT: port }, '25 coins');
+  await page.goto(await reader.startPage());
+  await watchAnAd();
+  await expect.poll(() => page.locator('#coins').textContent()).toBe('25');
+  expect(await credited).toBe('player-42: 25 coins');
+});
+
+it.each(['script-tag', 'canvas'])('the example %s gives a confirmed reward', async (name) => {
+  const before = (await stack.account('player-42')).coins;
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(`${stack.gameServerUrl}/examples/`);
+  await page.locator(`a[href="./${name}.html"]`).click();
+  await watchAnAd();
+  await expect.poll(() => page.locator('#outcome').textContent()).toBe('rewarded');
+  await expect.poll(async () => (await stack.account('player-42')).coins).toBe(before + 25);
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, preview } from 'vite';
+import { codeBlocks, root } from '../../unit/docs/code-blocks.ts';
+import type { Stack } from '../stack.ts';
+
+const page = 'docs/quick-start.md';
+
+/** The folder of somebody who follows the quick start, with the package installed from the clone. */
+export interface Reader {
+  folder: string;
+  /** Builds and serves the page of “With npm”, and gives its address. */
+  startPage(): Promise<string>;
+  leave(): Promise<void>;
+}
+
+export function createReader(stack: Stack): Reader {
+  // Below the project, because the package's own dependencies are installed there.
+  const parent = join(root, 'node_modules', '.cache');
+  mkdirSync(parent, { recursive: true });
+  const folder = mkdtempSync(join(parent, 'trueward-reader-'));
+  // What `npm install ../trueward` makes.
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules', 'trueward'), 'junction');
+  const write = (name: string, code: string): void =>
+    writeFileSync(join(folder, name), pasted(code, stack));
+  write('index.html', blockWith('html', 'main.ts'));
+  write('main.ts', blockWith('ts', 'createAds'));
+  write('server.mjs', blockWith('js', 'createServer'));
+  const closes: (() => Promise<void>)[] = [];
+  return {
+    folder,
+    async startPage() {
+      const options = { root: folder, configFile: false, logLevel: 'error' } as const;
+      await build(options);
+      const server = await preview({ ...options, preview: { host: '127.0.0.1', port: 0 } });
+      closes.push(() => server.close());
+      return server.resolvedUrls?.local[0] ?? '';
+    },
+    async leave() {
+      await Promise.all(closes.map((close) => close()));
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** The first block of the quick start in this language that has these words. */
+function blockWith(language: string, words: string): string {
+  const block = codeBlocks(page).find(
+    (each) => each.language === language && each.code.includes(words),
+  );
+  if (!block) throw new Error(`${page} has no ${language} with ${words}.`);
+  return block.code;
+}
+
+/** As its reader has it: with the key and the address that the service has printed. */
+const pasted = (code: string, { keys, serviceUrl }: Stack): string =>
+  code
+    .replace('pk_sandbox_…', keys.sandbox.publishable)
+    .replace('http://127.0.0.1:8787', serviceUrl);
