@@ -47,13 +47,14 @@ export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
   let coins = 0;
   let step = 0;
   const loop = new Loop(canvas, (context) => {
-    context.fillStyle = '#141233';
+    context.fillStyle = '#2a2549';
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.fillStyle = '#ffc861';
     context.beginPath();
     context.arc(canvas.width / 2, 60 + Math.abs(Math.sin(step / 30)) * 80, 16, 0, 2 * Math.PI);
     context.fill();
     context.fillStyle = '#ffffff';
+    context.font = '16px system-ui';
     context.fillText(`Coins: ${coins}`, 16, 24);
   });
   loop.updates.add(() => {
