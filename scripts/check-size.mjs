@@ -3,11 +3,13 @@
  * as a game would ship it: bundled with its dependencies, minified, compressed with gzip at level 9.
  * What is imported only when it is needed is not in the figure of the core: each such part is a use of
  * its own, `lazy`, by the name of the chunk; what the core has loaded already is not counted again.
+ * The table in README.md has to say the same; with `--write`, it is written.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { format } from 'prettier';
 import { build } from 'vite';
 import { panelSize } from './lib/panel-size.mjs';
 import { root } from './lib/run.mjs';
@@ -31,7 +33,14 @@ const uses = [
 
 const folder = mkdtempSync(join(tmpdir(), 'trueward-size-'));
 try {
-  for (const use of uses) report(use, await measure(use));
+  /** @type {string[]} */
+  const rows = [];
+  for (const use of uses) {
+    const bytes = await measure(use);
+    report(use, bytes);
+    rows.push(`| ${use.name} | ${(bytes / 1000).toFixed(1)} kB |`);
+  }
+  await compareReadme(rows);
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -84,4 +93,21 @@ function report({ name, limit }, bytes) {
   if (bytes <= limit) return;
   console.error(`${name} is ${bytes - limit} bytes over its limit.`);
   process.exitCode = 1;
+}
+
+/** @param {string[]} rows */
+async function compareReadme(rows) {
+  const target = join(root, 'README.md');
+  const readme = readFileSync(target, 'utf8');
+  const block = /(?<=<!-- sizes -->\n)[^]*(?=<!-- \/sizes -->)/;
+  const table = ['| Part | Size |', '| --- | ---: |', ...rows].join('\n');
+  const written = readme.replace(block, () => `\n${table}\n\n`);
+  const text = await format(written, { parser: 'markdown', singleQuote: true, printWidth: 100 });
+  if (process.argv.includes('--write')) writeFileSync(target, text);
+  else if (text !== readme || !block.test(readme)) {
+    console.error(
+      'The sizes in README.md are not those of what is built: run `npm run build && npm run sizes`.',
+    );
+    process.exitCode = 1;
+  }
 }

@@ -11,8 +11,8 @@ export default defineConfig({
   description: 'Rewarded ads and house ads for web games, with rewards that a server confirmed.',
   lang: 'en',
   srcDir: '..',
-  // Besides docs/: the pages at the top of the project, and the Cocos sample. The site has a first page of its own.
-  srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**', 'README.md'],
+  // Besides docs/: the pages at the top of the project, and the Cocos sample.
+  srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
   rewrites: pageOf,
   // At the top of the project lies the configuration of the SDK’s build.
   vite: { configFile: false },
@@ -31,7 +31,9 @@ export default defineConfig({
     outline: [2, 3],
     search: { provider: 'local' },
   },
-  // Pictures that a page links to instead of showing them.
-  buildEnd: ({ outDir }) =>
-    cpSync(join(import.meta.dirname, '../images'), join(outDir, 'images'), { recursive: true }),
+  // What a page links to instead of showing it.
+  buildEnd({ outDir }) {
+    cpSync(join(import.meta.dirname, '../images'), join(outDir, 'images'), { recursive: true });
+    cpSync(join(import.meta.dirname, '../../LICENSE'), join(outDir, 'LICENSE.txt'));
+  },
 });

@@ -10,6 +10,7 @@ export function addPageLinks(markdown: MarkdownRenderer): void {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       const [, file, anchor] =
         /^(?![a-z]+:|\/)([^#]+\.md)(#.*)?$/.exec(token.attrGet('href') ?? '') ?? [];
+      if (token.attrGet('href') === 'LICENSE') token.attrSet('href', '/LICENSE.txt');
       if (file === undefined) continue;
       const target = relative(root, resolve(dirname(env.realPath ?? env.path), file));
       token.attrSet('href', `/${pageOf(target.replaceAll('\\', posix.sep))}${anchor ?? ''}`);

@@ -83,6 +83,7 @@ const sections: { text: string; entries: Entry[] }[] = [
   {
     text: 'Project',
     entries: [
+      ['Overview', 'README.md'],
       ['Contributing', 'CONTRIBUTING.md'],
       ['Changes', 'CHANGELOG.md'],
       ['Packages and licences', 'docs/licences.md'],

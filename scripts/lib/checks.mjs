@@ -64,5 +64,6 @@ export const checks = [
   },
   { name: 'api', commands: [node('scripts/api-report.mjs', '--check')] },
   { name: 'script-tags', commands: [node('scripts/script-tags.mjs', '--check')] },
+  { name: 'licences', commands: [node('scripts/licences.mjs', '--check')] },
   { name: 'size', commands: [node('scripts/check-size.mjs')] },
 ];
