@@ -9,9 +9,19 @@ import { root } from './lib/run.mjs';
 
 /** Free to use, to change and to pass on, also inside a closed game or service. */
 const permissive = [
-  ...['MIT', 'ISC', '0BSD', 'BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0'],
-  ...['CC0-1.0', 'Python-2.0', 'PSF-2.0', 'MIT AND ISC AND BSD-3-Clause'],
   '(MPL-2.0 OR Apache-2.0)',
+  '0BSD',
+  'Apache-2.0',
+  'BSD',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'BlueOak-1.0.0',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'MIT AND ISC AND BSD-3-Clause',
+  'PSF-2.0',
+  'Python-2.0',
 ];
 /** Asks for the source of changed files of the package itself; of what uses it, nothing. */
 const byFile = ['MPL-2.0', 'CC-BY-4.0'];
