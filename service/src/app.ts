@@ -9,6 +9,7 @@ import type { TakeIn } from './event/intake.ts';
 import { collectMethods } from './http/allowed-methods.ts';
 import { addAuthentication, createAdmitKey } from './http/authenticate.ts';
 import { addAddressCheck } from './http/check-address.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { addPreflight } from './http/cors.ts';
 import { addJsonBody } from './http/json-body.ts';
 import { addOpenApi } from './http/openapi.ts';
@@ -85,6 +86,8 @@ export interface AppParts {
   limiter: RateLimiter;
   metrics: ServiceMetrics;
   metricsToken: string | undefined;
+  /** Whose X-Forwarded-For is believed. */
+  trustedProxies: string[] | undefined;
   mediaDirectory: string;
   mediaStore: MediaStore;
   audit: AuditLog;
@@ -113,6 +116,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
+    trustProxy: parts.trustedProxies ?? false,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
@@ -152,7 +156,8 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addHealthRoutes(app, parts);
   addMediaRoutes(app, parts);
   const hotRoutes = [addDecisionRoutes(app, parts), addEventRoutes(app, parts)];
-  hotPath = createHotPath(hotRoutes, { ...parts, admitKey, bodyLimit });
+  const clientAddress = createClientAddress(parts.trustedProxies);
+  hotPath = createHotPath(hotRoutes, { ...parts, admitKey, bodyLimit, clientAddress });
   addRewardRoutes(app, parts);
   addOperatorRoutes(app, parts);
   await addPanel(app, sessions, { ...parts, cookie });

@@ -207,6 +207,7 @@ async function wire(
     metricsToken: config.metricsToken,
     onUse: keyUse.touch,
     onLeak: createRecordLeak(database, audit, clock),
+    trustedProxies: config.trustedProxies,
     mediaDirectory: config.mediaDirectory,
     mediaStore: config.mediaBucket
       ? createS3Store(config.mediaBucket)

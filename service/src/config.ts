@@ -19,6 +19,8 @@ export interface Config {
   port: number;
   /** The address that clients and receipts know the service by; absent: the one it listens on. */
   publicUrl?: string;
+  /** Load balancers that are believed about who the client is; absent: whoever connects is the client. */
+  trustedProxies?: string[];
   /** How long it goes on taking requests after SIGTERM, while it says that it is not ready. */
   drainMs: number;
   /** Folder of the media under `/media/`. */
@@ -47,6 +49,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   // Only settings that have a default are read by these two.
   const text = (name: SettingName) => optional(name) ?? '';
   const number = (name: SettingName) => Number(text(name));
+  const trustedProxies = optional('TRUSTED_PROXIES')
+    ?.split(',')
+    .map((each) => each.trim());
   const [databaseUrl, publicUrl, masterKey, metricsToken] = (
     ['DATABASE_URL', 'PUBLIC_URL', 'TRUEWARD_MASTER_KEY', 'METRICS_TOKEN'] as const
   ).map(optional);
@@ -62,6 +67,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     host: text('HOST'),
     port: number('PORT'),
     ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
+    ...(trustedProxies === undefined ? {} : { trustedProxies }),
     drainMs: number('DRAIN_S') * 1_000,
     mediaDirectory: resolve(text('TRUEWARD_MEDIA_DIR')),
     ...readBucket(values),

@@ -12,6 +12,8 @@ export interface PrivatePostgres {
   folder: string;
   /** Of the server's first process; its children are the sessions. */
   pid(): number;
+  /** Whether it runs: it ends itself when it cannot write its log. */
+  isAlive(): boolean;
   /** Ends all of its processes as a crash of the machine does (SIGKILL). */
   kill(): Promise<void>;
   /** Starts it again after {@link PrivatePostgres.kill}, on the same data. */
@@ -20,7 +22,7 @@ export interface PrivatePostgres {
 }
 
 interface Options {
-  /** Where it shall keep everything; a new folder if absent. It is removed at the end either way. */
+  /** Where it shall keep everything; absent: a new folder, removed at the end. */
   folder?: string;
   /** As in `postgresql.conf`: `max_connections=20`. */
   settings?: readonly string[];
@@ -30,12 +32,12 @@ interface Options {
  * Starts a private PostgreSQL server from the machine's programs; undefined when there are none.
  * `initdb` refuses root, so that root lends it the account of `postgres` or `nobody`.
  */
-export async function startPrivatePostgres({
-  folder = mkdtempSync(join(tmpdir(), 'trueward-postgres-')),
-  settings = [],
-}: Options = {}): Promise<PrivatePostgres | undefined> {
+export async function startPrivatePostgres({ folder: given, settings = [] }: Options = {}): Promise<
+  PrivatePostgres | undefined
+> {
   const bin = findPrograms();
   if (bin === undefined) return undefined;
+  const folder = given ?? mkdtempSync(join(tmpdir(), 'trueward-postgres-'));
   const as = process.getuid?.() === 0 ? unprivileged() : undefined;
   if (as) chownSync(folder, as.uid, as.gid);
   const data = join(folder, 'data');
@@ -59,6 +61,7 @@ export async function startPrivatePostgres({
     url,
     folder,
     pid: () => running.server.pid ?? 0,
+    isAlive: () => running.server.exitCode === null && running.server.signalCode === null,
     async kill() {
       const children = childrenOf(running.server.pid ?? 0);
       // First the one that would start them anew.
@@ -73,7 +76,8 @@ export async function startPrivatePostgres({
     async stop() {
       running.server.kill('SIGINT');
       await running.ended;
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(data, { recursive: true, force: true });
+      if (given === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

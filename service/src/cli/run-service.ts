@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pino } from 'pino';
-import { assemble } from '../assemble.ts';
-import { readConfig } from '../config.ts';
+import type { Logger } from 'pino';
+import { assemble, type Service } from '../assemble.ts';
+import { type Config, readConfig } from '../config.ts';
 import { seedDevelopment } from '../development/seed.ts';
 import { createLog } from '../log/create-log.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -12,7 +12,9 @@ const stopWithinMs = 5_000;
 /** Runs the service until a signal ends it; prints one line of JSON when it answers. */
 export async function runService(): Promise<void> {
   const config = readConfig(process.env);
-  const log = createLog(config.logLevel, pino.destination(2));
+  // Whoever read the log may be gone; that is no reason to stop.
+  process.stderr.on('error', () => undefined);
+  const log = createLog(config.logLevel, process.stderr);
   const service = await assemble(config, systemClock, log);
 
   let stopping = false;
@@ -37,6 +39,17 @@ export async function runService(): Promise<void> {
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
 
+  try {
+    await announce(service, config, log);
+  } catch (error) {
+    // It listens already: without this it would live on, and nobody would know that it is not ready.
+    await service.stop();
+    throw error;
+  }
+}
+
+/** Listens, and prints the line that says so. */
+async function announce(service: Service, config: Config, log: Logger): Promise<void> {
   const url = service.listensOn(await service.app.listen({ host: config.host, port: config.port }));
   const keys = config.development
     ? { keys: await seedDevelopment(service, systemClock, config.dataDirectory, url) }

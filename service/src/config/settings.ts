@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /** One variable that the service is configured by. */
 export interface Setting {
   /** What it is for, for `--help`. */
@@ -27,6 +29,11 @@ const wholeNumber = (least: number, most: number): Pick<Setting, 'expected' | 'v
   expected: `a whole number from ${least} to ${most}`,
   valid: (text) => /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most,
 });
+
+const isNetwork = (text: string): boolean =>
+  ['loopback', 'linklocal', 'uniquelocal'].includes(text) ||
+  ipaddr.isValid(text) ||
+  ipaddr.isValidCIDR(text);
 
 /** Everything that can be configured, in the order in which help shows it. */
 export const settings = {
@@ -83,6 +90,13 @@ export const settings = {
     about: 'the address by which clients know the service',
     expected: 'an http or https address',
     valid: isUrlOf('http:', 'https:'),
+  },
+  TRUSTED_PROXIES: {
+    about:
+      'load balancers whose X-Forwarded-For tells who the client is, by commas; uniquelocal: private networks',
+    expected:
+      'addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, by commas',
+    valid: (text) => text.split(',').every((each) => isNetwork(each.trim())),
   },
   DRAIN_S: {
     about: 'seconds after SIGTERM in which /readyz says no and requests are still taken',

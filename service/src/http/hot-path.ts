@@ -27,6 +27,7 @@ interface Parts {
   admitKey: AdmitKey;
   metrics: ServiceMetrics;
   bodyLimit: number;
+  clientAddress(request: IncomingMessage): string;
   draining: AbortSignal;
   log: Logger;
 }
@@ -76,7 +77,7 @@ async function exchange(
   };
   const asker: Asker = {
     id,
-    ip: request.socket.remoteAddress ?? '',
+    ip: parts.clientAddress(request),
     headers: request.headers,
     log: parts.log,
   };

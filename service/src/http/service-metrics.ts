@@ -64,6 +64,13 @@ const disabledWebhooks = `SELECT count(*)::bigint AS value FROM resources
 /** What is true of the service and of its database at the moment of asking. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes } = sources;
+  // Before those that ask the database, and would be counted as waiting for it.
+  addLabelled(registry, 'trueward_queue_length', 'Writes that wait for the next commit.', () =>
+    Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
+  );
+  addLabelled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
+    Object.entries(database.connections?.() ?? {}),
+  );
   const gauge = (name: string, help: string, read: () => Promise<number> | number): void => {
     new Gauge({
       name,
@@ -105,12 +112,6 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     'trueward_configuration_age_seconds',
     'How old the configuration of this process may be, kill switches included.',
     configuration.ageS,
-  );
-  addLabelled(registry, 'trueward_queue_length', 'Writes that wait for the next commit.', () =>
-    Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
-  );
-  addLabelled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
-    Object.entries(database.connections?.() ?? {}),
   );
 }
 

@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DevelopmentKeys } from '../../src/development/seed.ts';
+import { type RunningService, startService } from '../start-service.ts';
+
+/** Several processes of the service on one database, as they are operated. */
+export interface Cluster {
+  /** The addresses, which stay the same when a process is started anew. */
+  urls: readonly string[];
+  keys: DevelopmentKeys;
+  service(index: number): RunningService;
+  /** Ends a process as a crash does, and starts another one in its place. */
+  replace(index: number, env?: Record<string, string>): Promise<void>;
+  stop(): Promise<(number | null)[]>;
+}
+
+interface Options {
+  databaseUrl: string;
+  processes: number;
+  env?: Record<string, string>;
+}
+
+export async function startCluster({
+  databaseUrl,
+  processes,
+  env = {},
+}: Options): Promise<Cluster> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'trueward-cluster-'));
+  const ports = await Promise.all(Array.from({ length: processes }, freePort));
+  const start = (port: number, more: Record<string, string> = {}) =>
+    startService({
+      dataDir,
+      env: {
+        DATABASE_URL: databaseUrl,
+        DATABASE_TIMEOUT_S: '4',
+        RATE_LIMITS: 'off',
+        PORT: String(port),
+        // Otherwise each would take the media for its own.
+        PUBLIC_URL: 'http://cluster.test',
+        ...env,
+        ...more,
+      },
+    });
+  const services: RunningService[] = [];
+  // The first one makes the demo account; the others find it.
+  for (const port of ports) services.push(await start(port));
+  const service = (index: number): RunningService => {
+    const found = services[index];
+    if (!found) throw new Error(`There is no process ${index}.`);
+    return found;
+  };
+  return {
+    urls: ports.map((port) => `http://127.0.0.1:${port}`),
+    keys: service(0).keys,
+    service,
+    async replace(index, more) {
+      await service(index).kill();
+      services[index] = await start(ports[index] ?? 0, more);
+    },
+    async stop() {
+      const codes = await Promise.all(services.map((each) => each.stop()));
+      rmSync(dataDir, { recursive: true, force: true });
+      return codes;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { childrenOf, type PrivatePostgres } from '../private-postgres.ts';
+import type { Cluster } from './cluster.ts';
+import type { TcpProxy } from './tcp-proxy.ts';
+
+/** What a fault can be done to. */
+export interface Victims {
+  cluster: Cluster;
+  postgres: PrivatePostgres;
+  /** Between the services and the server. */
+  proxy: TcpProxy;
+  /** The server's disk is small and of its own. */
+  smallDisk: boolean;
+}
+
+export interface Fault {
+  name: string;
+  /** Does it, and undoes it; undefined when it was done, else why it could not be. */
+  run(victims: Victims): Promise<string | undefined>;
+}
+
+const fakeTime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+
+const killService: Fault = {
+  name: 'a process of the service is killed (SIGKILL) and replaced',
+  async run({ cluster }) {
+    await cluster.replace(1);
+    return undefined;
+  },
+};
+
+const killPostgres: Fault = {
+  name: 'PostgreSQL is killed (SIGKILL of all its processes) and is away for two seconds',
+  async run({ postgres }) {
+    await postgres.kill();
+    await sleep(2_000);
+    await postgres.start();
+    return undefined;
+  },
+};
+
+const cutConnections: Fault = {
+  name: 'all connections to PostgreSQL are cut, ten times in two seconds',
+  async run({ proxy }) {
+    for (let cut = 0; cut < 10; cut += 1) {
+      proxy.cut();
+      await sleep(200);
+    }
+    return undefined;
+  },
+};
+
+const loseRoute: Fault = {
+  name: 'the network to PostgreSQL swallows everything for eight seconds, and nobody is told',
+  async run({ proxy }) {
+    proxy.stall();
+    await sleep(8_000);
+    proxy.heal();
+    proxy.cut();
+    return undefined;
+  },
+};
+
+const fillDisk: Fault = {
+  name: 'the disk of PostgreSQL is full for four seconds',
+  async run({ postgres, smallDisk }) {
+    if (!smallDisk) return 'no small file system could be mounted';
+    const ballast = join(postgres.folder, 'ballast');
+    // To the last byte, then a little more as the server frees some.
+    for (let round = 0; round < 20; round += 1) {
+      for (const megabytes of [8, 1]) writeUntilFull(ballast, round, megabytes);
+      await sleep(200);
+    }
+    for (const file of readdirSync(postgres.folder).filter((name) => name.startsWith('ballast')))
+      rmSync(join(postgres.folder, file));
+    // Without room for its log the server may have ended itself.
+    if (!postgres.isAlive()) await postgres.start();
+    return undefined;
+  },
+};
+
+function writeUntilFull(path: string, round: number, megabytes: number): void {
+  try {
+    for (let index = 0; ; index += 1)
+      writeFileSync(`${path}-${round}-${megabytes}-${index}`, Buffer.alloc(megabytes * 1_048_576));
+  } catch {
+    // It is full: what was wanted.
+  }
+}
+
+const slowDisk: Fault = {
+  name: 'PostgreSQL does its work in jerks, as on a disk that stalls: stopped 400 of every 500 ms for six seconds',
+  async run({ postgres }) {
+    const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
+      for (const pid of childrenOf(postgres.pid())) {
+        try {
+          process.kill(pid, name);
+        } catch {
+          // A session ended meanwhile.
+        }
+      }
+    };
+    for (let jerk = 0; jerk < 12; jerk += 1) {
+      signal('SIGSTOP');
+      await sleep(400);
+      signal('SIGCONT');
+      await sleep(100);
+    }
+    return undefined;
+  },
+};
+
+const skewClock: Fault = {
+  name: 'the clock of one process is two seconds ahead of the other, then 40 seconds behind',
+  async run({ cluster }) {
+    if (!existsSync(fakeTime)) return 'libfaketime is not installed';
+    for (const FAKETIME of ['+2s', '-40s']) {
+      await cluster.replace(1, {
+        LD_PRELOAD: fakeTime,
+        FAKETIME,
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      });
+      await sleep(8_000);
+    }
+    await cluster.replace(1);
+    return undefined;
+  },
+};
+
+/** By the name that `npm run faults:service` knows them by; in an order in which leases end meanwhile. */
+export const faults = {
+  killService,
+  killPostgres,
+  cutConnections,
+  loseRoute,
+  fillDisk,
+  slowDisk,
+  skewClock,
+};

@@ -1,0 +1,26 @@
+/** `npm run faults:service [-- <fault>…]`: every fault or those, one after the other, under load. */
+import { faults } from './faults.ts';
+import { runFaults } from './run-faults.ts';
+
+const names = Object.keys(faults) as (keyof typeof faults)[];
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !names.some((known) => known === name));
+if (unknown !== undefined) throw new Error(`There is no fault ${unknown}: ${names.join(', ')}.`);
+const report = await runFaults({
+  players: 64,
+  faults: names
+    .filter((name) => wanted.length === 0 || wanted.includes(name))
+    .map((name) => faults[name]),
+  onFault: (text) => console.log(text),
+});
+if (report === undefined) {
+  console.log('There is no PostgreSQL on this machine.');
+  process.exitCode = 1;
+} else {
+  const { lost, twice, untold, torn, wrong, ...counts } = report;
+  console.log(counts);
+  for (const [what, list] of Object.entries({ lost, twice, untold, torn, wrong })) {
+    console.log(`${what}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
+    if (list.length > 0) process.exitCode = 1;
+  }
+}

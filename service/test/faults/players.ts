@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdEvent, Decision, EventBatchResult } from '@trueward/protocol/wire';
+import { Agent, request } from 'undici';
+
+/** What the service has said yes to. */
+export interface Acknowledged {
+  decisions: Set<string>;
+  /** `decision id/event id`. */
+  events: Set<string>;
+  /** Decisions of which it said that their reward is earned. */
+  rewards: Set<string>;
+}
+
+export interface Players {
+  acknowledged: Acknowledged;
+  /** Answers that were none: 503, or no connection. */
+  refused(): number;
+  /** Answers that must not be: anything but 200 and 503. */
+  wrong: string[];
+  /** Resolves when, from now on, so many more rewards were earned of decisions that were made from now on. */
+  progress(rewards: number): Promise<void>;
+  /** Lets everybody finish the ad that they watch. */
+  stop(): Promise<void>;
+}
+
+interface Options {
+  urls: readonly string[];
+  key: string;
+  count: number;
+}
+
+/** The shortest watch of the demo account's image ads, and a little more. */
+const watchMs = 5_100;
+/** A player gives a thing up after so long, as no game waits for ever. */
+const patienceMs = 60_000;
+
+/** Players that ask any process for ads, watch them, and report each event until somebody takes it. */
+export function startPlayers({ urls, key, count }: Options): Players {
+  const agent = new Agent({ connections: count });
+  const acknowledged: Acknowledged = {
+    decisions: new Set(),
+    events: new Set(),
+    rewards: new Set(),
+  };
+  const wrong: string[] = [];
+  let refusals = 0;
+  let stopping = false;
+  let announce: (() => void)[] = [];
+
+  const post = async <T>(path: string, body: object): Promise<T> => {
+    const text = JSON.stringify(body);
+    const untilMs = performance.now() + patienceMs;
+    for (let attempt = 0; performance.now() < untilMs; attempt += 1) {
+      const url = urls[Math.floor(Math.random() * urls.length)] ?? '';
+      const answer = await send(agent, url + path, key, text);
+      if (answer?.status === 200) return JSON.parse(answer.text) as T;
+      if (answer && answer.status !== 503) wrong.push(`${path}: ${answer.status} ${answer.text}`);
+      refusals += 1;
+      await sleep(100 + Math.random() * 200);
+    }
+    throw new Error(`${path} was not answered for ${patienceMs} ms.`);
+  };
+  const report = async (decision: Decision, events: AdEvent[]): Promise<boolean> => {
+    const sent_at = new Date().toISOString();
+    const { results, decisions } = await post<EventBatchResult>('/v1/events', { sent_at, events });
+    for (const { id, status } of results) {
+      if (status !== 'rejected') acknowledged.events.add(`${decision.id}/${id}`);
+    }
+    return decisions.some(({ state }) => state === 'earned');
+  };
+  const watchOne = async (): Promise<void> => {
+    const decision = await post<Decision & { token: string }>('/v1/decisions', {
+      placement: 'revive',
+      user_ref: randomUUID(),
+      formats: ['image'],
+    });
+    acknowledged.decisions.add(decision.id);
+    const event = (type: AdEvent['type'], more: Partial<AdEvent> = {}): AdEvent => ({
+      id: randomUUID(),
+      type,
+      decision_id: decision.id,
+      token: decision.token,
+      occurred_at: new Date().toISOString(),
+      ...more,
+    });
+    await report(decision, [event('start')]);
+    await sleep(watchMs);
+    const seen = event('impression', { visible: { ratio: 1, ms: 1_000 } });
+    const complete = event('complete', { watched_ms: 5_000 });
+    if (!(await report(decision, [seen, complete]))) return;
+    acknowledged.rewards.add(decision.id);
+    for (const tell of announce) tell();
+  };
+  const play = async (index: number): Promise<void> => {
+    // Not in step, so that at each moment somebody does each thing.
+    await sleep((index / count) * watchMs);
+    while (!stopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
+  };
+  const all = Array.from({ length: count }, (_, index) => play(index));
+
+  return {
+    acknowledged,
+    wrong,
+    refused: () => refusals,
+    async progress(rewards) {
+      const before = new Set(acknowledged.decisions);
+      const since = () => [...acknowledged.rewards].filter((id) => !before.has(id)).length;
+      await new Promise<void>((resolve) => {
+        const look = (): void => {
+          if (since() >= rewards) resolve();
+        };
+        announce.push(look);
+      });
+      announce = [];
+    },
+    async stop() {
+      stopping = true;
+      await Promise.all(all);
+      await agent.destroy();
+    },
+  };
+}
+
+/** Undefined when there was no answer. */
+async function send(
+  dispatcher: Agent,
+  url: string,
+  key: string,
+  body: string,
+): Promise<{ status: number; text: string } | undefined> {
+  try {
+    const answer = await request(url, {
+      method: 'POST',
+      dispatcher,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(10_000),
+    });
+    return { status: answer.statusCode, text: await answer.body.text() };
+  } catch {
+    return undefined; // the process or the connection is gone, which is what is tried here
+  }
+}

@@ -1,0 +1,88 @@
+import { openPostgres } from '../../src/store/postgres.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { Received } from '../http/receiver.ts';
+import type { Acknowledged } from './players.ts';
+
+/** Everything that must not be; all lists are empty when all is well. */
+export interface Verdict {
+  /** Acknowledged, and not in the database. */
+  lost: string[];
+  /** Decisions with more than one reward. */
+  twice: string[];
+  /** Earned rewards of which the game's server was not told. */
+  untold: string[];
+  /** Sums of reports that differ from the rows, and webhooks without a body. */
+  torn: string[];
+}
+
+/** Compares what was acknowledged and what a receiver was told with what the database has. */
+export async function verify(
+  databaseUrl: string,
+  acknowledged: Acknowledged,
+  received: readonly Received[],
+): Promise<Verdict> {
+  const database = openPostgres(databaseUrl, () => undefined);
+  try {
+    const decisions = await database.query<{ id: string; reward_state: string }>(
+      'SELECT id, reward_state FROM decisions',
+    );
+    const events = await database.query<{ id: string }>(
+      `SELECT decision_id || '/' || id AS id FROM ad_events`,
+    );
+    const states = new Map(decisions.map(({ id, reward_state }) => [id, reward_state]));
+    const stored = new Set(events.map(({ id }) => id));
+    const earned = [...states].filter(([, state]) => state === 'earned').map(([id]) => id);
+    const told = readTold(received);
+    return {
+      lost: [
+        ...[...acknowledged.decisions].filter((id) => !states.has(id)),
+        ...[...acknowledged.events].filter((id) => !stored.has(id)),
+        ...[...acknowledged.rewards].filter((id) => states.get(id) !== 'earned'),
+      ],
+      twice: [...told].filter(([, ids]) => ids.size > 1).map(([id]) => id),
+      untold: earned.filter((id) => !told.has(id)),
+      torn: [
+        ...received.filter((each) => !isWhole(each)).map(describe),
+        ...(await compareSum(database, 'requests', decisions.length)),
+        ...(await compareSum(database, 'rewards_earned', earned.length)),
+      ],
+    };
+  } finally {
+    await database.close();
+  }
+}
+
+const isWhole = ({ body }: Received): boolean => body !== '';
+const describe = ({ headers }: Received): string =>
+  `a webhook without a body: ${JSON.stringify(headers)}`;
+
+/** The ids of the events that told of a reward, by decision: the same event may come again, another may not. */
+function readTold(received: readonly Received[]): Map<string, Set<string>> {
+  const told = new Map<string, Set<string>>();
+  for (const { body } of received.filter(isWhole)) {
+    const { id, data } = JSON.parse(body) as { id: string; data: { decision_id: string } };
+    told.set(data.decision_id, (told.get(data.decision_id) ?? new Set()).add(id));
+  }
+  return told;
+}
+
+async function compareSum(database: Database, metric: string, rows: number): Promise<string[]> {
+  const [sum] = await database.query<{ count: number }>(
+    'SELECT coalesce(sum(count), 0)::bigint AS count FROM rollups WHERE metric = $1',
+    [metric],
+  );
+  return sum?.count === rows ? [] : [`${metric}: ${rows} rows, but the reports say ${sum?.count}`];
+}
+
+/** Resolves when nothing is left to deliver. */
+export async function untilDelivered(databaseUrl: string): Promise<void> {
+  const database = openPostgres(databaseUrl, () => undefined);
+  for (;;) {
+    const [row] = await database.query<{ count: number }>(
+      `SELECT count(*)::bigint AS count FROM deliveries WHERE state = 'pending'`,
+    );
+    if (row?.count === 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  await database.close();
+}

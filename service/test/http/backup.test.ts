@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RewardStatus } from '@trueward/protocol/wire';
+import pg from 'pg';
+import { expect, test } from 'vitest';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { startService } from '../start-service.ts';
+import { createClient } from './client.ts';
+
+const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
+const main = new URL('../../dist/main.js', import.meta.url).pathname;
+
+/** The commands below `# title` in the guide. */
+function commandsOf(title: string): string {
+  const [, commands] =
+    new RegExp(`\`\`\`sh\\n# ${title}[^\\n]*\\n([^\`]+)\`\`\``).exec(guide) ?? [];
+  if (commands === undefined) throw new Error(`The guide has no commands for ${title}.`);
+  return commands.replaceAll('trueward-service', `"${process.execPath}" "${main}"`);
+}
+
+test('the commands of the guide back a running service up, and bring it back elsewhere', async ({
+  skip,
+}) => {
+  const postgres = await startPrivatePostgres();
+  if (!postgres) return skip('There is no PostgreSQL here.');
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));
+  const admin = new pg.Client(postgres.url);
+  await admin.connect();
+  await admin.query('CREATE DATABASE elsewhere');
+  await admin.end();
+  const urls = {
+    DATABASE_URL: postgres.url,
+    NEW_DATABASE_URL: postgres.url.replace(/postgres$/, 'elsewhere'),
+  };
+  const sh = (commands: string): string =>
+    execFileSync('sh', ['-e', '-c', commands], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], TRUEWARD_DATA_DIR: folder, PORT: '1', ...urls },
+    });
+
+  const first = await startService({ dataDir: folder, env: { DATABASE_URL: urls.DATABASE_URL } });
+  const before = createClient(first);
+  const decision = await before.decideImage('before the backup');
+  await before.begin(decision);
+  sh(commandsOf('back up'));
+  await first.stop();
+  await postgres.kill();
+  await postgres.start();
+  expect(sh(commandsOf('restore'))).toMatch(/ok .*the master key opens the secrets/);
+
+  const second = await startService({
+    dataDir: folder,
+    env: { DATABASE_URL: urls.NEW_DATABASE_URL },
+  });
+  expect(second.keys).toEqual(first.keys);
+  const after = createClient(second);
+  const path = `/v1/decisions/${decision.id}`;
+  const { status } = await after.call<RewardStatus>('GET', path, after.secret);
+  expect(status).toBe(200);
+  await second.stop();
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { type Setting, settingList } from '../../src/config/settings.ts';
+import { startInProcess } from '../in-process.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+const files = readdirSync(`${root}deploy`, { recursive: true, encoding: 'utf8' });
+const yamlFiles = files.filter((file) => /\.ya?ml$/.test(file)).map((file) => `deploy/${file}`);
+
+type Tree = Record<string, unknown>;
+
+/** The documents of a file as they are meant; `<<` is resolved. */
+function documentsOf(path: string): Tree[] {
+  return parseAllDocuments(read(path), { merge: true }).map((document) => {
+    if ('empty' in document) throw new Error(`${path} is empty.`);
+    expect(document.errors).toEqual([]);
+    return document.toJS() as Tree;
+  });
+}
+
+/** Lines such as `NAME=value`. */
+const variablesOf = (text: string): [string, string][] =>
+  [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
+
+/** What a deployment sets for the service, by file. */
+function serviceVariables(): [string, string][] {
+  const compose = documentsOf('deploy/compose.yaml')[0] as {
+    services: Record<string, { environment: Record<string, string> }>;
+  };
+  const kubernetes = yamlFiles
+    .filter((path) => path.includes('kubernetes'))
+    .flatMap(documentsOf) as { kind?: string; data?: Tree; stringData?: Tree }[];
+  return [
+    ...['service-a', 'migrate'].flatMap((name) =>
+      Object.entries(compose.services[name]?.environment ?? {}),
+    ),
+    ...kubernetes.flatMap(({ data = {}, stringData = {} }) =>
+      Object.entries({ ...data, ...stringData } as Record<string, string>),
+    ),
+    ...variablesOf(read('deploy/systemd/trueward.env')),
+    ...variablesOf(read('deploy/example.env')),
+    ...[...read('deploy/Containerfile').matchAll(/([A-Z_]+)=(\S+)/g)].map(
+      ([, name = '', value = '']): [string, string] => [name, value],
+    ),
+    ...[...read('deploy/systemd/trueward.service').matchAll(/(TRUEWARD_[A-Z_]+)=(\S+)/g)].map(
+      ([, name = '', value = '']): [string, string] => [name, value],
+    ),
+  ];
+}
+
+test('every variable in deploy/ is a setting of the service, with a value that it takes', () => {
+  const settings = new Map<string, Setting>(settingList);
+  const foreign = new Set(['POSTGRES_PASSWORD', 'NODE_ENV']);
+  const variables = serviceVariables().filter(([name]) => !foreign.has(name));
+  expect(variables.length).toBeGreaterThan(25);
+  const unknown = variables.filter(([name]) => !settings.has(name));
+  expect(unknown).toEqual([]);
+  // Those that are filled in later hold ${…}, nothing, or words.
+  const literal = variables.filter(
+    ([name, value]) => !/^$|\$|\s/.test(value) && name !== 'TRUEWARD_CONFIG',
+  );
+  expect(literal.filter(([name, value]) => settings.get(name)?.valid(value) !== true)).toEqual([]);
+});
+
+test('the compose file refers to services, volumes and files that it has', () => {
+  interface Service {
+    depends_on?: string[] | Tree;
+    volumes?: string[];
+  }
+  const { services, volumes } = documentsOf('deploy/compose.yaml')[0] as {
+    services: Record<string, Service>;
+    volumes: Tree;
+  };
+  for (const { depends_on = [], volumes: mounts = [] } of Object.values(services)) {
+    const needed = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
+    for (const name of needed) expect(services).toHaveProperty(name);
+    for (const mount of mounts) {
+      const [source = ''] = mount.split(':');
+      if (source.startsWith('.')) expect(existsSync(`${root}deploy/${source}`), source).toBe(true);
+      else expect(volumes).toHaveProperty(source);
+    }
+  }
+  const balancer = read('deploy/nginx.conf');
+  for (const [, host = ''] of balancer.matchAll(/server (\S+):8700/g))
+    expect(services).toHaveProperty(host);
+});
+
+test('the manifests for Kubernetes fit each other, and leave time to drain', () => {
+  const { resources } = documentsOf('deploy/kubernetes/kustomization.yaml')[0] as {
+    resources: string[];
+  };
+  const objects = [...resources, 'secret.example.yaml'].flatMap((file) =>
+    documentsOf(`deploy/kubernetes/${file}`),
+  ) as { kind: string; metadata: { name: string }; spec: Tree; data: Tree }[];
+  const find = (kind: string) => objects.find((object) => object.kind === kind);
+  const deployment = find('Deployment')?.spec as {
+    selector: { matchLabels: Tree };
+    template: {
+      metadata: { labels: Tree };
+      spec: { terminationGracePeriodSeconds: number; containers: { envFrom: Tree[] }[] };
+    };
+  };
+  const { template, selector } = deployment;
+  expect(template.metadata.labels).toEqual(selector.matchLabels);
+  expect(find('Service')?.spec).toMatchObject({ selector: selector.matchLabels });
+  expect(find('PodDisruptionBudget')?.spec).toMatchObject({ selector });
+  expect(template.spec.containers[0]?.envFrom).toEqual([
+    { configMapRef: { name: find('ConfigMap')?.metadata.name } },
+    { secretRef: { name: find('Secret')?.metadata.name } },
+  ]);
+  const drainS = Number(find('ConfigMap')?.data['DRAIN_S']);
+  expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drainS + 10);
+});
+
+test('dashboard and alerts name metrics that the service has, and the runbook names every alert', async () => {
+  const running = await startInProcess();
+  const metrics = await (await fetch(`${running.url}/metrics`)).text();
+  await running.stop();
+  const known = new Set([...metrics.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+  const alerts = read('deploy/monitoring/alerts.yml');
+  const dashboard = JSON.parse(read('deploy/monitoring/dashboard.json')) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  const expressions = dashboard.panels.flatMap(({ targets = [] }) =>
+    targets.map(({ expr }) => expr),
+  );
+  const named = [alerts, ...expressions]
+    .join('\n')
+    .matchAll(/\b(?:trueward|process|nodejs)_[a-z0-9_]+\b/g);
+  const names = [...new Set([...named].map(([name]) => name.replace(/_(count|sum|bucket)$/, '')))];
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !known.has(name))).toEqual([]);
+  const runbook = read('docs/runbook.md');
+  for (const [, alert] of alerts.matchAll(/alert: (\w+)/g))
+    expect(runbook).toContain(`## ${alert}`);
+});
+
+test('every YAML file is one, and systemd takes the unit', ({ skip }) => {
+  expect(yamlFiles.length).toBeGreaterThanOrEqual(9);
+  for (const path of yamlFiles) expect(documentsOf(path).length).toBeGreaterThan(0);
+  if (!existsSync('/usr/bin/systemd-analyze')) return skip('There is no systemd-analyze here.');
+  execFileSync('systemd-analyze', ['verify', `${root}deploy/systemd/trueward.service`]);
+});

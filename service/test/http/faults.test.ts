@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { faults } from '../faults/faults.ts';
+import { runFaults } from '../faults/run-faults.ts';
+
+test('nothing is lost, granted twice or left undelivered when processes die, connections break and the disk is full', async ({
+  skip,
+}) => {
+  const report = await runFaults({
+    players: 48,
+    faults: [faults.killService, faults.killPostgres, faults.cutConnections, faults.fillDisk],
+  });
+  if (!report) return skip('There is no PostgreSQL here.');
+  expect(report).toMatchObject({ lost: [], twice: [], untold: [], torn: [], wrong: [] });
+  // Otherwise it would show nothing.
+  expect(report.rewards).toBeGreaterThanOrEqual(50);
+  expect(report.refused).toBeGreaterThan(0);
+});

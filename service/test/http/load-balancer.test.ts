@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startCluster } from '../faults/cluster.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { createClient } from './client.ts';
+
+const binary = '/usr/sbin/nginx';
+const config = new URL('../../../deploy/nginx.conf', import.meta.url);
+
+/** The delivered configuration with addresses of this machine. */
+async function startBalancer(urls: readonly string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
+  const port = await freePort();
+  let text = readFileSync(config, 'utf8')
+    .replace('listen 8080', `listen 127.0.0.1:${port}`)
+    .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));
+  ['service-a', 'service-b'].forEach((name, index) => {
+    text = text.replace(`${name}:8700`, new URL(urls[index] ?? '').host);
+  });
+  writeFileSync(join(folder, 'nginx.conf'), `daemon off;\n${text}`);
+  const nginx = spawn(binary, ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(async () => {
+    await end(nginx);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const url = `http://127.0.0.1:${port}`;
+  // It listens from the moment on that its workers run, and has no other way to say so.
+  await expect.poll(() => fetch(`${url}/healthz`).then(({ status }) => status, String)).toBe(200);
+  return url;
+}
+
+const end = (child: ChildProcess): Promise<unknown> =>
+  new Promise((resolve) => {
+    child.once('exit', resolve);
+    child.kill('SIGTERM');
+  });
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('behind the delivered load balancer no player notices that a process is stopped, and then killed', async ({
+  skip,
+}) => {
+  if (!existsSync(binary)) return skip('There is no nginx here.');
+  const postgres = await startPrivatePostgres();
+  if (!postgres) return skip('There is no PostgreSQL here.');
+  const cluster = await startCluster({
+    databaseUrl: postgres.url,
+    processes: 2,
+    env: { DRAIN_S: '1', TRUSTED_PROXIES: 'loopback', RATE_LIMITS: 'on' },
+  });
+  onTestFinished(async () => {
+    await cluster.stop();
+    await postgres.stop();
+  });
+  const url = await startBalancer(cluster.urls);
+  const client = createClient({ url, keys: cluster.keys });
+  const statuses: number[] = [];
+  const askOn = async (until: Promise<unknown>): Promise<void> => {
+    let going = true;
+    void until.finally(() => (going = false));
+    for (let index = 0; going; index += 1) {
+      const { status } = await client.decide({
+        placement: 'lobby',
+        user_ref: `p${statuses.length}-${index}`,
+      });
+      statuses.push(status);
+    }
+  };
+  const stopping = cluster.service(0).stop();
+  await askOn(stopping);
+  expect(await stopping).toBe(0);
+  await cluster.replace(0);
+  const killed = cluster.service(1).kill();
+  await askOn(killed);
+  await askOn(new Promise((resolve) => setTimeout(resolve, 300)));
+  expect(statuses.length).toBeGreaterThan(20);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+
+  expect((await fetch(`${url}/metrics`)).status).toBe(404);
+  // Who the client is, only the balancer may say.
+  const spoofed = await fetch(`${url}/readyz`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
+  expect(spoofed.status).toBe(200);
+});

@@ -1,0 +1,81 @@
+/** `npm run soak [-- --minutes <n> --out <folder>]`: a steady rate for half an hour on two processes. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startCluster } from '../faults/cluster.ts';
+import { startPlayers } from '../faults/players.ts';
+import { untilDelivered, verify } from '../faults/verify.ts';
+import { createClient } from '../http/client.ts';
+import { startReceiver } from '../http/receiver.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { plot } from './plot.ts';
+import { findGrowth, readSample, type Sample } from './sample.ts';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    players: { type: 'string', default: '150' },
+    out: { type: 'string', default: 'docs/benchmarks/service' },
+  },
+});
+const minutes = Number(values.minutes);
+const postgres = await startPrivatePostgres();
+if (!postgres) throw new Error('There is no PostgreSQL on this machine.');
+const receiver = await startReceiver();
+const cluster = await startCluster({
+  databaseUrl: postgres.url,
+  processes: 2,
+  env: { DATABASE_TIMEOUT_S: '10' },
+});
+const client = createClient({ url: cluster.urls[0] ?? '', keys: cluster.keys });
+await client.call('POST', '/v1/webhooks', client.secret, {
+  url: receiver.url,
+  events: ['decision.rewarded'],
+});
+const players = startPlayers({
+  urls: cluster.urls,
+  key: client.publishable,
+  count: Number(values.players),
+});
+
+const samples: Sample[][] = cluster.urls.map(() => []);
+const startedMs = performance.now();
+const sinceStart = (): number => (performance.now() - startedMs) / 60_000;
+const everyMs = Math.max(1_000, (minutes * 60_000) / 360);
+while (sinceStart() < minutes) {
+  await sleep(everyMs);
+  const now = await Promise.all(cluster.urls.map((url) => readSample(url, sinceStart())));
+  now.forEach((sample, index) => samples[index]?.push(sample));
+  const { decisions, events, rewards } = players.acknowledged;
+  console.log(
+    `${sinceStart().toFixed(1)} min: ${decisions.size} decisions, ${events.size} events, ${rewards.size} rewards; ` +
+      now
+        .map(
+          ({ memoryMb, queued, pending }) =>
+            `${memoryMb.toFixed(0)} MB, ${queued} queued, ${pending} pending`,
+        )
+        .join(' | '),
+  );
+}
+await players.stop();
+await untilDelivered(postgres.url);
+const { lost, twice, untold, torn } = await verify(
+  postgres.url,
+  players.acknowledged,
+  receiver.received,
+);
+await cluster.stop();
+await receiver.close();
+await postgres.stop();
+
+const growth = samples.flatMap((each, index) =>
+  findGrowth(each).map((text) => `process ${index + 1}: ${text}`),
+);
+mkdirSync(values.out, { recursive: true });
+writeFileSync(join(values.out, 'soak.svg'), plot(samples));
+const wrong = { growth, lost, twice, untold, torn, wrong: players.wrong };
+for (const [what, list] of Object.entries(wrong)) {
+  console.log(`${what}: ${list.length === 0 ? 'none' : list.slice(0, 10).join(' | ')}`);
+  if (list.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,65 @@
+/** What a process of the service says of itself at one moment. */
+export interface Sample {
+  /** Since the beginning. */
+  minutes: number;
+  memoryMb: number;
+  heapMb: number;
+  /** Writes that wait for a commit. */
+  queued: number;
+  connections: number;
+  /** Deliveries that wait, and for how long the oldest has been due. */
+  pending: number;
+  overdueS: number;
+  configurationAgeS: number;
+}
+
+/** Asks a process for its metrics. */
+export async function readSample(url: string, minutes: number): Promise<Sample> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const read = (name: string): number => {
+    const values = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'));
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  };
+  return {
+    minutes,
+    memoryMb: read('process_resident_memory_bytes') / 1e6,
+    heapMb: read('nodejs_heap_size_used_bytes') / 1e6,
+    queued: read('trueward_queue_length'),
+    connections: read('trueward_database_connections\\{of="open"\\}'),
+    pending: read('trueward_webhook_deliveries_pending'),
+    overdueS: read('trueward_webhook_overdue_seconds'),
+    configurationAgeS: read('trueward_configuration_age_seconds'),
+  };
+}
+
+type Measure = Exclude<keyof Sample, 'minutes'>;
+
+/** Growth below this is noise: a collection of garbage that has not happened yet, a wave of players. */
+const noise: Record<Measure, number> = {
+  memoryMb: 32,
+  heapMb: 16,
+  queued: 50,
+  connections: 2,
+  pending: 50,
+  overdueS: 5,
+  configurationAgeS: 2,
+};
+
+/**
+ * What has grown: the median of the last third is over that of the third before by more than a tenth
+ * and by more than noise. The first third is for warming up.
+ */
+export function findGrowth(samples: readonly Sample[]): string[] {
+  const third = Math.floor(samples.length / 3);
+  const [before, after] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
+  return (Object.keys(noise) as Measure[]).flatMap((measure) => {
+    const [from, to] = [median(before, measure), median(after, measure)];
+    const grown = to > from * 1.1 && to - from > noise[measure];
+    return grown ? [`${measure} grew from ${from.toFixed(1)} to ${to.toFixed(1)}`] : [];
+  });
+}
+
+function median(samples: readonly Sample[], measure: Measure): number {
+  const sorted = samples.map((sample) => sample[measure]).toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
