@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, preview } from 'vite';
+import { build, type InlineConfig, preview } from 'vite';
 import { codeBlocks, root } from '../../unit/docs/code-blocks.ts';
 import type { Stack } from '../stack.ts';
 
@@ -11,6 +11,8 @@ export interface Reader {
   folder: string;
   /** Builds and serves the page of “With npm”, and gives its address. */
   startPage(): Promise<string>;
+  /** Builds and serves the scripts of the Cocos sample, on a stand-in of the engine. */
+  startCocosSample(): Promise<string>;
   leave(): Promise<void>;
 }
 
@@ -28,14 +30,28 @@ export function createReader(stack: Stack): Reader {
   write('main.ts', blockWith('ts', 'createAds'));
   write('server.mjs', blockWith('js', 'createServer'));
   const closes: (() => Promise<void>)[] = [];
+  const serve = async (options: InlineConfig): Promise<string> => {
+    const all: InlineConfig = { ...options, configFile: false, logLevel: 'error' };
+    await build(all);
+    const server = await preview({ ...all, preview: { host: '127.0.0.1', port: 0 } });
+    closes.push(() => server.close());
+    return server.resolvedUrls?.local[0] ?? '';
+  };
   return {
     folder,
-    async startPage() {
-      const options = { root: folder, configFile: false, logLevel: 'error' } as const;
-      await build(options);
-      const server = await preview({ ...options, preview: { host: '127.0.0.1', port: 0 } });
-      closes.push(() => server.close());
-      return server.resolvedUrls?.local[0] ?? '';
+    startPage: () => serve({ root: folder }),
+    async startCocosSample() {
+      const alias = {
+        cc: join(import.meta.dirname, 'cocos/cc.ts'),
+        'trueward/cocos': join(root, 'dist/cocos.js'),
+      };
+      const url = await serve({
+        root: join(import.meta.dirname, 'cocos'),
+        resolve: { alias },
+        build: { outDir: join(folder, 'cocos'), target: 'es2022' },
+      });
+      const { keys, serviceUrl } = stack;
+      return `${url}?${new URLSearchParams({ key: keys.sandbox.publishable, service: serviceUrl })}`;
     },
     async leave() {
       await Promise.all(closes.map((close) => close()));
