@@ -18,11 +18,6 @@ requestAnimationFrame(frame);
 const nodes = new Map<string, Node>();
 export const find = (name: string): Node | undefined => nodes.get(name);
 
-interface Life {
-  onLoad?(): void;
-  onEnable?(): void;
-}
-
 /** A node of a scene, with the parts of it that the sample’s scripts touch. */
 export class Node {
   readonly #components: Component[] = [];
@@ -36,9 +31,8 @@ export class Node {
   addComponent<C extends Component>(type: new () => C, properties: Partial<C>): C {
     const component = Object.assign(new type(), properties, { node: this });
     this.#components.push(component);
-    const life: Life = component;
-    life.onLoad?.();
-    life.onEnable?.();
+    component.onLoad?.();
+    component.onEnable?.();
     return component;
   }
 
@@ -57,6 +51,8 @@ export class Node {
 
 export class Component {
   declare node: Node;
+  onLoad?(): void;
+  onEnable?(): void;
 }
 
 export class Button extends Component {
