@@ -45,8 +45,9 @@ function brandType(body: Buffer): MediaType | undefined {
     : undefined;
 }
 
-const htmlStart = /^(?:\s|<!--[^]*?-->)*<(?:!doctype html|html|head|body)[\s>]/i;
-const svgStart = /^(?:\s|<\?xml[^>]*\?>|<!--[^]*?-->|<!doctype svg[^>[]*>)*<svg[\s>]/i;
+// A comment ends at its first end: could it end later, many of them would be tried in every combination.
+const htmlStart = /^(?:\s|<!--(?:(?!-->)[^])*-->)*<(?:!doctype html|html|head|body)[\s>]/i;
+const svgStart = /^(?:\s|<\?xml[^>]*\?>|<!--(?:(?!-->)[^])*-->|<!doctype svg[^>[]*>)*<svg[\s>]/i;
 const startBytes = 4_096;
 
 function textType(body: Buffer): MediaType | undefined {

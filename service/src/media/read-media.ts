@@ -16,6 +16,9 @@ export interface MediaFacts {
 
 /** The contract knows no larger pictures; a few bytes can claim any size, and a player's device would believe them. */
 const mostPixels = 8_192;
+/** As long as the contract lets a video be. */
+const leastMs = 1_000;
+const mostMs = 120_000;
 /** A page or a drawing is written by hand or by a tool, not filmed. */
 const mostTextBytes = 1_048_576;
 
@@ -39,6 +42,9 @@ export async function readMedia(body: Buffer): Promise<MediaFacts> {
   const fits = (pixels: number) => pixels >= 1 && pixels <= mostPixels;
   if (type !== 'image/svg+xml' && !(fits(width) && fits(height)))
     throw refusal(`measures ${width} × ${height}; at most ${mostPixels} × ${mostPixels} is shown`);
+  const { durationMs } = facts;
+  if (durationMs !== undefined && !(durationMs >= leastMs && durationMs <= mostMs))
+    throw refusal(`lasts ${durationMs / 1_000} s; an ad has 1 to ${mostMs / 1_000} s`);
   return facts;
 }
 
@@ -54,7 +60,9 @@ async function readFacts(type: MediaType, body: Buffer): Promise<MediaFacts> {
 
 async function readVideo(type: MediaType, body: Buffer): Promise<MediaFacts> {
   // Loaded with the first upload: it takes half a second.
-  const { BufferSource, Input, MP4, WEBM } = await import('mediabunny');
+  const { BufferSource, Input, Logging, LogLevel, MP4, WEBM } = await import('mediabunny');
+  // What it finds odd in a file is no message for the service's log.
+  Logging.level = LogLevel.Silent;
   const input = new Input({ formats: [MP4, WEBM], source: new BufferSource(body) });
   const video = await input.getPrimaryVideoTrack();
   const videoCodec = await video?.getCodecParameterString();

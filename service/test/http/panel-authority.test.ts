@@ -167,6 +167,36 @@ test('an operator changes all but keys, secrets and users', async () => {
   );
 });
 
+test('whatever is sent, the panel answers and never fails', async () => {
+  const bodies = [
+    'null',
+    '[]',
+    '{',
+    '"text"',
+    '{"email":{"$ne":1},"password":["a"]}',
+    '{"email":"a\\u0000@b","password":"\\ud800","token":"x","name":"n","role":"god"}',
+    `{"email":"${'a'.repeat(70_000)}"}`,
+    '{"__proto__":{"role":"owner"}}',
+    '{"request":{"placement":"revive","user_ref":"u"},"policy":{"name":"n","kind":"policy","block":{}}}',
+  ];
+  const strange = ['usr_1', '%00', '%ff', "' OR 1=1 --", 'a'.repeat(3_000)];
+  const strangeIds = bodies.map((_, index) => strange[index % strange.length] ?? '');
+  const failures: string[] = [];
+  for (const { method, path } of panelRoutes()) {
+    if (path === '/panel/api/live' || `${method} ${path}` === 'DELETE /panel/api/session') continue;
+    for (const [index, id] of strangeIds.entries()) {
+      const address = `${path.replace(':id', id)}?name=${id}&token=${id}&limit=${id}`;
+      const body = method === 'GET' ? undefined : bodies[index];
+      const { status } = await owner.send(method, address, body, {
+        'content-type': 'application/json',
+      });
+      if (status >= 500) failures.push(`${method} ${address} ${body} ${status}`);
+    }
+  }
+  expect(failures).toEqual([]);
+  expect((await owner.send('GET', '/panel/api/session')).status).toBe(200);
+});
+
 test('without a session the panel is closed, but for the door', async () => {
   const nobody = createPanelClient(running.url);
   const closed: string[] = [];

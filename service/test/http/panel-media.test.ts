@@ -92,6 +92,12 @@ test.each([
 });
 
 const script = '<script>document.title="ran"</script>';
+const endless = (() => {
+  const body = Buffer.from(demo('meadow.mp4'));
+  // The duration of the first sample, in the table of times (ISO/IEC 14496-12, 8.6.1.2).
+  body.writeUInt32BE(0xffffffff, body.indexOf('stts', 0, 'latin1') + 16);
+  return body;
+})();
 const hugePng = (() => {
   const body = Buffer.from(demo('harbour.png'));
   body.writeUInt32BE(60_000, 16);
@@ -123,6 +129,7 @@ test.each([
   ['half of a WebM', demo('meadow.webm').subarray(0, 100_000), '', /its end is missing/],
   ['half of a picture', demo('harbour.png').subarray(0, 20_000), '', /its end is missing/],
   ['a picture that claims to be enormous', hugePng, 'image/png', /60000 × 60000/],
+  ['a video that claims to last for years', endless, 'video/mp4', /an ad has 1 to 120 s/],
   [
     'a video of nothing',
     Buffer.concat([box('ftyp', 'isom0000isom'), box('moov'), box('mdat')]),

@@ -14,6 +14,9 @@ export const text = (maxLength: number, minLength = 1) => ({
   maxLength,
 });
 
+/** Something to call a person by. */
+export const personName = { ...text(200), pattern: '\\S' };
+
 export const email = { ...text(254), pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' };
 
 export const role = { type: 'string', enum: roles };

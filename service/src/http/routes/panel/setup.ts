@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Link } from '../../../user/links.ts';
 import { ProblemError } from '../../problem.ts';
 import type { PanelParts } from './panel-parts.ts';
-import { email, newPassword, strictBody, text } from './panel-schemas.ts';
+import { email, newPassword, personName, strictBody, text } from './panel-schemas.ts';
 import { checkStranger, startSession } from './session.ts';
 
 interface Setup {
@@ -36,7 +36,7 @@ export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
     {
       schema: {
         hide: true,
-        body: strictBody({ token: text(100), email, name: text(200), password: newPassword }, [
+        body: strictBody({ token: text(100), email, name: personName, password: newPassword }, [
           'token',
           'email',
           'name',

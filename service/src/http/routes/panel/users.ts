@@ -6,7 +6,7 @@ import { principalOf } from '../../authenticate.ts';
 import { readIfMatch, toEntityTag } from '../../entity-tag.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../resource-schemas.ts';
 import type { PanelParts } from './panel-parts.ts';
-import { email, role, strictBody, text } from './panel-schemas.ts';
+import { email, personName, role, strictBody } from './panel-schemas.ts';
 
 interface IdRequest {
   Params: { id: string };
@@ -48,7 +48,7 @@ function addInvitations(app: FastifyInstance, { users, runOperation, address }: 
       config,
       schema: {
         ...hidden,
-        body: strictBody({ email, name: text(200), role }, ['email', 'name', 'role']),
+        body: strictBody({ email, name: personName, role }, ['email', 'name', 'role']),
       },
     },
     (request, reply) =>
@@ -68,7 +68,7 @@ function addInvitations(app: FastifyInstance, { users, runOperation, address }: 
 function addChanges(app: FastifyInstance, { users, runOperation }: PanelParts): void {
   app.patch<IdRequest & { Body: { name?: string; role?: Role } }>(
     '/panel/api/users/:id',
-    { config, schema: { ...hidden, body: strictBody({ name: text(200), role }, []) } },
+    { config, schema: { ...hidden, body: strictBody({ name: personName, role }, []) } },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const target = { id: request.params.id, ifMatch: readIfMatch(request) };
