@@ -41,6 +41,7 @@ export function checkCaps(
   servedAtMs: readonly number[],
   nowMs: number,
 ): Capped | undefined {
+  if (servedAtMs.length === 0) return undefined;
   const newestFirst = servedAtMs.toSorted((a, b) => b - a);
   const found: Capped[] = [];
   const last = newestFirst[0];

@@ -31,7 +31,8 @@ export interface Unfilled {
   explain: Explanation[];
 }
 
-export type Verdict = { status: 'filled'; candidate: Candidate; explain: Explanation[] } | Unfilled;
+export type Verdict =
+  { status: 'filled'; candidate: Candidate; readonly explain: Explanation[] } | Unfilled;
 
 /**
  * Decides, in this order: paused or killed placement, policies on the request, then for each
@@ -54,30 +55,29 @@ export function decide(facts: DecisionFacts): Verdict {
   const closing = policies.find(({ block }) => block.everything === true);
   if (closing) return unfilled({ status: 'blocked', reason: closing.kind, rule: closing });
 
-  const judged = entry.candidates.map((candidate) => ({
-    candidate,
-    refusal: judge(candidate, policies, facts),
-  }));
-  const eligible = judged
-    .filter(({ refusal }) => refusal === undefined)
-    .map(({ candidate }) => candidate);
-  const explain = judged.map(({ candidate, refusal }) =>
-    explanation(candidate, refusal?.verdict ?? 'eligible'),
-  );
+  const { candidates } = entry;
+  const refusals = candidates.map((candidate) => judge(candidate, policies, facts));
+  const eligible = candidates.filter((_, index) => refusals[index] === undefined);
+  const explain = () =>
+    candidates.map((candidate, index) =>
+      explanation(candidate, refusals[index]?.verdict ?? 'eligible'),
+    );
   if (eligible.length === 0) {
-    const furthest = judged.toSorted((a, b) => (b.refusal?.stage ?? 0) - (a.refusal?.stage ?? 0))[0]
-      ?.refusal;
-    return unfilled(furthest?.outcome ?? { status: 'no_fill', reason: 'no_candidates' }, explain);
+    const [furthest] = refusals.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
+    return unfilled(furthest?.outcome ?? { status: 'no_fill', reason: 'no_candidates' }, explain());
   }
 
   const capped = checkCaps(placement, facts.servedAtMs, nowMs);
-  if (capped) return unfilled({ status: 'no_fill', ...capped }, explain);
+  if (capped) return unfilled({ status: 'no_fill', ...capped }, explain());
   const candidate = choose(eligible, facts.random);
-  if (!candidate) return unfilled({ status: 'no_fill', reason: 'no_candidates' }, explain);
+  if (!candidate) return unfilled({ status: 'no_fill', reason: 'no_candidates' }, explain());
   return {
     status: 'filled',
     candidate,
-    explain: explain.map((item) => markChoice(item, candidate)),
+    // Made when somebody reads it: in live nobody does.
+    get explain() {
+      return explain().map((item) => markChoice(item, candidate));
+    },
   };
 }
 
@@ -88,6 +88,12 @@ interface Refusal {
   outcome: Omit<Unfilled, 'explain'>;
 }
 
+const refuse = (stage: number, reason: Reason, verdict: string = reason): Refusal => ({
+  stage,
+  verdict,
+  outcome: { status: 'no_fill', reason },
+});
+
 /** Why a candidate cannot be shown, or undefined when it can. */
 function judge(
   candidate: Candidate,
@@ -96,11 +102,6 @@ function judge(
 ): Refusal | undefined {
   const { snapshot, request, nowMs, servedToday } = facts;
   const { creative, houseAd } = candidate;
-  const refuse = (stage: number, reason: Reason, verdict: string = reason): Refusal => ({
-    stage,
-    verdict,
-    outcome: { status: 'no_fill', reason },
-  });
   if (
     isKilled(
       snapshot,

@@ -76,6 +76,10 @@ export async function judgeRequest(
   { scope, entry, request, device, nowMs }: Asked,
 ): Promise<{ verdict: Verdict; viewer: string | undefined }> {
   const viewer = request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
+  // Only a placement with caps costs a read.
+  const windowMs = viewer === undefined ? 0 : capWindowMs(entry.placement);
+  const served =
+    windowMs > 0 ? await readServed(database, scope, entry, viewer, nowMs - windowMs) : [];
   const verdict =
     simulateVerdict(request.simulate) ??
     decide({
@@ -88,7 +92,7 @@ export async function judgeRequest(
         ...(request.locale === undefined ? {} : { language: request.locale }),
         ...(device === undefined ? {} : { device }),
       },
-      servedAtMs: await readServed(database, scope, entry, viewer, nowMs),
+      servedAtMs: served,
       servedToday: configuration.servedToday(scope),
       nowMs,
       random: random(),
@@ -96,16 +100,13 @@ export async function judgeRequest(
   return { verdict, viewer };
 }
 
-/** Only a placement with caps costs a read. */
 async function readServed(
   database: Database,
   scope: Scope,
   { placement }: PlacementEntry,
   viewer: string | undefined,
-  nowMs: number,
+  sinceMs: number,
 ): Promise<number[]> {
-  const windowMs = capWindowMs(placement);
-  if (viewer === undefined || windowMs === 0) return [];
   const rows = await database.query<{ served_at: Date }>(
     `SELECT served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4 AND served_at > $5
@@ -115,7 +116,7 @@ async function readServed(
       scope.environment,
       viewer,
       placement.name,
-      new Date(nowMs - windowMs),
+      new Date(sinceMs),
       placement.frequency_cap?.max ?? 1,
     ],
   );

@@ -1,5 +1,5 @@
-import { addSums, type Count, sumCounts } from '../report/rollup.ts';
-import { groupByScope } from '../resource/scope.ts';
+import { addSums, type Count, hourMs, sumCounts } from '../report/rollup.ts';
+import { groupByScope, type Scope } from '../resource/scope.ts';
 import { integerArray, textArray, timeArray } from '../store/binary-arrays.ts';
 import type { Database } from '../store/database.ts';
 import { createLane, type Lane } from '../store/group-commit.ts';
@@ -110,7 +110,7 @@ async function record(
     scope.accountId,
     scope.environment,
     ...columns.map(({ encode }) => encode(rows)),
-    ...sumCounts(group.flatMap(countsOf)),
+    ...sumCounts(countsOf(scope, rows)),
   ];
   const events = group.flatMap(({ event }) => event ?? []);
   if (events.length === 0) {
@@ -123,19 +123,30 @@ async function record(
   });
 }
 
-function countsOf({ scope, record }: MadeDecision): Count[] {
-  const count = (metric: string, reason?: string | null): Count => ({
-    dimensions: {
-      environment: scope.environment,
-      placement: record.placement,
-      creativeId: record.creative_id,
-      sourceId: record.source_id,
-      advertiserId: record.advertiser_id,
-      houseAdId: record.house_ad_id,
-    },
-    atMs: record.issued_at.getTime(),
-    metric,
-    ...(reason ? { reason } : {}),
+/** What there is to count; decisions that are alike are counted at once. */
+function countsOf({ environment }: Scope, rows: readonly DecisionRecord[]): Count[] {
+  const alike = new Map<string, { row: DecisionRecord; times: number }>();
+  for (const row of rows) {
+    const { placement, status, reason, house_ad_id, creative_id, source_id, advertiser_id } = row;
+    const hour = Math.floor(row.issued_at.getTime() / hourMs);
+    const key = `${hour} ${placement} ${status} ${reason} ${house_ad_id} ${creative_id} ${source_id} ${advertiser_id}`;
+    const found = alike.get(key);
+    if (found) found.times += 1;
+    else alike.set(key, { row, times: 1 });
+  }
+  return [...alike.values()].flatMap(({ row, times }) => {
+    const dimensions = {
+      environment,
+      placement: row.placement,
+      creativeId: row.creative_id,
+      sourceId: row.source_id,
+      advertiserId: row.advertiser_id,
+      houseAdId: row.house_ad_id,
+    };
+    const count = { dimensions, atMs: row.issued_at.getTime(), times };
+    return [
+      { ...count, metric: 'requests' },
+      { ...count, metric: row.status, ...(row.reason === null ? {} : { reason: row.reason }) },
+    ];
   });
-  return [count('requests'), count(record.status, record.reason)];
 }

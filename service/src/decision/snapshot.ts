@@ -1,5 +1,6 @@
 import type {
   Creative,
+  Decision,
   HouseAd,
   KillSwitch,
   Placement,
@@ -12,6 +13,8 @@ import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 export interface Candidate {
   houseAd: HouseAd;
   creative: Creative;
+  /** What a client is told of the creative. */
+  shown: NonNullable<Decision['creative']>;
   advertiserDomain: string;
   /** Categories of the creative and of its advertiser. */
   categories: ReadonlySet<string>;
@@ -66,6 +69,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
         {
           houseAd,
           creative,
+          shown: describeCreative(creative),
           advertiserDomain: advertiser.domain,
           categories: new Set([...creative.categories, ...advertiser.categories]),
           sourcePaused: source.status === 'paused',
@@ -93,6 +97,18 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     webhooks: of('webhook').filter(({ status }) => status === 'enabled'),
   };
 }
+
+const describeCreative = ({
+  id,
+  media,
+  alt,
+  click_url,
+}: Creative): NonNullable<Decision['creative']> => ({
+  id,
+  media,
+  alt,
+  ...(click_url === undefined ? {} : { click_url }),
+});
 
 /** The policies of one placement, in the order of their evaluation. */
 export const policiesOf = (placement: string, policies: readonly Policy[]): Policy[] =>

@@ -77,7 +77,9 @@ async function exchange(
   };
   const asker: Asker = {
     id,
-    ip: parts.clientAddress(request),
+    get ip() {
+      return parts.clientAddress(request);
+    },
     headers: request.headers,
     log: parts.log,
   };

@@ -13,11 +13,15 @@ export interface KeyUse {
 const everyMs = 10_000;
 
 export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyUse {
-  let used = new Map<string, { account_id: string; id: string; at: string }>();
+  let used = new Map<string, { accountId: string; atMs: number }>();
 
   const flush = async (): Promise<void> => {
     if (used.size === 0) return;
-    const rows = [...used.values()];
+    const rows = [...used].map(([id, { accountId, atMs }]) => ({
+      account_id: accountId,
+      id,
+      at: new Date(atMs).toISOString(),
+    }));
     used = new Map();
     await database.query(
       `UPDATE keys SET last_used_at = row.at
@@ -33,11 +37,7 @@ export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyU
 
   return {
     touch({ accountId, keyId }) {
-      used.set(keyId, {
-        account_id: accountId,
-        id: keyId,
-        at: new Date(clock.nowMs()).toISOString(),
-      });
+      used.set(keyId, { accountId, atMs: clock.nowMs() });
     },
     async stop() {
       clearInterval(timer);

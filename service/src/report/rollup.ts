@@ -16,11 +16,14 @@ export interface Count {
   dimensions: Dimensions;
   atMs: number;
   metric: string;
+  /** How many; absent: one. */
+  times?: number;
   /** Of what was not filled, denied or rejected; otherwise absent. */
   reason?: string;
 }
 
-const hourMs = 3_600_000;
+/** Reports count by the hour. */
+export const hourMs = 3_600_000;
 
 /** Adds to the hourly sums of one account, in the transaction of what is counted. */
 export async function addToRollups(
@@ -63,17 +66,17 @@ interface Sum {
 /** One row per hour and group, in one order everywhere, so that two processes never wait for each other. */
 export function sumCounts(counts: readonly Count[]): Buffer[] {
   const sums = new Map<string, Sum>();
-  for (const { dimensions, atMs, metric, reason = '' } of counts) {
+  for (const { dimensions, atMs, metric, times = 1, reason = '' } of counts) {
     const hour = Math.floor(atMs / hourMs);
     const { environment, placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
     const ads = `${creativeId ?? ''} ${sourceId ?? ''} ${advertiserId ?? ''} ${houseAdId ?? ''}`;
     // None of these holds a space.
     const name = `${environment} ${hour} ${placement} ${ads} ${metric} ${reason}`;
     const sum = sums.get(name);
-    if (sum) sum.count += 1;
+    if (sum) sum.count += times;
     else {
       const texts = [environment, placement, ...ads.split(' '), metric, reason];
-      sums.set(name, { texts, hourMs: hour * hourMs, count: 1 });
+      sums.set(name, { texts, hourMs: hour * hourMs, count: times });
     }
   }
   const rows = [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { takeDirectoryLock } from '../directory-lock.ts';
 import type { Database, Queries, Row } from '../database.ts';
 import { startDatabaseThread } from './database-thread.ts';
+import { createExecute } from './execute.ts';
 import { initialise } from './initialise.ts';
 
 /**
@@ -37,8 +38,9 @@ async function serve(directory: string, release: () => void): Promise<Database> 
     turn = result.catch(() => undefined); // the caller has the rejection; the next one goes on
     return result;
   };
-  const execute: Queries['execute'] = async (text, params) =>
-    void (await thread.ask({ kind: 'execute', text, params }));
+  const execute = createExecute(
+    async (message) => void (await thread.ask({ kind: 'protocol', message })),
+  );
   const queries: Queries = { query: run, execute };
 
   return {

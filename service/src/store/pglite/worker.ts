@@ -2,7 +2,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { DurableFileSystem } from './durable-file-system.ts';
-import { createExecute } from './execute.ts';
 import { readyId, type WorkerAnswer, type WorkerOptions, type WorkerRequest } from './messages.ts';
 
 const { directory, mode } = workerData as WorkerOptions;
@@ -33,15 +32,14 @@ try {
 }
 
 function serve(database: PGlite): void {
-  const execute = createExecute(database);
   const answer = async (request: WorkerRequest): Promise<WorkerAnswer> => {
     try {
       if (request.kind === 'close') {
         await database.close();
         return { id: request.id, rows: [] };
       }
-      if (request.kind === 'execute') {
-        await execute(request.text, request.params);
+      if (request.kind === 'protocol') {
+        await database.execProtocol(request.message);
         return { id: request.id, rows: [] };
       }
       const { rows } = await database.query<Record<string, unknown>>(request.text, [
