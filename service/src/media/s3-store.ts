@@ -13,6 +13,7 @@ export interface S3Bucket {
   secret: string;
 }
 
+/** Until the answer begins; a player may take as long as it wants to read the rest. */
 const timeoutMs = 30_000;
 
 /** Keeps files in a bucket; the service reads them for players, so the bucket stays private. */
@@ -25,8 +26,9 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
     retries: 2,
   });
   const send = async (method: string, name: string, init: RequestInit = {}): Promise<Response> => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await client.fetch(`${url}/${name}`, { method, signal, ...init });
+    const response = await answerOf((signal) =>
+      client.fetch(`${url}/${name}`, { method, signal, ...init }),
+    );
     if (response.ok || response.status === 404) return response;
     const text = await response.text();
     throw new Error(`The media store answered ${response.status}: ${text.slice(0, 200)}`);
@@ -57,4 +59,17 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
       };
     },
   };
+}
+
+async function answerOf(send: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(new Error(`The media store did not answer in ${timeoutMs / 1_000} s.`)),
+    timeoutMs,
+  );
+  try {
+    return await send(late.signal);
+  } finally {
+    clearTimeout(timer);
+  }
 }
