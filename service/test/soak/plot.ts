@@ -1,6 +1,6 @@
 import type { Sample } from './sample.ts';
 
-const [width, height, left, gap] = [760, 110, 150, 22];
+const [width, height, left, gap] = [800, 110, 190, 22];
 const colours = ['#0b6bcb', '#c2410c', '#15803d', '#7c3aed'];
 
 const panels: { title: string; read(sample: Sample): number }[] = [

@@ -1,0 +1,82 @@
+/**
+ * How many processes and servers a number of ads a second takes. Pure: the measured costs and the
+ * assumptions go in, numbers come out.
+ *
+ * @typedef {{ serviceUs: number, databaseUs: number, storedBytes: number, loggedBytes: number }} Cost
+ * @typedef {Record<'decision' | 'start' | 'quartiles' | 'finish' | 'delivery', Cost>} Costs
+ * @typedef {{ serviceUs: number, databaseUs: number, storedBytes: number, loggedBytes: number, requests: number }} AdCost
+ * @typedef {{
+ *   rate: number, processes: number, servers: number, cores: number, logMbS: number,
+ *   storedTb: number, monthly: number,
+ * }} Plan
+ */
+
+/** What is not measured; `npm run capacity -- --help` tells how to change it. */
+export const assumptions = {
+  /** Of the decisions, those whose ad begins. */
+  shown: 0.8,
+  /** Of the ads that begin, those that are watched to the end and rewarded. */
+  finished: 0.8,
+  /** How busy a processor may be on average, so that waves find room. */
+  busy: 0.6,
+  /** Of one PostgreSQL server: cores, and megabytes a second of its log. */
+  serverCores: 32,
+  serverLogMbS: 300,
+  /** How long rows are kept before their partition is dropped. */
+  keptDays: 30,
+  /** A month, in dollars: a core with its memory, and a gigabyte of fast disk. Put your own in. */
+  coreDollars: 25,
+  gigabyteDollars: 0.1,
+};
+
+/** @typedef {typeof assumptions} Assumptions */
+
+/**
+ * What one decision costs on average with all that follows from it.
+ *
+ * @param {Costs} costs
+ * @param {Assumptions} assumed
+ * @returns {AdCost}
+ */
+export function costOfAd(costs, { shown, finished }) {
+  const done = shown * finished;
+  /** @type {[Cost, number][]} */
+  const parts = [
+    [costs.decision, 1],
+    [costs.start, shown],
+    [costs.quartiles, shown],
+    [costs.finish, done],
+    [costs.delivery, done],
+  ];
+  const sum = (/** @type {keyof Cost} */ key) =>
+    parts.reduce((total, [cost, share]) => total + cost[key] * share, 0);
+  return {
+    serviceUs: sum('serviceUs'),
+    databaseUs: sum('databaseUs'),
+    storedBytes: sum('storedBytes'),
+    loggedBytes: sum('loggedBytes'),
+    requests: 1 + 2 * shown + done,
+  };
+}
+
+/**
+ * What so many decisions a second take. A process works on one core; a server is as big as assumed,
+ * and where one is not enough the accounts are spread over several.
+ *
+ * @param {number} rate
+ * @param {AdCost} ad
+ * @param {Assumptions} assumed
+ * @returns {Plan}
+ */
+export function plan(rate, ad, assumed) {
+  const { busy, serverCores, serverLogMbS, keptDays, coreDollars, gigabyteDollars } = assumed;
+  // One more, so that one may fail.
+  const processes = Math.ceil((rate * ad.serviceUs) / 1e6 / busy) + 1;
+  const cores = Math.max(2, Math.ceil((rate * ad.databaseUs) / 1e6 / busy));
+  const logMbS = (rate * ad.loggedBytes) / 1e6;
+  const servers = Math.max(Math.ceil(cores / serverCores), Math.ceil(logMbS / serverLogMbS));
+  const storedTb = (rate * ad.storedBytes * 86_400 * keptDays) / 1e12;
+  // Each server has a standby with as many cores and as much disk.
+  const monthly = (processes + 2 * cores) * coreDollars + 2 * storedTb * 1_000 * gigabyteDollars;
+  return { rate, processes, servers, cores, logMbS, storedTb, monthly };
+}

@@ -1,0 +1,113 @@
+/**
+ * A simulation of what cannot be run on two cores: the processes of one PostgreSQL server, their lanes
+ * of group commit, and the cores and the disk of the server.
+ *
+ * @typedef {{
+ *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,
+ *   transactionUs: number, syncMs: number, seconds: number,
+ * }} Cell
+ */
+
+/** As the service does it: `service/src/store/group-commit.ts`. */
+const maxBatch = 200;
+
+/**
+ * Requests come at random; each takes its time of its process, waits for the transaction that runs,
+ * and goes into the next one with all that wait. A transaction takes a core of the server for its
+ * rows, and then the disk. Hands back how long requests waited for their answer, in milliseconds.
+ *
+ * @param {Cell} cell
+ * @param {() => number} random
+ * @returns {{ p50: number, p99: number, batch: number, kept: boolean }}
+ */
+export function simulate(cell, random) {
+  const { rate, processes, cores, serviceUs, databaseUs, transactionUs, syncMs, seconds } = cell;
+  const until = seconds * 1_000;
+  const free = Array.from({ length: cores }, () => 0);
+  const lanes = Array.from({ length: processes }, () =>
+    arrivals(rate / processes, serviceUs / 1_000, until, random),
+  );
+  const position = lanes.map(() => 0);
+  const busyUntil = lanes.map(() => 0);
+  /** @type {number[]} */
+  const waits = [];
+  let batches = 0;
+  for (;;) {
+    const lane = nextLane(lanes, position, busyUntil);
+    if (lane < 0) break;
+    const requests = lanes[lane] ?? [];
+    const first = position[lane] ?? 0;
+    const begins = Math.max(busyUntil[lane] ?? 0, requests[first]?.readyMs ?? 0);
+    let end = first;
+    while (
+      end < requests.length &&
+      end - first < maxBatch &&
+      (requests[end]?.readyMs ?? 0) <= begins
+    )
+      end += 1;
+    const core = free.indexOf(Math.min(...free));
+    const starts = Math.max(begins, free[core] ?? 0);
+    const done = starts + (transactionUs + (end - first) * databaseUs) / 1_000;
+    free[core] = done;
+    busyUntil[lane] = done + syncMs;
+    for (let index = first; index < end; index += 1)
+      waits.push(done + syncMs - (requests[index]?.arrivedMs ?? 0));
+    position[lane] = end;
+    batches += 1;
+  }
+  const late = Math.max(...busyUntil) - until;
+  waits.sort((a, b) => a - b);
+  const at = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
+  // Whoever is still at work long after the last request came would be later and later.
+  return { p50: at(0.5), p99: at(0.99), batch: waits.length / batches, kept: late < until / 4 };
+}
+
+/**
+ * When requests come to one process, and when it is done with what it does itself.
+ *
+ * @param {number} rate
+ * @param {number} workMs
+ * @param {number} until
+ * @param {() => number} random
+ */
+function arrivals(rate, workMs, until, random) {
+  const requests = [];
+  let readyMs = 0;
+  for (let arrivedMs = 0; ;) {
+    arrivedMs += (-Math.log(1 - random()) / rate) * 1_000;
+    if (arrivedMs > until) return requests;
+    readyMs = Math.max(readyMs, arrivedMs) + workMs;
+    requests.push({ arrivedMs, readyMs });
+  }
+}
+
+/**
+ * The lane whose next transaction can begin first; -1 when all is done.
+ *
+ * @param {{ readyMs: number }[][]} lanes
+ * @param {number[]} position
+ * @param {number[]} busyUntil
+ */
+function nextLane(lanes, position, busyUntil) {
+  let best = -1;
+  let bestMs = Infinity;
+  lanes.forEach((requests, lane) => {
+    const next = requests[position[lane] ?? 0];
+    const ms = next ? Math.max(next.readyMs, busyUntil[lane] ?? 0) : Infinity;
+    if (ms < bestMs) [best, bestMs] = [lane, ms];
+  });
+  return best;
+}
+
+/**
+ * The same numbers at each run.
+ *
+ * @param {number} seed
+ */
+export function createRandom(seed) {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    return state / 4_294_967_296;
+  };
+}

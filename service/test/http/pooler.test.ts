@@ -1,0 +1,61 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { freePort, startCluster } from '../faults/cluster.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { createClient } from './client.ts';
+
+const binary = '/usr/sbin/pgbouncer';
+
+test('two processes work through a pooler that has fewer connections than they ask for', async ({
+  skip,
+}) => {
+  if (!existsSync(binary)) return skip('There is no PgBouncer here.');
+  const postgres = await startPrivatePostgres();
+  if (!postgres) return skip('There is no PostgreSQL here.');
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-pooler-'));
+  chmodSync(folder, 0o755);
+  const port = await freePort();
+  const settings = `[databases]
+* = host=127.0.0.1 port=${new URL(postgres.url).port} user=trueward
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 2
+`;
+  writeFileSync(join(folder, 'pgbouncer.ini'), settings);
+  // Like PostgreSQL it refuses root.
+  const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
+  const pooler = spawn(binary, [join(folder, 'pgbouncer.ini')], {
+    stdio: 'ignore',
+    ...(process.getuid?.() === 0 ? { uid } : {}),
+  });
+  const ended = new Promise((resolve) => pooler.once('exit', resolve));
+  const cluster = await startCluster({
+    databaseUrl: postgres.url.replace(/:\d+\//, `:${port}/`),
+    processes: 2,
+    env: { DATABASE_POOLER: 'transaction' },
+  });
+  onTestFinished(async () => {
+    await cluster.stop();
+    pooler.kill();
+    await ended;
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const clients = cluster.urls.map((url) => createClient({ url, keys: cluster.keys }));
+  const begun = await Promise.all(
+    Array.from({ length: 40 }, async (_, index) => {
+      const client = clients[index % 2] ?? clients[0];
+      if (!client) throw new Error('There is no process.');
+      const decision = await client.decideImage(`player-${index}`);
+      return (await client.begin(decision)).body.results[0]?.status;
+    }),
+  );
+  expect(begun).toEqual(Array(40).fill('accepted'));
+});

@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { costOfAd, plan, assumptions } from '../../../scripts/lib/capacity-model.mjs';
+import { createRandom, simulate } from '../../../scripts/lib/capacity-simulation.mjs';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+test('the guide has the tables that are reckoned from the measured costs', () => {
+  const script = `${root}scripts/simulate-capacity.mjs`;
+  const tables = execFileSync(process.execPath, [script], { encoding: 'utf8' }).trim();
+  const flat = (text: string) => text.replaceAll(/[ -]+/g, ' ');
+  expect(flat(readFileSync(`${root}docs/scale.md`, 'utf8'))).toContain(flat(tables));
+});
+
+test('ten times the ads take ten times the cores, and one process more for a failure', () => {
+  const cost = { serviceUs: 100, databaseUs: 50, storedBytes: 1_000, loggedBytes: 2_000 };
+  const costs = { decision: cost, start: cost, quartiles: cost, finish: cost, delivery: cost };
+  const ad = costOfAd(costs, { ...assumptions, shown: 1, finished: 1 });
+  expect(ad).toMatchObject({ serviceUs: 500, databaseUs: 250, requests: 4 });
+  const [small, big] = [1_200, 12_000].map((rate) => plan(rate, ad, assumptions));
+  expect([small?.processes, big?.processes]).toEqual([2, 11]);
+  expect([small?.cores, big?.cores]).toEqual([2, 5]);
+});
+
+test('a simulated server keeps up below its cores, and not above', () => {
+  const cell = {
+    processes: 4,
+    cores: 2,
+    serviceUs: 50,
+    databaseUs: 100,
+    transactionUs: 100,
+    syncMs: 1,
+    seconds: 1,
+  };
+  const calm = simulate({ ...cell, rate: 4_000 }, createRandom(1));
+  const flooded = simulate({ ...cell, rate: 60_000 }, createRandom(1));
+  expect([calm.kept, flooded.kept]).toEqual([true, false]);
+  expect(flooded.p99).toBeGreaterThan(calm.p99);
+  expect(flooded.batch).toBeGreaterThan(calm.batch);
+});
