@@ -37,11 +37,12 @@ ${Object.entries(assumptions)
 
 /** @param {import('./lib/capacity-model.mjs').Assumptions} assumed */
 function reckon(assumed) {
-  /** @type {import('./lib/capacity-model.mjs').Costs} */
-  const costs = JSON.parse(read('docs/benchmarks/service/costs.json'));
+  /** @type {{ measured: { date: string, processors: string, load: number }, costs: import('./lib/capacity-model.mjs').Costs }} */
+  const { measured, costs } = JSON.parse(read('docs/benchmarks/service/costs.json'));
   const ad = costOfAd(costs, assumed);
   const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => plan(rate, ad, assumed));
   return [
+    `Measured ${measured.date} on ${measured.processors}; the load of the machine was ${measured.load}. Above 2, others were at work, and processor times are too high.`,
     table(
       ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'logged, bytes'],
       [

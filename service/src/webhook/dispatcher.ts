@@ -135,15 +135,14 @@ async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSigna
     'SELECT body FROM webhook_events WHERE account_id = $1 AND id = $2',
     [accountId, delivery.eventId],
   );
-  const result = await send(
-    {
-      url: webhook.url,
-      body: event ? parts.openBody(event.body) : '',
-      secrets: await parts.readSecrets(accountId, webhookId),
-      loopback: parts.development && environment === 'sandbox',
-    },
-    stopping,
-  );
+  const parcel = {
+    url: webhook.url,
+    secrets: await parts.readSecrets(accountId, webhookId),
+    loopback: parts.development && environment === 'sandbox',
+  };
+  const result: AttemptResult = event
+    ? await send({ ...parcel, body: parts.openBody(event.body) }, stopping)
+    : { startedAtMs: clock.nowMs(), latencyMs: 0, error: 'the event could not be read' };
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
   const next = follow(result, delivery.attempt + 1, clock.nowMs(), parts.random());
   parts.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);

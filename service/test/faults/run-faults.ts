@@ -14,6 +14,8 @@ import { untilDelivered, type Verdict, verify } from './verify.ts';
 interface Options {
   faults: readonly Fault[];
   players: number;
+  /** Do the next fault at once; otherwise everything has to work again before. */
+  hasty?: boolean;
   onFault?(text: string): void;
 }
 
@@ -36,6 +38,7 @@ const recovered = 10;
 export async function runFaults({
   faults,
   players: count,
+  hasty = false,
   onFault,
 }: Options): Promise<FaultReport | undefined> {
   const ends: (() => Promise<unknown>)[] = [];
@@ -75,10 +78,11 @@ export async function runFaults({
       const before = players.refused();
       const reason = await fault.run({ cluster, postgres, proxy, smallDisk: disk !== undefined });
       if (reason !== undefined) skipped.push(`${fault.name}: ${reason}`);
-      await players.progress(recovered);
+      if (!hasty) await players.progress(recovered);
       const said = reason ?? `${players.refused() - before} refused`;
       onFault?.(`${fault.name}: ${said}; ${describe(players)}`);
     }
+    if (hasty) await players.progress(recovered);
     await players.stop();
     await untilDelivered(postgres.url);
     const verdict = await verify(postgres.url, players.acknowledged, receiver.received);

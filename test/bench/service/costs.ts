@@ -3,6 +3,7 @@
  * processor time and in bytes. Writes docs/benchmarks/service/costs.json, by which docs/scale.md reckons.
  */
 import { writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { untilDelivered } from '../../../service/test/faults/verify.ts';
@@ -112,4 +113,9 @@ await postgres.stop();
 const costs = { decision, start, quartiles, finish: last, delivery };
 console.table(costs);
 const file = new URL('../../../docs/benchmarks/service/costs.json', import.meta.url);
-writeFileSync(fileURLToPath(file), `${JSON.stringify(costs, undefined, 2)}\n`);
+const measured = {
+  date: new Date().toISOString().slice(0, 10),
+  processors: `${cpus().length} × ${cpus()[0]?.model.trim() ?? '?'}`,
+  load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
+};
+writeFileSync(fileURLToPath(file), `${JSON.stringify({ measured, costs }, undefined, 2)}\n`);
