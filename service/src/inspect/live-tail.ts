@@ -32,7 +32,8 @@ export function createLiveTail(): LiveTail {
       if (!isWatched(scope)) return made;
       return made.then((decision) => {
         const { id, status, reason, placement, issued_at, explain } = decision;
-        const { user_ref } = request;
+        // A child is named to nobody.
+        const user_ref = request.child_directed === true ? undefined : request.user_ref;
         const data = { id, status, reason, placement, issued_at, user_ref, explain };
         tell(scope, { event: 'decision', data });
         return decision;
