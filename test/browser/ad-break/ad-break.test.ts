@@ -170,7 +170,8 @@ it('keeps an HTML creative away from the page', async () => {
     decide(
       html(`let read = 'nothing'; try { read = parent.document.title } catch { /* refused */ }
         try { top.location = 'about:blank' } catch { /* refused */ }
-        open('about:blank'); port.postMessage({ type: read === 'nothing' ? 'ready' : 'close' })`),
+        try { open('about:blank') } catch { /* refused */ }
+        port.postMessage({ type: read === 'nothing' ? 'ready' : 'close' })`),
     ),
   );
   expect(result.outcome).toBe('rewarded');

@@ -1,0 +1,75 @@
+/**
+ * `npm run test:browsers`: the component and ad-break tests in Firefox and WebKit. See `--help`.
+ */
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { ensureInstall } from './lib/ensure-install.mjs';
+import { root, run, tool } from './lib/run.mjs';
+
+const help = `npm run test:browsers [-- firefox|webkit] [-- arguments of vitest]
+
+Runs test/browser in Firefox and in WebKit (WebKitGTK, the engine of Safari), or in one
+of them, beside what \`npm test\` runs in Chromium. They have to be there:
+  apt-get install --no-install-recommends firefox-esr
+  apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
+    gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
+
+Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are their executables.`;
+
+const folder = join(root, 'test', 'browsers');
+const browsers = [
+  {
+    name: 'firefox',
+    path: process.env.FIREFOX_PATH || inPath('firefox-esr') || inPath('firefox'),
+    needs: /** @type {string[]} */ ([]),
+    options: `--import ${join(folder, 'use-older-playwright.mjs')}`,
+  },
+  {
+    name: 'webkit',
+    path: process.env.WEBKIT_PATH || '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
+    needs: ['WebKitWebDriver', 'xvfb-run'],
+    options: '',
+  },
+];
+
+const given = process.argv.slice(2);
+if (given.includes('--help')) {
+  console.log(help);
+  process.exit();
+}
+const names = browsers.map(({ name }) => name).filter((name) => given.includes(name));
+const vitestArguments = given.filter((argument) => !names.includes(argument));
+await ensureInstall();
+await ensurePlaywright();
+for (const browser of browsers)
+  if (names.length === 0 || names.includes(browser.name)) await test(browser);
+
+/** @param {typeof browsers[number]} browser */
+async function test({ name, needs, options, path = '' }) {
+  const missing = needs.filter((program) => inPath(program) === undefined);
+  if (!existsSync(path)) missing.unshift(path || name);
+  if (missing.length > 0) {
+    console.error(`Not run in ${name}: ${missing.join(', ')} is missing. See --help.`);
+    process.exitCode = 1;
+    return;
+  }
+  const env = { BROWSER_NAME: name, BROWSER_PATH: path, NODE_OPTIONS: options };
+  const config = join(folder, 'vitest.config.ts');
+  const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
+  const { code } = await run(command, { env, show: true });
+  if (code !== 0) process.exitCode = 1;
+}
+
+/** @param {string} program */
+function inPath(program) {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.map((path) => join(path, program)).find((path) => existsSync(path));
+}
+
+/** What drives Firefox is no part of the project's own install: only this needs it. */
+async function ensurePlaywright() {
+  if (existsSync(join(folder, 'node_modules', 'playwright'))) return;
+  const command = ['npm', 'ci', '--prefix', folder, '--omit=optional', '--ignore-scripts'];
+  const { code } = await run([...command, '--no-audit', '--no-fund'], { show: true });
+  if (code !== 0) throw new Error(`\`npm ci\` in ${folder} failed; its message is above.`);
+}

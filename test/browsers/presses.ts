@@ -1,0 +1,17 @@
+/** One key that goes down or comes up, by its name in the standard: `a`, `Enter`, `ArrowLeft`. */
+export interface Press {
+  type: 'keyDown' | 'keyUp';
+  key: string;
+}
+
+/** What Vitest's `userEvent.keyboard()` would press for this text: `a{Enter}{ArrowLeft>}{/ArrowLeft}`. */
+export function pressesOf(text: string): Press[] {
+  return [...text.matchAll(/\{(\/?)(\w+)(>?)\}|([^])/g)].flatMap(
+    ([, up, name = '', held, character]) => {
+      const key = character ?? name;
+      const down: Press = { type: 'keyDown', key };
+      if (up) return [{ type: 'keyUp', key }];
+      return held ? [down] : [down, { type: 'keyUp', key }];
+    },
+  );
+}

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+import type { BrowserCommand } from 'vitest/node';
+import { pressesOf } from './presses.ts';
+import { webDriver } from './webdriver-provider.ts';
+
+/** `firefox` or `webkit`, and where it is: `npm run test:browsers` says it. */
+const browser = process.env['BROWSER_NAME'] === 'webkit' ? 'webkit' : 'firefox';
+const path = process.env['BROWSER_PATH'] ?? '';
+const realInput = join(import.meta.dirname, 'real-input.ts');
+
+/** All of a test's frame has to be in the window, or the mouse does not reach it. */
+const size = { width: 1_300, height: 1_000 };
+
+const webKit = webDriver({
+  command: ['xvfb-run', '-a', '-s', '-screen 0 1600x1200x24', 'WebKitWebDriver'],
+  size,
+  capabilities: { 'webkitgtk:browserOptions': { binary: path, args: ['--automation'] } },
+});
+const firefox = playwright({
+  launchOptions: { channel: 'moz-firefox', executablePath: path },
+  contextOptions: { viewport: size },
+});
+
+const byWebDriver: Record<string, BrowserCommand<never[]>> = {
+  clickAt: async ({ driven }, x: number, y: number) => (await driven).click(x, y),
+  pressKeys: async ({ driven }, text: string) => (await driven).keys(pressesOf(text)),
+};
+const byPlaywright: typeof byWebDriver = {
+  clickAt: ({ page }, x: number, y: number) => page.mouse.click(x, y),
+  async pressKeys({ page: { keyboard } }, text: string) {
+    for (const { type, key } of pressesOf(text))
+      await (type === 'keyDown' ? keyboard.down(key) : keyboard.up(key));
+  },
+};
+
+export default defineConfig({
+  root: join(import.meta.dirname, '..', '..'),
+  resolve: { tsconfigPaths: true },
+  optimizeDeps: { include: ['idb-keyval', 'phaser'] },
+  plugins: [withRealInput()],
+  test: {
+    restoreMocks: true,
+    include: ['test/browser/**/*.test.ts'],
+    browser: {
+      enabled: true,
+      headless: browser === 'firefox',
+      screenshotFailures: false,
+      instances: [{ browser }],
+      provider: browser === 'webkit' ? webKit : firefox,
+      commands: browser === 'webkit' ? byWebDriver : byPlaywright,
+    },
+  },
+});
+
+/** Tests that import `vitest/browser` get `real-input.ts`, and that gets the real one. */
+function withRealInput() {
+  return {
+    name: 'real-input',
+    enforce: 'pre' as const,
+    resolveId: (id: string, importer?: string) =>
+      id === 'vitest/browser' && importer?.includes('/test/browser/') ? realInput : undefined,
+  };
+}

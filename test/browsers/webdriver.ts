@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../scripts/lib/free-port.mjs';
+import type { Press } from './presses.ts';
+
+/** A browser that is driven by WebDriver: https://www.w3.org/TR/webdriver2/. */
+export interface WebDriverBrowser {
+  name: string;
+  open(url: string): Promise<void>;
+  /** Presses and lets go the main button of the mouse, in CSS pixels of the window. */
+  click(x: number, y: number): Promise<void>;
+  keys(presses: Press[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WebDriverOptions {
+  /** The driver and its arguments, but for the port. */
+  command: [string, ...string[]];
+  /** Of the window, in CSS pixels. */
+  size: { width: number; height: number };
+  capabilities: object;
+}
+
+/** The characters that WebDriver has for keys that write nothing. */
+const named: Record<string, string> = {
+  Tab: '\uE004',
+  Enter: '\uE007',
+  Escape: '\uE00C',
+  ArrowLeft: '\uE012',
+  ArrowUp: '\uE013',
+  ArrowRight: '\uE014',
+  ArrowDown: '\uE015',
+};
+
+/** How long a driver may take until it listens, in milliseconds. */
+const patienceMs = 20_000;
+
+/** Starts a driver and, by it, a browser. */
+export async function startWebDriver(options: WebDriverOptions): Promise<WebDriverBrowser> {
+  const [program, ...args] = options.command;
+  const port = await freePort([]);
+  const driver = spawn(program, [...args, `--port=${port}`], {
+    stdio: 'ignore',
+    // The driver starts a display and a browser: all of them end together.
+    detached: true,
+  });
+  const kill = () => void process.kill(-(driver.pid ?? 0), 'SIGTERM');
+  process.once('exit', kill);
+  driver.once('exit', () => process.off('exit', kill));
+  const base = `http://127.0.0.1:${port}`;
+  try {
+    await untilListening(driver, base);
+    const { capabilities, sessionId } = await call<NewSession>(`${base}/session`, {
+      capabilities: { alwaysMatch: options.capabilities },
+    });
+    const session = `${base}/session/${sessionId}`;
+    await call(`${session}/window/rect`, options.size);
+    const act = (source: object) => call(`${session}/actions`, { actions: [source] });
+    return {
+      name: `${capabilities.browserName} ${capabilities.browserVersion}`,
+      async open(url) {
+        await call(`${session}/url`, { url });
+      },
+      async click(x, y) {
+        await act({
+          type: 'pointer',
+          id: 'mouse',
+          parameters: { pointerType: 'mouse' },
+          actions: [
+            { type: 'pointerMove', duration: 0, x: Math.round(x), y: Math.round(y) },
+            { type: 'pointerDown', button: 0 },
+            { type: 'pointerUp', button: 0 },
+          ],
+        });
+      },
+      async keys(presses) {
+        const actions = presses.map(({ type, key }) => ({ type, value: named[key] ?? key }));
+        await act({ type: 'key', id: 'keyboard', actions });
+      },
+      async close() {
+        await fetch(session, { method: 'DELETE' }).catch(() => undefined);
+        await end(driver);
+      },
+    };
+  } catch (error) {
+    await end(driver);
+    throw error;
+  }
+}
+
+interface NewSession {
+  sessionId: string;
+  capabilities: { browserName: string; browserVersion: string };
+}
+
+async function untilListening(driver: ChildProcess, base: string): Promise<void> {
+  const until = performance.now() + patienceMs;
+  while (performance.now() < until && driver.exitCode === null) {
+    const status = await fetch(`${base}/status`).catch(() => undefined);
+    if (status?.ok) return;
+    await delay(100);
+  }
+  throw new Error(`${driver.spawnfile} did not listen at ${base}.`);
+}
+
+async function call<T>(address: string, body: object): Promise<T> {
+  const response = await fetch(address, { method: 'POST', body: JSON.stringify(body) });
+  const { value } = (await response.json()) as { value: T & { message?: string } };
+  if (!response.ok) throw new Error(`${address}: ${value.message}`);
+  return value;
+}
+
+async function end(driver: ChildProcess): Promise<void> {
+  if (driver.exitCode !== null || driver.pid === undefined) return;
+  const exited = once(driver, 'exit');
+  process.kill(-driver.pid, 'SIGTERM');
+  await exited;
+}
