@@ -46,6 +46,7 @@ import { createReceipts } from './reward/receipt.ts';
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
+import { startPartitions } from './store/keep-partitions.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
 import { createUsers, type Users } from './user/create-users.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
@@ -164,6 +165,8 @@ async function wire(
       dispatcher.wake();
     },
   });
+  const keepMs = config.retentionMs;
+  const partitions = await startPartitions({ database, clock, log, keepMs });
   const expiry = startExpiry({ database, clock, log, onChange: changes.announce });
   const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
@@ -239,7 +242,7 @@ async function wire(
       const hangup = setTimeout(() => app.server.closeAllConnections(), hangUpAfterMs);
       await Promise.all([app.close(), dispatcher.stop()]);
       clearTimeout(hangup);
-      await Promise.all([lane.drain(), eventLane.drain(), keyUse.stop()]);
+      await Promise.all([lane.drain(), eventLane.drain(), keyUse.stop(), partitions.stop()]);
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
       await configuration.stop();
       await database.close();

@@ -14,6 +14,8 @@ export interface Config {
   databaseLimits: PostgresLimits;
   /** How long the start waits for whoever blocks a change of the tables. */
   migrationWaitMs: number;
+  /** How long decisions and their events are kept; absent: for ever. */
+  retentionMs?: number;
   host: string;
   /** 0: any free port. */
   port: number;
@@ -64,6 +66,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       pooler: text('DATABASE_POOLER') === 'transaction',
     },
     migrationWaitMs: number('MIGRATION_WAIT_S') * 1_000,
+    ...(optional('RETENTION_DAYS') === undefined
+      ? {}
+      : { retentionMs: number('RETENTION_DAYS') * 86_400_000 }),
     host: text('HOST'),
     port: number('PORT'),
     ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),

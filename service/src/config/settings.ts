@@ -74,6 +74,12 @@ export const settings = {
     ...wholeNumber(1, 86_400),
     fallback: '60',
   },
+  RETENTION_DAYS: {
+    about:
+      'days after which decisions and their events are dropped, by the week; reports keep their sums; unset: never',
+    // Completions are taken for a week, and a dispute takes longer than that.
+    ...wholeNumber(14, 3_650),
+  },
   HOST: {
     about: 'where to listen',
     expected: 'an address',

@@ -6,6 +6,9 @@ export interface Capped {
   retryAtMs: number;
 }
 
+/** An impression is made while its ad may be shown, which is eleven minutes after the decision at most. */
+export const servedWithinMs = 900_000;
+
 /** How far back verified impressions matter to this placement, in milliseconds; 0: not at all. */
 export function capWindowMs(placement: Placement): number {
   return 1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);

@@ -1,11 +1,11 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
-import type { MakeId } from '../platform/ids.ts';
+import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { Configuration } from '../resource/configuration.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
-import { capWindowMs } from './caps.ts';
+import { capWindowMs, servedWithinMs } from './caps.ts';
 import { decide, type Verdict } from './decide.ts';
 import type { MadeDecision } from './decision-record.ts';
 import { describeDecision } from './describe-decision.ts';
@@ -110,13 +110,15 @@ async function readServed(
   const rows = await database.query<{ served_at: Date }>(
     `SELECT served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4 AND served_at > $5
-      ORDER BY served_at DESC LIMIT $6`,
+        AND id >= $6
+      ORDER BY served_at DESC LIMIT $7`,
     [
       scope.accountId,
       scope.environment,
       viewer,
       placement.name,
       new Date(sinceMs),
+      firstIdAt('decision', sinceMs - servedWithinMs),
       placement.frequency_cap?.max ?? 1,
     ],
   );

@@ -1,10 +1,18 @@
+import { servedWithinMs } from '../decision/caps.ts';
+import { firstIdAt } from '../platform/ids.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
-import type { RewardVerdict } from '../reward/check-reward.ts';
 import type { Watch } from '../reward/watch-time.ts';
-import type { InvalidReason } from './check-traffic.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';
+
+/** The first and the last: by them alone it can be told which partitions are of interest. */
+const boundsOf = (ids: readonly string[]): [string, string] => {
+  const sorted = ids.toSorted();
+  return [sorted[0] ?? '', sorted.at(-1) ?? ''];
+};
+/** A watch ends before it is too late to tell of it, which is seven days at most. */
+const watchEndsWithinMs = 8 * 86_400_000;
 
 /** Ids as one parameter, so that the text of the query stays the same. */
 const among = (parameter: string) =>
@@ -50,8 +58,9 @@ export async function lockDecisions(
         simulate, invalid_reason AS "invalidReason", issued_at, expires_at, late_at, served_at, reward_state AS "rewardState",
         reward_reason AS "rewardReason", receipt, settled_at
       FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id ${among('$3')}
+        AND id BETWEEN $4 AND $5
       ORDER BY id FOR UPDATE`,
-    [accountId, environment, JSON.stringify(ids)],
+    [accountId, environment, JSON.stringify(ids), ...boundsOf(ids)],
   );
   return rows.map(({ issued_at, expires_at, late_at, served_at, settled_at, ...row }) => ({
     ...row,
@@ -118,9 +127,9 @@ export async function readEvidence(
   if (decisionIds.length === 0) return [];
   const rows = await queries.query<Row>(
     `SELECT decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms, visible_ratio, visible_ms
-      FROM ad_events WHERE account_id = $1 AND decision_id ${among('$2')}
+      FROM ad_events WHERE account_id = $1 AND decision_id ${among('$2')} AND decision_id BETWEEN $3 AND $4
         AND type IN ('start', 'impression', 'viewable', 'first_quartile', 'midpoint', 'third_quartile', 'complete')`,
-    [accountId, JSON.stringify(decisionIds)],
+    [accountId, JSON.stringify(decisionIds), ...boundsOf(decisionIds)],
   );
   return rows.map((row) => ({
     id: row.id,
@@ -152,8 +161,14 @@ export async function readWatches(
     required_ms: number;
   }>(
     `SELECT id, viewer, watch_from, watch_to, required_ms FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND viewer ${among('$3')} AND watch_to > $4`,
-    [accountId, environment, JSON.stringify(viewers), iso(sinceMs)],
+      WHERE account_id = $1 AND environment = $2 AND viewer ${among('$3')} AND watch_to > $4 AND id >= $5`,
+    [
+      accountId,
+      environment,
+      JSON.stringify(viewers),
+      iso(sinceMs),
+      firstIdAt('decision', sinceMs - watchEndsWithinMs),
+    ],
   );
   return rows.map((row) => ({
     viewer: row.viewer,
@@ -175,7 +190,7 @@ export async function readServedAround(
   const rows = await queries.query<{ served_at: Date }>(
     `SELECT served_at FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4
-        AND served_at > $5 AND served_at < $6 AND id <> $7`,
+        AND served_at > $5 AND served_at < $6 AND id <> $7 AND id >= $8`,
     [
       accountId,
       environment,
@@ -184,6 +199,7 @@ export async function readServedAround(
       iso(atMs - withinMs),
       iso(atMs + withinMs),
       decision.id,
+      firstIdAt('decision', atMs - withinMs - servedWithinMs),
     ],
   );
   return rows.map(({ served_at }) => served_at.getTime());
@@ -199,69 +215,15 @@ export async function countUnseen(
   const [row] = await queries.query<{ count: number }>(
     `SELECT count(*) AS count FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND status = 'filled'
-        AND issued_at > $4 AND issued_at <= $5 AND served_at IS NULL AND id <> $6`,
+        AND id > $4 AND id < $5 AND id <> $6 AND served_at IS NULL`,
     [
       accountId,
       environment,
       decision.viewer,
-      iso(decision.issuedAtMs - withinMs),
-      iso(decision.issuedAtMs),
+      firstIdAt('decision', decision.issuedAtMs - withinMs),
+      firstIdAt('decision', decision.issuedAtMs + 1),
       decision.id,
     ],
   );
   return row?.count ?? 0;
-}
-
-/** Marks the impression as verified; false when it already was. */
-export async function markServed(
-  queries: Queries,
-  accountId: string,
-  id: string,
-  atMs: number,
-): Promise<boolean> {
-  const rows = await queries.query(
-    `UPDATE decisions SET served_at = $3 WHERE account_id = $1 AND id = $2 AND served_at IS NULL RETURNING id`,
-    [accountId, id, iso(atMs)],
-  );
-  return rows.length > 0;
-}
-
-/** Marks the decision as invalid traffic; false when it already was. */
-export async function markInvalid(
-  queries: Queries,
-  accountId: string,
-  id: string,
-  reason: InvalidReason,
-): Promise<boolean> {
-  const rows = await queries.query(
-    `UPDATE decisions SET invalid_reason = $3 WHERE account_id = $1 AND id = $2 AND invalid_reason IS NULL RETURNING id`,
-    [accountId, id, reason],
-  );
-  return rows.length > 0;
-}
-
-/** Moves the reward on; false when it is already in this state or a final one. */
-export async function moveReward(
-  queries: Queries,
-  accountId: string,
-  id: string,
-  { state, reason, watch }: RewardVerdict,
-  receipt: string | null,
-  nowMs: number,
-): Promise<boolean> {
-  const rows = await queries.query(
-    `UPDATE decisions SET reward_state = $3, reward_reason = $4, receipt = $5, watch_from = $6, watch_to = $7, settled_at = $8
-      WHERE account_id = $1 AND id = $2 AND reward_state IN ('none', 'pending') AND reward_state <> $3 RETURNING id`,
-    [
-      accountId,
-      id,
-      state,
-      reason ?? null,
-      receipt,
-      watch ? iso(watch.fromMs) : null,
-      watch ? iso(watch.toMs) : null,
-      state === 'pending' ? null : iso(nowMs),
-    ],
-  );
-  return rows.length > 0;
 }

@@ -11,15 +11,8 @@ import type { EventDraft } from '../webhook/event-writer.ts';
 import { checkImpression } from './check-impression.ts';
 import { checkTraffic, unseenWithinMs } from './check-traffic.ts';
 import type { DecisionState } from './decision-state.ts';
-import {
-  countUnseen,
-  markInvalid,
-  markServed,
-  moveReward,
-  readEvidence,
-  readServedAround,
-  readWatches,
-} from './event-store.ts';
+import { countUnseen, readEvidence, readServedAround, readWatches } from './event-store.ts';
+import { markInvalid, markServed, moveReward } from './move-decision.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
 interface Parts {

@@ -10,7 +10,6 @@ interface Expired extends Pick<
   DecisionState,
   'id' | 'placement' | 'creativeId' | 'sourceId' | 'advertiserId' | 'houseAdId' | 'rewardReason'
 > {
-  accountId: string;
   environment: Environment;
 }
 
@@ -22,48 +21,51 @@ interface Parts {
   onChange(decisionIds: string[]): void;
 }
 
+const atOnce = 500;
+
 /**
  * Ends rewards that stayed unconfirmed until their late window was over, and counts them with the
- * reason for which they waited. Those that a completion holds just now are left to it.
+ * reason for which they waited. Several processes may do so at once: whoever moves a reward counts it.
  */
-export async function expireRewards(
+export async function expireRewards(database: Database, clock: Clock): Promise<string[]> {
+  const expired: string[] = [];
+  for (;;) {
+    const nowMs = clock.nowMs();
+    const due = await database.query<{ account_id: string; id: string }>(
+      `SELECT account_id, id FROM decisions WHERE reward_state = 'pending' AND late_at < $1
+        ORDER BY account_id, id LIMIT $2`,
+      [new Date(nowMs).toISOString(), atOnce],
+    );
+    for (const accountId of new Set(due.map((row) => row.account_id))) {
+      const ids = due.filter((row) => row.account_id === accountId).map(({ id }) => id);
+      expired.push(...(await expireOf(database, accountId, ids, nowMs)));
+    }
+    if (due.length < atOnce) return expired;
+  }
+}
+
+/** A completion may have been faster, or another process; what is no longer pending is left alone. */
+function expireOf(
   database: Database,
-  clock: Clock,
-  limit = 500,
+  accountId: string,
+  ids: readonly string[],
+  nowMs: number,
 ): Promise<string[]> {
-  const nowMs = clock.nowMs();
   return database.transaction(async (queries) => {
     const rows = await queries.query<Expired>(
       `UPDATE decisions SET reward_state = 'expired', settled_at = $1
-        FROM (SELECT account_id AS account, id AS decision FROM decisions
-          WHERE reward_state = 'pending' AND late_at < $1
-          ORDER BY account_id, id LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
-        WHERE account_id = due.account AND id = due.decision AND reward_state = 'pending'
-        RETURNING account_id AS "accountId", environment, id, placement, creative_id AS "creativeId",
-          source_id AS "sourceId", advertiser_id AS "advertiserId", house_ad_id AS "houseAdId",
-          reward_reason AS "rewardReason"`,
-      [new Date(nowMs).toISOString(), limit],
+        WHERE account_id = $2 AND id IN (SELECT jsonb_array_elements_text($3::text::jsonb))
+          AND id BETWEEN $4 AND $5 AND reward_state = 'pending'
+        RETURNING environment, id, placement, creative_id AS "creativeId", source_id AS "sourceId",
+          advertiser_id AS "advertiserId", house_ad_id AS "houseAdId", reward_reason AS "rewardReason"`,
+      [new Date(nowMs).toISOString(), accountId, JSON.stringify(ids), ids[0], ids.at(-1)],
     );
-    // In one order everywhere, so that two processes never wait for each other.
-    const sorted = rows.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
-    for (const group of groupByAccount(sorted)) {
-      const counts = group.map((row) =>
-        countOf(row, row, nowMs, 'rewards_expired', row.rewardReason ?? undefined),
-      );
-      await addToRollups(queries, group[0].accountId, counts);
-    }
+    const counts = rows.map((row) =>
+      countOf({ ...row, accountId }, row, nowMs, 'rewards_expired', row.rewardReason ?? undefined),
+    );
+    await addToRollups(queries, accountId, counts);
     return rows.map(({ id }) => id);
   });
-}
-
-function groupByAccount(rows: Expired[]): [Expired, ...Expired[]][] {
-  const groups = new Map<string, [Expired, ...Expired[]]>();
-  for (const row of rows) {
-    const group = groups.get(row.accountId);
-    if (group) group.push(row);
-    else groups.set(row.accountId, [row]);
-  }
-  return [...groups.values()];
 }
 
 /** Does so every minute until it is stopped. */

@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DecisionRecord } from '../../src/decision/decision-record.ts';
+import { recordDecisions } from '../../src/decision/record-decisions.ts';
+import { insertEvents } from '../../src/event/event-store.ts';
+import { createIds } from '../../src/platform/ids.ts';
+import { createRandomPool } from '../../src/platform/random-pool.ts';
+import type { Database } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { dropPartitions, makePartitions } from '../../src/store/partitions.ts';
+import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { copyEmptyDatabase } from '../empty-database.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
+let database: Database;
+beforeAll(async () => {
+  await copyEmptyDatabase(join(folder, 'database'));
+  database = await openPGlite(join(folder, 'database'), () => undefined);
+  await migrate(database);
+});
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const scope = { accountId: 'acc_1', environment: 'live' } as const;
+const dayMs = 86_400_000;
+/** A Thursday. */
+const nowMs = Date.UTC(2026, 10, 19);
+
+/** Stores a decision of this time with one event, and hands back its id. */
+async function store(atMs: number): Promise<string> {
+  const at = new Date(atMs);
+  const id = createIds({ nowMs: () => atMs }, createRandomPool())('decision');
+  const record: DecisionRecord = {
+    id,
+    status: 'no_fill',
+    reason: 'no_candidates',
+    placement: 'revive',
+    format: 'rewarded',
+    creative_id: null,
+    media_format: null,
+    advertiser_id: null,
+    source_id: null,
+    house_ad_id: null,
+    user_ref: null,
+    viewer: null,
+    custom_data: null,
+    reward: null,
+    required_ms: null,
+    invalid_reason: null,
+    simulate: null,
+    explain: null,
+    issued_at: at,
+    expires_at: at,
+    late_at: null,
+  };
+  await recordDecisions(database, async () => undefined, [{ scope, record }]);
+  expect(await reportEvent(id, atMs)).toBe(1);
+  return id;
+}
+
+/** Stores the same event as ever of a decision; how many of it were new. */
+const reportEvent = async (decisionId: string, atMs: number): Promise<number> => {
+  const [occurredAtMs, receivedAtMs] = [atMs, atMs];
+  const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
+  const event = { id: 'event-1', decisionId, type: 'start', ...times } as const;
+  return (await insertEvents(database, scope.accountId, [event])).size;
+};
+
+const read = async (table: string): Promise<Record<string, string>> => {
+  const column = table === 'decisions' ? 'id' : 'decision_id';
+  const rows = await database.query<{ id: string; place: string }>(
+    `SELECT ${column} AS id, tableoid::regclass::text AS place FROM ${table}`,
+  );
+  return Object.fromEntries(rows.map(({ id, place }) => [id, place]));
+};
+
+test('rows lie in the partition of their week, old weeks are dropped, and sums stay', async () => {
+  // Twice, as when a process starts again.
+  for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await makePartitions(database, ms);
+  const old = await store(nowMs - 21 * dayMs);
+  const now = await store(nowMs);
+  const nextWeek = await store(nowMs + 5 * dayMs);
+  // Before there was a partition for it, as after an import.
+  const ancient = await store(nowMs - 200 * dayMs);
+  expect(await read('decisions')).toEqual({
+    [old]: 'decisions_20261026',
+    [now]: 'decisions_20261116',
+    [nextWeek]: 'decisions_20261123',
+    [ancient]: 'decisions_other',
+  });
+  expect(await read('ad_events')).toEqual({
+    [old]: 'ad_events_20261026',
+    [now]: 'ad_events_20261116',
+    [nextWeek]: 'ad_events_20261123',
+    [ancient]: 'ad_events_other',
+  });
+  // However late an event comes again, it lies beside the one that it repeats.
+  expect(await reportEvent(old, nowMs)).toBe(0);
+
+  expect(await dropPartitions(database, nowMs - 14 * dayMs)).toEqual([
+    'decisions_20261026',
+    'ad_events_20261026',
+  ]);
+  expect(Object.keys(await read('decisions')).toSorted()).toEqual([now, nextWeek]);
+  expect(Object.keys(await read('ad_events')).toSorted()).toEqual([now, nextWeek]);
+  expect(
+    await database.query(
+      `SELECT sum(count)::bigint AS count FROM rollups WHERE metric = 'requests'`,
+    ),
+  ).toEqual([{ count: 4 }]);
+});
+
+test('a week whose rows came before its partition is left where it is', async () => {
+  const weeks = nowMs + 70 * dayMs;
+  const id = await store(weeks);
+  await makePartitions(database, weeks);
+  expect((await read('decisions'))[id]).toBe('decisions_other');
+  expect(await reportEvent(id, weeks)).toBe(0);
+});
+
+test('several processes make partitions at once', async ({ skip }) => {
+  const postgres = await startPrivatePostgres();
+  if (!postgres) return skip('There is no PostgreSQL on this machine.');
+  const processes = [1, 2, 3].map(() => openPostgres(postgres.url, () => undefined));
+  try {
+    await Promise.all(processes.map((one) => migrate(one)));
+    await Promise.all(processes.map((one) => makePartitions(one, nowMs)));
+    const rows = await processes[0]?.query(
+      `SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' AND relname LIKE 'decisions%' ORDER BY 1`,
+    );
+    expect(rows?.map((row) => row['relname'])).toEqual([
+      'decisions_20261116',
+      'decisions_20261123',
+      'decisions_other',
+    ]);
+  } finally {
+    await Promise.all(processes.map((one) => one.close()));
+    await postgres.stop();
+  }
+});
