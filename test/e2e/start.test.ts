@@ -64,6 +64,7 @@ function start(
 
 interface DevFile {
   serviceUrl: string;
+  panelUrl: string;
   demoUrl: string;
   gameServerUrl: string;
   keys: Record<'sandbox' | 'live', { publishable: string; secret: string }>;
@@ -83,6 +84,7 @@ test('says where everything is once it answers, ends within 5 s, and goes on wit
   const dev = await first.ready;
   expect(dev).toEqual({
     serviceUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    panelUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/panel\/$/),
     demoUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     gameServerUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     keys: {
@@ -104,6 +106,7 @@ test('says where everything is once it answers, ends within 5 s, and goes on wit
   const { ms, code } = await stop(first);
   expect(code).toBe(0);
   expect(ms).toBeLessThan(5000);
+  expect((await first.ended).output).toContain(`${dev.panelUrl}#/setup?token=`);
   expect(existsSync(devFile)).toBe(false);
   await expect(placements()).rejects.toThrow();
 
