@@ -1,0 +1,96 @@
+import type { Problem } from '@trueward/protocol/wire';
+import pg from 'pg';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startTcpProxy } from '../faults/tcp-proxy.ts';
+import { startInProcess } from '../in-process.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { createClient } from './client.ts';
+
+const postgres = await startPrivatePostgres();
+afterAll(() => postgres?.stop());
+
+/** A service whose way to its server the test can disturb. */
+async function start() {
+  const proxy = await startTcpProxy(Number(new URL(postgres?.url ?? '').port));
+  const running = await startInProcess({
+    DATABASE_URL: (postgres?.url ?? '').replace(/:\d+\//, `:${proxy.port}/`),
+    DATABASE_TIMEOUT_S: '1',
+    // They follow each other on one database.
+    TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+  });
+  const client = createClient(running);
+  const decide = () =>
+    client.call<Problem>('POST', '/v1/decisions', client.publishable, { placement: 'lobby' });
+  const status = async (path: string) => (await client.call('GET', path, client.secret)).status;
+  const metric = async (name: string) =>
+    new RegExp(`^${name} (\\S+)$`, 'm').exec(
+      await (await fetch(`${running.url}/metrics`)).text(),
+    )?.[1];
+  return {
+    client,
+    running,
+    proxy,
+    decide,
+    status,
+    metric,
+    /** Resolves when decisions are answered again, however long that takes. */
+    untilBack: () =>
+      expect.poll(async () => (await decide()).status, { timeout: 30_000 }).toBe(200),
+    async stop() {
+      await running.stop();
+      await proxy.close();
+    },
+  };
+}
+
+describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
+  test('while nothing comes from the database, all is refused at once, and goes on by itself afterwards', async () => {
+    const service = await start();
+    service.proxy.stall();
+    const first = await service.decide();
+    expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
+    // From now on nobody waits for a time-out: a hundred at once, and none of them reaches the server.
+    const refused = await Promise.all(Array.from({ length: 100 }, service.decide));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await service.status('/healthz')).toBe(200);
+    expect(await service.status('/readyz')).toBe(503);
+    expect(await service.status('/.well-known/jwks.json')).toBe(200);
+    expect(await service.metric('trueward_database_up')).toBe('0');
+    service.proxy.heal();
+    service.proxy.cut();
+    await service.untilBack();
+    expect(await service.status('/readyz')).toBe(200);
+    expect(await service.metric('trueward_database_up')).toBe('1');
+    await service.stop();
+  });
+
+  test('on a server that takes no writes, reads work, and writes are refused until it takes them again', async () => {
+    const service = await start();
+    const admin = new pg.Client(postgres?.url);
+    await admin.connect();
+    const setReadOnly = async (value: 'on' | 'off') => {
+      await admin.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await admin.query('SELECT pg_reload_conf()');
+    };
+    await setReadOnly('on');
+    await expect.poll(async () => (await service.decide()).status).toBe(503);
+    expect(await service.status('/v1/placements')).toBe(200);
+    expect((await service.client.call('GET', '/readyz')).body).toEqual({ status: 'read_only' });
+    expect(await service.metric('trueward_database_read_only')).toBe('1');
+    await admin.query('SET default_transaction_read_only = off');
+    await setReadOnly('off');
+    await service.untilBack();
+    await admin.end();
+    await service.stop();
+  });
+
+  test('a process that is about to stop says so while it still answers', async () => {
+    const service = await start();
+    service.running.service.drain();
+    expect(await service.status('/readyz')).toBe(503);
+    const answer = await service.decide();
+    expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+    await service.stop();
+  });
+});
