@@ -29,7 +29,8 @@ export interface Call {
 export function createCall(session: Session, environment: Environment): Call {
   return async <T>(path: string, { method = 'GET', body, ifMatch, signal }: CallOptions = {}) => {
     const isFile = body instanceof File;
-    const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
+    // What a file is, the service finds out by its content.
+    const type = isFile ? 'application/octet-stream' : 'application/json';
     const response = await fetch(path, {
       method,
       signal: signal ?? null,

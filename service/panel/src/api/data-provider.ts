@@ -29,7 +29,9 @@ export function createDataProvider(call: Call): PanelDataProvider {
     }
     const { page, perPage } = params.pagination ?? { page: 1, perPage: 25 };
     const { data, has_more: hasNextPage } = await cursorPages.read<RaRecord>(stream, page, perPage);
-    return { data, pageInfo: { hasNextPage, hasPreviousPage: page > 1 } };
+    const pageInfo = { hasNextPage, hasPreviousPage: page > 1 };
+    // How many there are is known on the last page only.
+    return hasNextPage ? { data, pageInfo } : { data, total: (page - 1) * perPage + data.length };
   }
   async function getOne(resource: string, id: Identifier) {
     const path = pathOf(resource, id);

@@ -11,7 +11,7 @@ interface FieldErrors {
  */
 export async function toHttpError(response: Response): Promise<HttpError> {
   const problem = await readProblem(response);
-  const message = problem?.detail ?? `The service answered ${response.status}.`;
+  const message = problem ? inWords(problem) : `The service answered ${response.status}.`;
   return new HttpError(message, response.status, {
     code: problem?.code,
     ...(problem?.errors ? { errors: byField(problem.errors) } : {}),
@@ -29,6 +29,12 @@ export function codeOf(error: unknown): string | undefined {
 /** What a person is told of a failure. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong.';
+
+/** `The body is not valid: /name is too long.` */
+const inWords = ({ detail, errors = [] }: Problem): string => {
+  const wrong = errors.map(({ pointer, message }) => `${pointer} ${message}`.trim());
+  return wrong.length === 0 ? detail : `${detail.replace(/\.$/, '')}: ${wrong.join('; ')}.`;
+};
 
 async function readProblem(response: Response): Promise<Problem | undefined> {
   const isProblem = response.headers.get('content-type')?.includes('json') ?? false;

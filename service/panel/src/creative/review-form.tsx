@@ -31,6 +31,7 @@ export function ReviewForm({ creative: { id, name } }: { creative: Creative }) {
       <TextField
         select
         size="small"
+        fullWidth={false}
         label="Reason"
         value={reasonCode}
         onChange={({ target }) => setReasonCode(target.value)}
@@ -44,6 +45,7 @@ export function ReviewForm({ creative: { id, name } }: { creative: Creative }) {
       </TextField>
       <TextField
         size="small"
+        fullWidth={false}
         label="Feedback"
         value={feedback}
         onChange={({ target }) => setFeedback(target.value)}

@@ -57,7 +57,7 @@ function RewardFacts({ reward }: { reward: NonNullable<DecisionStory['reward']> 
     <Facts
       facts={{
         State: <StatusChip status={reward.state ?? 'none'} />,
-        Why: reasons.map(inWords).join(', '),
+        Why: reasons.map(inWords).join(' '),
         Reward: reward.reward && `${reward.reward.amount} ${reward.reward.type}`,
         Receipt: reward.receipt,
       }}

@@ -7,10 +7,12 @@ import { TimeText } from '../shared/time-text.tsx';
 interface Props {
   decision: Partial<Decision>;
   explain: NonNullable<Decision['explain']>;
+  /** The name of the rule that blocked it. */
+  blockedBy?: string | undefined;
 }
 
 /** What was decided, and of every ad that could have been shown, why it was or wasn’t. */
-export function DecisionSummary({ decision, explain }: Props) {
+export function DecisionSummary({ decision, explain, blockedBy }: Props) {
   const { status, reason, retry_at: retryAt, reward } = decision;
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
@@ -18,6 +20,7 @@ export function DecisionSummary({ decision, explain }: Props) {
         facts={{
           Decision: status && <StatusChip status={status} />,
           Reason: reason && inWords(reason),
+          'Blocked by': blockedBy,
           'Asking again helps from': retryAt && <TimeText time={retryAt} />,
           Placement: decision.placement,
           Format: decision.format,

@@ -24,6 +24,7 @@ export function EnvironmentBand() {
         borderRadius: 1,
         color: '#fff',
         fontWeight: 600,
+        fontSize: { xs: '0.8rem', sm: '0.9rem' },
         backgroundColor: environmentColors[environment],
       }}
     >

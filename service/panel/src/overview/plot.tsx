@@ -59,7 +59,7 @@ export function Plot({ title, unit, lines, points, interval }: PlotProps) {
               labelFormatter={(value) => shortPeriod(value, interval)}
               contentStyle={{ backgroundColor: palette.background.paper, border: 'none' }}
             />
-            <Legend />
+            <Legend itemSorter={null} />
             {lines.map(({ name, label }, index) => (
               <Line
                 key={name}
@@ -68,7 +68,7 @@ export function Plot({ title, unit, lines, points, interval }: PlotProps) {
                 unit={unit}
                 stroke={colors[index] ?? colors[0]}
                 strokeWidth={2}
-                dot={false}
+                dot={{ r: 2 }}
                 connectNulls
                 isAnimationActive={false}
               />
@@ -82,7 +82,7 @@ export function Plot({ title, unit, lines, points, interval }: PlotProps) {
                   unit={unit}
                   stroke={colors[index] ?? colors[0]}
                   strokeDasharray="4 4"
-                  dot={false}
+                  dot={{ r: 2 }}
                   connectNulls
                   isAnimationActive={false}
                 />

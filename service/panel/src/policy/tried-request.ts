@@ -6,6 +6,7 @@ export interface TriedRequest {
   userRef: string;
   locale: string;
   consent: 'granted' | 'denied' | 'unknown';
+  device: 'desktop' | 'mobile' | 'tablet';
   childDirected: 'yes' | 'no';
 }
 
@@ -14,6 +15,7 @@ export const emptyRequest: TriedRequest = {
   userRef: 'player-1',
   locale: 'en',
   consent: 'granted',
+  device: 'desktop',
   childDirected: 'no',
 };
 

@@ -9,10 +9,10 @@ export function TryPolicy() {
   const { id, name, kind, placements, when, block, status } = policyOf(
     useWatch() as Partial<Policy>,
   ) as Partial<Policy>;
-  const policy = { id, name: name ?? 'This policy', kind, placements, when, block, status };
+  const policy = { name: name || 'This policy', kind, placements, when, block, status };
   return (
     <PanelCard title="What would happen to this request?">
-      <TryRequest policy={policy} />
+      <TryRequest policy={policy} policyId={id} />
     </PanelCard>
   );
 }

@@ -1,5 +1,5 @@
 import { Box, Button, MenuItem, TextField } from '@mui/material';
-import type { Decision } from '@trueward/protocol/wire';
+import type { Decision, Policy } from '@trueward/protocol/wire';
 import { type ReactNode, useState } from 'react';
 import { useAction } from '../api/use-call.ts';
 import { DecisionSummary } from '../decision/decision-summary.tsx';
@@ -9,17 +9,31 @@ import { emptyRequest, type TriedRequest, toRequest } from './tried-request.ts';
 interface Tried {
   decision: Decision;
   explain?: Decision['explain'];
+  /** The rule that blocked it. */
+  rule?: Policy;
+}
+
+interface Props {
+  /** Tried as well, though it is not saved. */
+  policy?: object;
+  /** The saved policy that it stands for; absent: it is new. */
+  policyId?: string | undefined;
 }
 
 /** A request to fill in, and what would become of it. Not a form: it also stands inside of one. */
-export function TryRequest({ policy }: { policy?: object }) {
+export function TryRequest({ policy, policyId }: Props) {
   const [values, setValues] = useState(emptyRequest);
   const { run, isRunning, result } = useAction<Tried>({ changes: false });
   const placements = usePlacementNames();
   const request = { ...values, placement: values.placement || (placements[0] ?? '') };
   const ask = () =>
     run('/panel/api/policies/try', {
-      body: { request: toRequest(request), ...(policy ? { policy } : {}) },
+      body: {
+        request: toRequest(request),
+        device: request.device,
+        ...(policy ? { policy } : {}),
+        ...(policyId === undefined ? {} : { policy_id: policyId }),
+      },
     });
   const field = (name: keyof TriedRequest, label: string, options?: ReactNode) => (
     <TextField
@@ -39,6 +53,7 @@ export function TryRequest({ policy }: { policy?: object }) {
         {field('userRef', 'Player')}
         {field('locale', 'Language')}
         {field('consent', 'Consent', options('granted', 'denied', 'unknown'))}
+        {field('device', 'Device', options('desktop', 'mobile', 'tablet'))}
         {field('childDirected', 'Directed at children', options('no', 'yes'))}
       </Box>
       <div>
@@ -51,6 +66,7 @@ export function TryRequest({ policy }: { policy?: object }) {
           <DecisionSummary
             decision={result.decision}
             explain={result.explain ?? result.decision.explain ?? []}
+            blockedBy={result.rule?.name}
           />
         )}
       </div>

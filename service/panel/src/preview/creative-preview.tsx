@@ -1,4 +1,4 @@
-import { Box } from '@mui/material';
+import { Box, useMediaQuery } from '@mui/material';
 import type { Creative, Placement } from '@trueward/protocol/wire';
 import { PanelCard } from '../shared/panel-card.tsx';
 import { PreviewFrame } from './preview-frame.tsx';
@@ -16,6 +16,7 @@ interface Props {
 /** A creative in several sizes, by the SDK’s own renderers. */
 export function CreativePreview(props: Props) {
   const { title, creative, reward, format = 'interstitial', sizes = previewSizes } = props;
+  const isPhone = useMediaQuery('(max-width: 600px)');
   const { id, media, alt, click_url: clickUrl } = creative;
   const shown = { id, media, alt, ...(clickUrl ? { click_url: clickUrl } : {}) };
   return (
@@ -25,7 +26,7 @@ export function CreativePreview(props: Props) {
           <PreviewFrame
             key={size.width}
             size={size}
-            shownWidth={Math.max(180, size.width / 2.8)}
+            shownWidth={isPhone ? 260 : Math.max(180, size.width / 2.8)}
             message={{ trueward: 'preview', creative: shown, format, reward }}
           />
         ))}

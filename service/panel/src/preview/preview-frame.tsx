@@ -39,9 +39,10 @@ export function PreviewFrame({ message, size: { width, height }, shownWidth }: P
           ref={frame}
           src="/panel/preview.html"
           title={`Preview at ${name}`}
+          // It is to be looked at: it takes neither the keyboard nor clicks from the panel.
+          inert
           sandbox="allow-scripts"
           allow="autoplay"
-          tabIndex={-1}
           data-state={answer?.trueward ?? 'loading'}
           width={width}
           height={height}

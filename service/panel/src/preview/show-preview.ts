@@ -12,6 +12,8 @@ import type { PreviewAnswer, PreviewMessage } from './preview-message.ts';
  */
 const minWatchMs = 15_000;
 let takeDown = () => {};
+/** The panel makes its frames inert: nobody can press anything here. */
+const quiet = () => {};
 
 const answer = (message: PreviewAnswer) => parent.postMessage(message, '*');
 
@@ -27,7 +29,6 @@ async function show({ creative, format, reward }: PreviewMessage): Promise<void>
 }
 
 function showBanner(loaded: LoadedCreative, creative: PreviewMessage['creative']): () => void {
-  const quiet = () => {};
   return mountBanner(document.body, loaded, {
     clock: systemClock,
     clickUrl: creative.click_url,
@@ -40,17 +41,16 @@ async function cover(
   { alt, click_url: clickUrl }: PreviewMessage['creative'],
   reward: PreviewMessage['reward'],
 ): Promise<() => void> {
-  const quiet = () => {};
   const strings = await stringsFor('en');
   const overlay = openOverlay(
     { element: loaded.element, strings, alt, clickUrl, reward },
     {
-      closeRequested: () => overlay.askClose(true),
-      closeConfirmed: () => overlay.askClose(false),
-      closeCancelled: () => overlay.askClose(false),
+      closeRequested: quiet,
+      closeConfirmed: quiet,
+      closeCancelled: quiet,
       clicked: quiet,
       muteToggled: quiet,
-      tapped: () => loaded.resume(),
+      tapped: quiet,
     },
   );
   overlay.allowClose();

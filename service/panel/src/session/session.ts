@@ -32,6 +32,8 @@ export interface Session {
   /** Asked of the service once, and then remembered. */
   read(): Promise<SessionInfo>;
   signIn(credentials: Credentials): Promise<void>;
+  /** What is known of the user of a one-time link. */
+  readLink(token: string): Promise<{ email?: string; name?: string }>;
   /** Makes the user of a one-time link, and signs them in. */
   setUp(details: SetUp): Promise<void>;
   /** Ends every other session of the user, and makes a new one. */
@@ -77,6 +79,13 @@ export function createSession(): Session {
     forget,
     csrfToken: () => csrf,
     signIn: (credentials) => adopt(address, credentials),
+    async readLink(token) {
+      const response = await fetch(`/panel/api/setup?${new URLSearchParams({ token })}`);
+      if (!response.ok) throw await toHttpError(response);
+      // It tells of more; a form that got it would send it back.
+      const { email, name } = (await response.json()) as { email?: string; name?: string };
+      return { ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) };
+    },
     setUp: (details) => adopt('/panel/api/setup', details),
     changePassword: (passwords) => adopt('/panel/api/account/password', passwords),
     async signOut() {

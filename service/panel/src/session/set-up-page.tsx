@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { Alert, Button, Typography } from '@mui/material';
 import { useState } from 'react';
 import { email, Form, minLength, PasswordInput, required, TextInput } from 'react-admin';
@@ -10,6 +11,30 @@ import type { Session, SetUp } from './session.ts';
 export function SetUpPage({ session }: { session: Session }) {
   const [parameters] = useSearchParams();
   const token = parameters.get('token') ?? '';
+  const { data: known, error } = useQuery({
+    queryKey: ['setup', token],
+    queryFn: () => session.readLink(token),
+    retry: false,
+  });
+  return (
+    <Gate title="Set up your account">
+      {error && (
+        <Alert severity="error">
+          This link does not work any more, or is not whole. Ask for a new one.
+        </Alert>
+      )}
+      {known && <SetUpForm session={session} token={token} known={known} />}
+    </Gate>
+  );
+}
+
+interface FormProps {
+  session: Session;
+  token: string;
+  known: { email?: string; name?: string };
+}
+
+function SetUpForm({ session, token, known }: FormProps) {
   const [refusal, setRefusal] = useState<string>();
 
   async function setUp(values: object): Promise<void> {
@@ -25,32 +50,30 @@ export function SetUpPage({ session }: { session: Session }) {
   }
 
   return (
-    <Gate title="Set up your account">
+    <Form onSubmit={setUp} defaultValues={known} noValidate>
       <Typography color="textSecondary" sx={{ marginBottom: 2 }}>
-        This link works once, for 24 hours.
+        This link works once.
       </Typography>
-      {token === '' && <Alert severity="error">The link is cut: open it as a whole.</Alert>}
-      <Form onSubmit={setUp} noValidate>
-        <TextInput
-          source="email"
-          type="email"
-          label="E-mail"
-          autoComplete="username"
-          validate={[required(), email()]}
-        />
-        <TextInput source="name" label="Your name" autoComplete="name" validate={required()} />
-        <PasswordInput
-          source="password"
-          label="New password"
-          autoComplete="new-password"
-          helperText="At least 12 characters."
-          validate={[required(), minLength(12)]}
-        />
-        {refusal !== undefined && <Alert severity="error">{refusal}</Alert>}
-        <Button type="submit" variant="contained" fullWidth sx={{ marginTop: 2 }}>
-          Set up and sign in
-        </Button>
-      </Form>
-    </Gate>
+      <TextInput
+        source="email"
+        type="email"
+        label="E-mail"
+        autoComplete="username"
+        validate={[required(), email()]}
+        readOnly={known.email !== undefined}
+      />
+      <TextInput source="name" label="Your name" autoComplete="name" validate={required()} />
+      <PasswordInput
+        source="password"
+        label="New password"
+        autoComplete="new-password"
+        helperText="At least 12 characters."
+        validate={[required(), minLength(12)]}
+      />
+      {refusal !== undefined && <Alert severity="error">{refusal}</Alert>}
+      <Button type="submit" variant="contained" fullWidth sx={{ marginTop: 2 }}>
+        Set up and sign in
+      </Button>
+    </Form>
   );
 }

@@ -13,7 +13,7 @@ export function PanelCard({
 }) {
   const heading = useId();
   return (
-    <Card component="section" aria-labelledby={heading} sx={{ minWidth: 0 }}>
+    <Card component="section" aria-labelledby={heading} sx={{ minWidth: 0, width: '100%' }}>
       <CardContent>
         <Typography
           id={heading}

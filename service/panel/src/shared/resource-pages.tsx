@@ -61,7 +61,7 @@ export function CreatePage({ children, transform = unchanged }: FormPageProps) {
 /** Changes one. Waits for the service: what is shown as saved is saved. */
 export function EditPage({ children, transform = unchanged }: FormPageProps) {
   return (
-    <Edit mutationMode="pessimistic" redirect="list" transform={transform}>
+    <Edit actions={false} mutationMode="pessimistic" redirect="list" transform={transform}>
       <SimpleForm toolbar={<EditToolbar />}>{children}</SimpleForm>
     </Edit>
   );

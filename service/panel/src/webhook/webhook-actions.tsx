@@ -1,9 +1,11 @@
-import { Box, Button, MenuItem, TextField } from '@mui/material';
+import { Box, Button } from '@mui/material';
 import type { Webhook } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { useCanAccess, useRecordContext } from 'react-admin';
 import { query } from '../api/resources.ts';
 import { useAction } from '../api/use-call.ts';
+import { ChoiceField } from '../shared/choice-field.tsx';
+import { words } from '../shared/choices.ts';
 import { OverlapDialog } from '../shared/overlap-dialog.tsx';
 import { PanelCard } from '../shared/panel-card.tsx';
 import { ShownOnce } from '../shared/shown-once.tsx';
@@ -37,20 +39,7 @@ function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
   const { run, isRunning } = useAction({ done: 'A test event is on its way.' });
   return (
     <>
-      <TextField
-        select
-        size="small"
-        label="Test event"
-        value={type}
-        onChange={({ target }) => setType(target.value)}
-        sx={{ minWidth: 200 }}
-      >
-        {events.map((each) => (
-          <MenuItem key={each} value={each}>
-            {each}
-          </MenuItem>
-        ))}
-      </TextField>
+      <ChoiceField label="Test event" choices={words(...events)} value={type} onChange={setType} />
       <Button
         variant="outlined"
         disabled={isRunning}

@@ -55,7 +55,7 @@ export function WebhookCreate() {
 }
 
 export const WebhookEdit = () => (
-  <Edit mutationMode="pessimistic" redirect={false} sx={{ marginBottom: 2 }}>
+  <Edit actions={false} mutationMode="pessimistic" redirect={false} sx={{ marginBottom: 2 }}>
     <SimpleForm toolbar={<EditToolbar />}>
       <WebhookFields />
       <SelectInput source="status" label="Status" choices={words('enabled', 'disabled')} />

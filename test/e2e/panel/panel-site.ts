@@ -1,0 +1,82 @@
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright';
+import { createClient, type Client } from '../../../service/test/http/client.ts';
+import { createPanelClient, type PanelClient } from '../../../service/test/http/panel-client.ts';
+import { startService } from '../../../service/test/start-service.ts';
+
+type Role = 'owner' | 'operator' | 'viewer';
+
+interface PageOptions {
+  /** Absent: the first owner; `nobody`: not signed in. */
+  as?: PanelClient | 'nobody';
+  viewport?: { width: number; height: number };
+  colorScheme?: 'light' | 'dark';
+}
+
+/** The real service with its panel, and a browser. */
+export interface PanelSite {
+  url: string;
+  /** The one-time link of the first start. */
+  setupUrl: string;
+  owner: PanelClient;
+  /** A game of the sandbox, and its server. */
+  game: Client;
+  invite(role: Role): Promise<PanelClient & { email: string }>;
+  /** Opens a screen, in a browser profile of its own. */
+  open(path: string, options?: PageOptions): Promise<Page>;
+  stop(): Promise<void>;
+}
+
+const media = fileURLToPath(new URL('../../../demo/creatives/dist', import.meta.url));
+const args = ['--no-sandbox', '--disable-background-networking', '--disable-component-update'];
+
+/** @param options.signsUp Whether the first owner is made; by default they are. */
+export async function startPanelSite({ signsUp = true } = {}): Promise<PanelSite> {
+  const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
+  const [service, browser] = await Promise.all([
+    startService({ env: { TRUEWARD_MEDIA_DIR: media } }),
+    chromium.launch({ executablePath, args }),
+  ]);
+  const { url, setupUrl = '' } = service;
+  const owner = createPanelClient(url);
+  const tokenOf = (link: string) => new URL(link).hash.replace('#/setup?token=', '');
+  if (signsUp) await owner.setUp(tokenOf(setupUrl), 'owner@example.com');
+  return {
+    url,
+    setupUrl,
+    owner,
+    game: createClient(service),
+    async invite(role) {
+      const email = `${role}@example.com`;
+      const { body } = await owner.send<{ invite_url: string }>('POST', '/panel/api/users', {
+        email,
+        name: role,
+        role,
+      });
+      const client = createPanelClient(url);
+      await client.setUp(tokenOf(body.invite_url), email);
+      return { ...client, email };
+    },
+    open: (path, options = {}) => openPage(browser, url, path, { as: owner, ...options }),
+    async stop() {
+      await Promise.all([browser.close(), service.stop()]);
+    },
+  };
+}
+
+async function openPage(
+  browser: Browser,
+  url: string,
+  path: string,
+  { as, viewport = { width: 1440, height: 900 }, colorScheme = 'light' }: PageOptions,
+): Promise<Page> {
+  const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+  const [name, value] = (as === 'nobody' ? undefined : as?.cookie())?.split('=') ?? [];
+  if (name !== undefined && value !== undefined) {
+    await context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }]);
+  }
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  await page.goto(`${url}/panel/#${path}`);
+  return page;
+}

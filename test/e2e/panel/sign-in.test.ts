@@ -1,0 +1,78 @@
+import { Secret, TOTP } from 'otpauth';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { password } from '../../../service/test/http/panel-client.ts';
+import { type PanelSite, startPanelSite } from './panel-site.ts';
+
+let site: PanelSite;
+beforeAll(async () => {
+  site = await startPanelSite({ signsUp: false });
+});
+afterAll(() => site.stop());
+
+const signIn = async (page: Page, email: string, secret: string) => {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+};
+const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
+
+test('the first owner sets up by the one-time link, turns codes on, and signs in with one', async () => {
+  const page = await site.open('/', { as: 'nobody' });
+  await page.goto(site.setupUrl);
+  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByRole('textbox', { name: 'New password' }).fill(password);
+  await page.getByRole('button', { name: 'Set up and sign in' }).click();
+  await overview(page).waitFor();
+
+  // The link is used up.
+  const stranger = await site.open('/', { as: 'nobody' });
+  await stranger.goto(site.setupUrl);
+  await stranger.getByText('does not work any more').waitFor();
+
+  await page.getByRole('button', { name: 'Profile' }).click();
+  await page.getByRole('menuitem', { name: 'Your account' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  const secret = page.getByRole('group', { name: 'Secret of the one-time codes' });
+  const app = new TOTP({ secret: Secret.fromBase32((await secret.textContent()) ?? '') });
+  await page.getByLabel('The six digits').fill(app.generate());
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await page.getByText('One-time codes are on.').first().waitFor();
+
+  await page.getByRole('button', { name: 'Profile' }).click();
+  await page.getByRole('menuitem', { name: 'Logout' }).click();
+  await signIn(page, 'ada@example.com', 'not my password');
+  await page.getByText('is wrong').waitFor();
+  await signIn(page, 'ada@example.com', password);
+  // A code is good once: the next one comes with the next half minute, which a phone may be ahead by.
+  await page.getByLabel('One-time code').fill(app.generate({ timestamp: Date.now() + 30_000 }));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await overview(page).waitFor();
+  expect(await page.evaluate(() => document.cookie)).toBe('');
+
+  await toLiveAndBack(page);
+});
+
+/** Live is entered by a question only, and every page says where one is. */
+async function toLiveAndBack(page: Page): Promise<void> {
+  const band = page.getByRole('note', { name: 'Environment' });
+  expect(await band.textContent()).toContain('Sandbox');
+  const sandboxColor = await band.evaluate((element) => getComputedStyle(element).backgroundColor);
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  expect(await band.textContent()).toContain('Sandbox');
+
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  const asked = page.waitForRequest((request) => request.url().includes('/v1/reports'));
+  await page.getByRole('button', { name: 'Switch to live' }).click();
+  expect((await asked).headers()['trueward-environment']).toBe('live');
+  await expect.poll(() => band.textContent()).toContain('Live');
+  const liveColor = await band.evaluate((element) => getComputedStyle(element).backgroundColor);
+  expect(liveColor).not.toBe(sandboxColor);
+
+  await page.reload();
+  await expect.poll(() => band.textContent()).toContain('Live');
+  await page.getByRole('button', { name: 'Sandbox' }).click();
+  await expect.poll(() => band.textContent()).toContain('Sandbox');
+}
