@@ -17,6 +17,18 @@ const components = (
   MuiPaper: { styleOverrides: { root: { backgroundImage: 'none' } } },
   MuiCard: { defaultProps: { variant: 'outlined' as const } },
   MuiTableCell: { styleOverrides: { root: { borderColor: lines } } },
+  MuiCssBaseline: {
+    styleOverrides: {
+      '@media (prefers-reduced-motion: reduce)': {
+        '*, ::before, ::after': {
+          animationDuration: '0s !important',
+          transitionDuration: '0s !important',
+        },
+      },
+    },
+  },
+  MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
+  RaToolbar: { styleOverrides: { root: { backgroundColor: 'transparent' } } },
   // Every label is read by people who look for it: none is set in capitals.
   MuiButton: { styleOverrides: { root: { textTransform: 'none' as const, fontWeight: 600 } } },
   MuiToggleButton: { styleOverrides: { root: { textTransform: 'none' as const } } },
@@ -33,7 +45,7 @@ export const lightTheme = {
     success: { main: '#1b6b3a' },
     warning: { main: '#8a4b00' },
     background: { default: '#f5f6f8', paper: '#ffffff' },
-    text: { primary: '#1b2330', secondary: '#4c586a' },
+    text: { primary: '#1b2330', secondary: '#4c586a', disabled: '#5a6575' },
   },
   typography,
   shape: { borderRadius: 6 },
@@ -50,7 +62,7 @@ export const darkTheme = {
     success: { main: '#7fd6a0' },
     warning: { main: '#ffc266' },
     background: { default: '#12161d', paper: '#1a2029' },
-    text: { primary: '#e8ecf2', secondary: '#aab4c3' },
+    text: { primary: '#e8ecf2', secondary: '#aab4c3', disabled: '#98a3b3' },
   },
   typography,
   shape: { borderRadius: 6 },

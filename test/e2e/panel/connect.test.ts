@@ -46,7 +46,7 @@ test('a webhook is made, tested, read with its attempts, sent again, and gets a 
   expect(secret).toMatch(/^whsec_/);
   await shownOnce.getByRole('button', { name: 'I have stored it' }).click();
 
-  await page.getByRole('cell', { name: address }).click();
+  await page.getByRole('link', { name: address }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await expect.poll(() => received.length).toBe(1);
   const { body, headers } = received[0] ?? { body: '', headers: {} };

@@ -71,7 +71,7 @@ test('a rule is read as a sentence, and tried on a request before it is saved', 
   expect(await list<Policy>('/v1/policies')).toEqual([]);
 
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('cell', { name: 'No films on phones' }).waitFor();
+  await page.getByRole('link', { name: 'No films on phones' }).waitFor();
   const [policy] = await list<Policy>('/v1/policies');
   expect(policy).toMatchObject({
     placements: ['revive'],
@@ -91,7 +91,7 @@ test('the keyboard alone finds the page, stops a placement and gives its reason'
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   await page.getByRole('menuitem', { name: 'Kill switches' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Stop lobby' }).waitFor();
+  await page.getByRole('button', { name: 'Stop lobby', exact: true }).waitFor();
   await tabTo(page, 'Stop lobby');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor();

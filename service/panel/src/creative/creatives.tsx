@@ -11,6 +11,7 @@ import {
 import { CategoriesInput } from '../shared/categories-input.tsx';
 import { words } from '../shared/choices.ts';
 import { StatusColumn } from '../shared/columns.tsx';
+import { NameColumn } from '../shared/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
 import { EditedCreativePreview } from './edited-creative-preview.tsx';
 import { MediaInput } from './media-input.tsx';
@@ -28,7 +29,7 @@ const filters = [
 
 export const CreativeList = () => (
   <ListPage filters={filters}>
-    <DataTable.Col source="name" label="Name" />
+    <NameColumn source="name" label="Name" />
     <DataTable.Col source="media.format" label="Format" />
     <DataTable.Col source="advertiser_id" label="Advertiser">
       <ReferenceField source="advertiser_id" reference="advertisers" link={false} />
@@ -38,13 +39,13 @@ export const CreativeList = () => (
 );
 
 export const CreativeCreate = () => (
-  <CreatePage>
+  <CreatePage noun="creative">
     <CreativeFields />
   </CreatePage>
 );
 
 export const CreativeEdit = () => (
-  <EditPage>
+  <EditPage noun="creative">
     <CreativeFields />
   </EditPage>
 );

@@ -1,7 +1,7 @@
 import UploadFileIcon from '@mui/icons-material/UploadFile';
 import { Alert, Box, Button, Typography } from '@mui/material';
 import type { Media } from '@trueward/protocol/wire';
-import { type ChangeEvent, useId, useState } from 'react';
+import { type ChangeEvent, useId, useRef, useState } from 'react';
 import { required, useInput } from 'react-admin';
 import { messageOf } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
@@ -15,10 +15,11 @@ export function MediaInput() {
   const { field, fieldState } = useInput<Media | ''>({ source: 'media', validate: required() });
   const media = field.value === '' ? undefined : field.value;
   const upload = useUpload((found) => field.onChange(toMedia(found, media)));
+  const file = useRef<HTMLInputElement>(null);
   const label = useId();
   return (
     <Box role="group" aria-labelledby={label} sx={{ width: '100%', marginBottom: 2 }}>
-      <Typography id={label} variant="h3">
+      <Typography id={label} component="h2" variant="h3">
         Media
       </Typography>
       <Typography variant="body2" color="textSecondary">
@@ -26,19 +27,15 @@ export function MediaInput() {
         the same video joins the first.
       </Typography>
       <Button
-        component="label"
         variant="outlined"
         startIcon={<UploadFileIcon />}
+        disabled={upload.isBusy}
+        onClick={() => file.current?.click()}
         sx={{ marginBlock: 1 }}
       >
         {upload.isBusy ? 'Uploading …' : 'Upload a file'}
-        <input
-          type="file"
-          aria-label="Upload a file"
-          onChange={upload.take}
-          style={{ position: 'absolute', inset: 0, opacity: 0, width: '100%', cursor: 'pointer' }}
-        />
       </Button>
+      <input ref={file} type="file" hidden onChange={upload.take} />
       <div role="status">
         {upload.refusal !== undefined && <Alert severity="error">{upload.refusal}</Alert>}
         {upload.found && <FoundFacts found={upload.found} />}

@@ -1,10 +1,11 @@
 import { DataTable, required, TextInput } from 'react-admin';
 import { CategoriesInput } from '../shared/categories-input.tsx';
+import { NameColumn } from '../shared/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
 
 export const AdvertiserList = () => (
   <ListPage>
-    <DataTable.Col source="name" label="Name" />
+    <NameColumn source="name" label="Name" />
     <DataTable.Col source="domain" label="Domain" />
     <DataTable.Col
       label="Categories"
@@ -14,13 +15,13 @@ export const AdvertiserList = () => (
 );
 
 export const AdvertiserCreate = () => (
-  <CreatePage>
+  <CreatePage noun="advertiser">
     <AdvertiserFields />
   </CreatePage>
 );
 
 export const AdvertiserEdit = () => (
-  <EditPage>
+  <EditPage noun="advertiser">
     <AdvertiserFields />
   </EditPage>
 );

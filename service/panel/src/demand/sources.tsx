@@ -8,24 +8,25 @@ import {
 } from 'react-admin';
 import { statusChoices, words } from '../shared/choices.ts';
 import { StatusColumn } from '../shared/columns.tsx';
+import { NameColumn } from '../shared/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
 
 export const SourceList = () => (
   <ListPage>
-    <DataTable.Col source="name" label="Name" />
+    <NameColumn source="name" label="Name" />
     <DataTable.Col source="kind" label="Kind" />
     <StatusColumn source="status" label="Status" />
   </ListPage>
 );
 
 export const SourceCreate = () => (
-  <CreatePage>
+  <CreatePage noun="source">
     <SourceFields isNew />
   </CreatePage>
 );
 
 export const SourceEdit = () => (
-  <EditPage>
+  <EditPage noun="source">
     <SourceFields isNew={false} />
   </EditPage>
 );

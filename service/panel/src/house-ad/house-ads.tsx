@@ -12,12 +12,13 @@ import {
 import { statusChoices } from '../shared/choices.ts';
 import { StatusColumn } from '../shared/columns.tsx';
 import { PlacementsInput } from '../shared/placements-input.tsx';
+import { NameColumn } from '../shared/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
 import { HouseAdPreview } from './house-ad-preview.tsx';
 
 export const HouseAdList = () => (
   <ListPage>
-    <DataTable.Col source="name" label="Name" />
+    <NameColumn source="name" label="Name" />
     <DataTable.Col source="creative_id" label="Creative">
       <ReferenceField source="creative_id" reference="creatives" link={false} />
     </DataTable.Col>
@@ -32,13 +33,13 @@ export const HouseAdList = () => (
 );
 
 export const HouseAdCreate = () => (
-  <CreatePage>
+  <CreatePage noun="house ad">
     <HouseAdFields />
   </CreatePage>
 );
 
 export const HouseAdEdit = () => (
-  <EditPage>
+  <EditPage noun="house ad">
     <HouseAdFields />
   </EditPage>
 );

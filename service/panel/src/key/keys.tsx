@@ -62,7 +62,7 @@ export function KeyCreate() {
   const [text, setText] = useState<string>();
   return (
     <>
-      <Create mutationOptions={{ onSuccess: (made: ApiKey) => setText(made.key) }}>
+      <Create title="New key" mutationOptions={{ onSuccess: (made: ApiKey) => setText(made.key) }}>
         <SimpleForm>
           <SelectInput
             source="kind"
@@ -89,7 +89,7 @@ export function KeyCreate() {
 }
 
 export const KeyEdit = () => (
-  <EditPage>
+  <EditPage noun="key">
     <Alert severity="info">A change holds from the next request on.</Alert>
     <OriginsInput />
   </EditPage>

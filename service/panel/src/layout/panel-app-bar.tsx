@@ -4,6 +4,14 @@ import { environmentColors } from '../theme.ts';
 import { AccountMenuItem } from './account-menu-item.tsx';
 import { EnvironmentSwitch } from './environment-switch.tsx';
 
+/** On a phone there is room for it to be read out only. */
+const titleStyle = {
+  fontSize: '1.25rem',
+  fontWeight: 500,
+  opacity: { xs: 0, sm: 1 },
+  width: { xs: 0, sm: 'auto' },
+};
+
 /** The bar at the top, in the colour of its environment. */
 export function PanelAppBar() {
   const { environment } = useEnvironment();
@@ -18,7 +26,7 @@ export function PanelAppBar() {
         </UserMenu>
       }
     >
-      <TitlePortal sx={{ display: { xs: 'none', sm: 'block' } }} />
+      <TitlePortal variant="h1" sx={titleStyle} />
       <EnvironmentSwitch />
     </AppBar>
   );

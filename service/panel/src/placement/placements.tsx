@@ -9,12 +9,13 @@ import {
 } from 'react-admin';
 import { StatusColumn } from '../shared/columns.tsx';
 import { statusChoices, words } from '../shared/choices.ts';
+import { NameColumn } from '../shared/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
 
 export function PlacementList() {
   return (
     <ListPage>
-      <DataTable.Col source="name" label="Name" />
+      <NameColumn source="name" label="Name" />
       <DataTable.Col source="format" label="Format" />
       <DataTable.Col
         label="Reward"
@@ -30,13 +31,13 @@ export function PlacementList() {
 }
 
 export const PlacementCreate = () => (
-  <CreatePage>
+  <CreatePage noun="placement">
     <PlacementFields isNew />
   </CreatePage>
 );
 
 export const PlacementEdit = () => (
-  <EditPage>
+  <EditPage noun="placement">
     <PlacementFields isNew={false} />
   </EditPage>
 );

@@ -3,6 +3,7 @@ import { DataTable, required, SelectInput, TextInput } from 'react-admin';
 import { statusChoices } from '../shared/choices.ts';
 import { StatusColumn } from '../shared/columns.tsx';
 import { PlacementsInput } from '../shared/placements-input.tsx';
+import { NameColumn } from '../shared/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
 import { BlockFields } from './block-fields.tsx';
 import { ConditionFields } from './condition-fields.tsx';
@@ -22,7 +23,7 @@ export function PolicyList() {
   const nameOf = useNames();
   return (
     <ListPage>
-      <DataTable.Col source="name" label="Name" />
+      <NameColumn source="name" label="Name" />
       <DataTable.Col
         label="What it does"
         render={(policy) => describePolicy(policy as Policy, nameOf)}
@@ -34,13 +35,13 @@ export function PolicyList() {
 }
 
 export const PolicyCreate = () => (
-  <CreatePage transform={policyOf}>
+  <CreatePage noun="policy" transform={policyOf}>
     <PolicyFields />
   </CreatePage>
 );
 
 export const PolicyEdit = () => (
-  <EditPage transform={policyOf}>
+  <EditPage noun="policy" transform={policyOf}>
     <PolicyFields />
   </EditPage>
 );

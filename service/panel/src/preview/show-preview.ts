@@ -15,6 +15,13 @@ let takeDown = () => {};
 /** The panel makes its frames inert: nobody can press anything here. */
 const quiet = () => {};
 
+// The keyboard belongs to whoever fills in the form around this frame: an inert frame can still take
+// it by script, and a modal dialog takes it when it opens.
+HTMLElement.prototype.focus = quiet;
+HTMLDialogElement.prototype.showModal = function showWithoutFocus() {
+  this.open = true;
+};
+
 const answer = (message: PreviewAnswer) => parent.postMessage(message, '*');
 
 async function show({ creative, format, reward }: PreviewMessage): Promise<void> {

@@ -2,7 +2,7 @@ import { Box, Typography } from '@mui/material';
 import type { ReactNode } from 'react';
 import { Title } from 'react-admin';
 
-/** A page that is no list and no form: its title is in the bar and, for everybody, a heading. */
+/** A page that is no list and no form: its title is the one in the bar. */
 export function Page({
   title,
   lead,
@@ -15,10 +15,7 @@ export function Page({
   return (
     <Box sx={{ paddingBlock: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <Title title={title} />
-      <Box>
-        <Typography variant="h1">{title}</Typography>
-        {lead !== undefined && <Typography color="textSecondary">{lead}</Typography>}
-      </Box>
+      {lead !== undefined && <Typography color="textSecondary">{lead}</Typography>}
       {children}
     </Box>
   );

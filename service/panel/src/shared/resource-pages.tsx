@@ -13,6 +13,7 @@ import {
   Toolbar,
   useRecordContext,
 } from 'react-admin';
+import { useOpenAs } from './name-column.tsx';
 import { RecordFacts } from './record-facts.tsx';
 
 const search = [<SearchInput key="q" source="q" alwaysOn aria-label="Search" />];
@@ -35,12 +36,22 @@ export function ListPage({ children, filters = search, sort, actions }: ListPage
       sort={sort ?? { field: 'name', order: 'ASC' }}
       {...(actions === undefined ? {} : { actions })}
     >
-      <DataTable bulkActionButtons={false}>{children}</DataTable>
+      <OpeningTable>{children}</OpeningTable>
     </List>
   );
 }
 
+function OpeningTable({ children }: { children: ReactNode }) {
+  return (
+    <DataTable bulkActionButtons={false} rowClick={useOpenAs()}>
+      {children}
+    </DataTable>
+  );
+}
+
 interface FormPageProps {
+  /** What one of them is called: `house ad`. */
+  noun: string;
   /** The fields. */
   children: ReactNode;
   /** Makes what is sent of what was filled in. */
@@ -50,21 +61,32 @@ interface FormPageProps {
 const unchanged = (values: Record<string, unknown>) => values;
 
 /** Makes one, and shows the list then. */
-export function CreatePage({ children, transform = unchanged }: FormPageProps) {
+export function CreatePage({ noun, children, transform = unchanged }: FormPageProps) {
   return (
-    <Create redirect="list" transform={transform}>
+    <Create title={`New ${noun}`} redirect="list" transform={transform}>
       <SimpleForm>{children}</SimpleForm>
     </Create>
   );
 }
 
 /** Changes one. Waits for the service: what is shown as saved is saved. */
-export function EditPage({ children, transform = unchanged }: FormPageProps) {
+export function EditPage({ noun, children, transform = unchanged }: FormPageProps) {
   return (
-    <Edit actions={false} mutationMode="pessimistic" redirect="list" transform={transform}>
+    <Edit
+      title={<RecordTitle noun={noun} />}
+      actions={false}
+      mutationMode="pessimistic"
+      redirect="list"
+      transform={transform}
+    >
       <SimpleForm toolbar={<EditToolbar />}>{children}</SimpleForm>
     </Edit>
   );
+}
+
+function RecordTitle({ noun }: { noun: string }) {
+  const { name = '' } = useRecordContext<{ id: string; name?: string }>() ?? {};
+  return <>{`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${name}`}</>;
 }
 
 /** Saves, and archives after a question. */

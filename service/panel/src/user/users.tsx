@@ -11,6 +11,7 @@ import {
 } from 'react-admin';
 import { roles } from '../session/roles.ts';
 import { TimeColumn } from '../shared/columns.tsx';
+import { NameColumn } from '../shared/name-column.tsx';
 import { EditPage, ListPage } from '../shared/resource-pages.tsx';
 import { ShownOnce } from '../shared/shown-once.tsx';
 
@@ -18,7 +19,7 @@ const roleChoices = roles.map(({ id, name, may }) => ({ id, name: `${name}: ${ma
 
 export const UserList = () => (
   <ListPage sort={{ field: 'email', order: 'ASC' }}>
-    <DataTable.Col source="name" label="Name" />
+    <NameColumn source="name" label="Name" />
     <DataTable.Col source="email" label="E-mail" />
     <DataTable.Col source="role" label="Role" />
     <DataTable.Col
@@ -36,6 +37,7 @@ export function UserCreate() {
   return (
     <>
       <Create
+        title="New user"
         mutationOptions={{
           onSuccess: (made: { id: string; invite_url?: string }) => setLink(made.invite_url),
         }}
@@ -55,7 +57,7 @@ export function UserCreate() {
 }
 
 export const UserEdit = () => (
-  <EditPage>
+  <EditPage noun="user">
     <UserFields isNew={false} />
   </EditPage>
 );

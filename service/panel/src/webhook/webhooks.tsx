@@ -15,6 +15,7 @@ import {
 } from 'react-admin';
 import { eventChoices, words } from '../shared/choices.ts';
 import { StatusColumn } from '../shared/columns.tsx';
+import { NameColumn } from '../shared/name-column.tsx';
 import { EditToolbar, ListPage, ShownRecord } from '../shared/resource-pages.tsx';
 import { ShownOnce } from '../shared/shown-once.tsx';
 import { Deliveries } from './deliveries.tsx';
@@ -24,7 +25,7 @@ import { WebhookHealth } from './webhook-health.tsx';
 
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
-    <DataTable.Col source="url" label="Address" />
+    <NameColumn source="url" label="Address" />
     <DataTable.Col label="Events" render={({ events }) => (events as string[]).join(', ')} />
     <StatusColumn source="status" label="Status" />
     <DataTable.Col label="Health">
@@ -39,7 +40,10 @@ export function WebhookCreate() {
   const [secret, setSecret] = useState<string>();
   return (
     <>
-      <Create mutationOptions={{ onSuccess: (made: Webhook) => setSecret(made.secret) }}>
+      <Create
+        title="New webhook"
+        mutationOptions={{ onSuccess: (made: Webhook) => setSecret(made.secret) }}
+      >
         <SimpleForm>
           <WebhookFields />
         </SimpleForm>

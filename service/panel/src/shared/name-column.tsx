@@ -1,0 +1,38 @@
+import { Link } from '@mui/material';
+import {
+  DataTable,
+  useCanAccess,
+  useCreatePath,
+  useRecordContext,
+  useResourceContext,
+} from 'react-admin';
+import { Link as RouterLink } from 'react-router';
+
+/** The column that a record goes by: a link, so that the keyboard opens it too. */
+export function NameColumn({ source, label }: { source: string; label: string }) {
+  return (
+    <DataTable.Col source={source} label={label}>
+      <NameLink source={source} />
+    </DataTable.Col>
+  );
+}
+
+function NameLink({ source }: { source: string }) {
+  const record = useRecordContext();
+  const resource = useResourceContext() ?? '';
+  const type = useOpenAs();
+  const createPath = useCreatePath();
+  if (!record) return null;
+  return (
+    <Link component={RouterLink} to={createPath({ resource, id: record.id, type })}>
+      {String(record[source])}
+    </Link>
+  );
+}
+
+/** How a record is opened: to be changed by who may, otherwise to be read. */
+export function useOpenAs(): 'edit' | 'show' {
+  const resource = useResourceContext() ?? '';
+  const { canAccess } = useCanAccess({ resource, action: 'edit' });
+  return canAccess === true ? 'edit' : 'show';
+}

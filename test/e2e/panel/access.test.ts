@@ -1,0 +1,203 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type PanelSite, startPanelSite } from './panel-site.ts';
+
+let site: PanelSite;
+/** What each list has first, by its address. */
+const first: Record<string, string> = {};
+let decisionId: string;
+beforeAll(async () => {
+  site = await startPanelSite();
+  const { owner, game } = site;
+  await owner.send('POST', '/v1/webhooks', {
+    url: 'http://127.0.0.1:9/',
+    events: ['decision.served'],
+  });
+  await owner.send('POST', '/v1/policies', {
+    name: 'Children',
+    kind: 'policy',
+    when: { child_directed: true },
+    block: { everything: true },
+  });
+  for (const kind of ['placements', 'house-ads', 'creatives', 'policies', 'webhooks', 'sources']) {
+    const { body } = await owner.send<{ data: { id: string }[] }>('GET', `/v1/${kind}`);
+    first[kind] = body.data[0]?.id ?? '';
+  }
+  // A change of where a click leads puts a creative into the review queue.
+  await owner.send('PATCH', `/v1/creatives/${first['creatives']}`, {
+    click_url: 'https://lobby.example/new',
+  });
+  const decision = await game.decideImage('player');
+  await game.begin(decision);
+  decisionId = decision.id;
+});
+afterAll(() => site.stop());
+
+/** Every screen, and a text that stands there when it is complete. */
+const screens = (): [path: string, text: string | RegExp][] => [
+  ['/', 'No delivery has failed.'],
+  ['/placements', 'double-coins'],
+  [`/placements/${first['placements']}`, 'Archive'],
+  ['/house-ads', 'Harbour'],
+  [`/house-ads/${first['house-ads']}`, 'As players see it'],
+  [`/creatives/${first['creatives']}`, 'As players see it'],
+  ['/review', 'Approve'],
+  ['/advertisers', 'harbour.example'],
+  [`/sources/${first['sources']}`, 'Archive'],
+  ['/kill-switches', 'double-coins'],
+  ['/policies', 'when the game is directed at children: blocks every ad.'],
+  [`/policies/${first['policies']}`, 'What would happen?'],
+  ['/try', 'What would happen?'],
+  ['/decisions', 'revive'],
+  [`/decisions/${decisionId}`, 'Nothing was sent about this decision.'],
+  ['/live-tail', 'Listening'],
+  ['/audit-entries', 'webhook created'],
+  [`/webhooks/${first['webhooks']}`, 'Nothing was sent.'],
+  ['/keys', 'every page'],
+  ['/users', 'owner@example.com'],
+  ['/account', 'One-time codes'],
+];
+
+test('axe finds no barrier on any screen, in light and in dark', async () => {
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  const page = await site.open('/');
+  await page.evaluate(axe);
+  const found: object[] = [];
+  for (const [path, text] of screens()) {
+    await page.goto(`${site.url}/panel/#${path}`);
+    await page.getByText(text).first().waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
+      const here = await barriers(page, rules);
+      found.push(...here.map((each) => ({ path, colorScheme, ...each })));
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+/** @param rules Absent: all of them. In the dark, only colours are others. */
+async function barriers(page: Page, rules?: string[]): Promise<object[]> {
+  // What an advertiser made is not ours to judge: previews are frames of their own.
+  const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
+  const { checked, violations } = await page.evaluate(async (wanted) => {
+    const { axe } = window as unknown as { axe: typeof import('axe-core') };
+    const found = await axe.run(document, wanted);
+    return {
+      checked: found.passes.map(({ id }) => id),
+      violations: found.violations.map(({ id, nodes }) => ({
+        id,
+        nodes: nodes.map(({ html }) => html),
+      })),
+    };
+  }, options);
+  expect(checked).toContain('color-contrast');
+  return violations;
+}
+
+test('a viewer sees everything and is offered no change; an operator is offered no keys', async () => {
+  const viewer = await site.invite('viewer');
+  const page = await site.open('/placements', { as: viewer });
+  await page.getByRole('link', { name: 'revive' }).click();
+  await page.getByText('late window s').waitFor();
+  for (const [path, text] of [
+    ['/placements', 'revive'],
+    ['/creatives', 'Harbour'],
+    ['/review', 'Lobby banner'],
+    ['/kill-switches', 'double-coins'],
+    ['/keys', 'every page'],
+    [`/webhooks/${first['webhooks']}/show`, 'Nothing was sent.'],
+  ] as const) {
+    await page.goto(`${site.url}/panel/#${path}`);
+    await page.getByText(text).first().waitFor();
+    const offered = page.getByRole('button', {
+      name: /^(create|save|archive|approve|reject|stop|roll|revoke|send|redeliver|new signing)/i,
+    });
+    expect(await offered.and(page.locator(':enabled')).count(), path).toBe(0);
+    expect(await page.getByRole('link', { name: /^create$/i }).count(), path).toBe(0);
+  }
+  expect(await page.getByRole('menuitem', { name: 'Users' }).count()).toBe(0);
+
+  const operator = await site.invite('operator');
+  const second = await site.open('/placements', { as: operator });
+  await second.getByRole('link', { name: 'Create' }).waitFor();
+  await second.goto(`${site.url}/panel/#/keys`);
+  await second.getByText('every page').first().waitFor();
+  expect(await second.getByRole('link', { name: 'Create' }).count()).toBe(0);
+  expect(await second.getByRole('button', { name: 'Roll' }).count()).toBe(0);
+});
+
+test('script in a text of any kind is shown as it is, and never runs', async () => {
+  const { owner } = site;
+  const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>`;
+  const send = async (path: string, body: object, method = 'POST') => {
+    const answer = await owner.send<{ id: string }>(method, path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    return answer.body.id;
+  };
+  const advertiser = await send('/v1/advertisers', { name: hostile, domain: 'evil.example' });
+  const source = await send('/v1/sources', { name: hostile, kind: 'direct' });
+  const creative = await send('/v1/creatives', {
+    name: hostile,
+    advertiser_id: advertiser,
+    source_id: source,
+    media: {
+      format: 'html',
+      inline: `${hostile}<script>top.ran=1</script>`,
+      width: 300,
+      height: 200,
+    },
+    alt: hostile,
+  });
+  const houseAd = await send('/v1/house-ads', {
+    name: hostile,
+    creative_id: creative,
+    placements: ['revive'],
+  });
+  const policy = await send('/v1/policies', {
+    name: hostile,
+    kind: 'policy',
+    when: { segments: [hostile] },
+    block: { domains: [hostile] },
+  });
+  await send('/v1/kill-switches', {
+    scope: 'advertiser',
+    target_id: advertiser,
+    state: 'on',
+    reason: hostile,
+  });
+  const { body } = await site.game.decide({
+    placement: 'revive',
+    user_ref: hostile,
+    custom_data: hostile,
+  });
+
+  const page = await site.open('/');
+  for (const path of [
+    '/advertisers',
+    `/advertisers/${advertiser}`,
+    '/sources',
+    '/creatives',
+    `/creatives/${creative}`,
+    '/review',
+    '/house-ads',
+    `/house-ads/${houseAd}`,
+    '/policies',
+    `/policies/${policy}`,
+    '/kill-switches',
+    '/audit-entries',
+    '/decisions',
+    `/decisions/${body.id}`,
+  ]) {
+    await page.goto(`${site.url}/panel/#${path}`);
+    await page
+      .getByText('onerror')
+      .or(page.locator('input[value*=onerror]'))
+      .first()
+      .waitFor({ state: 'attached' });
+  }
+  expect(await page.evaluate(() => 'ran' in window)).toBe(false);
+  expect(await page.locator('script:not([src])').count()).toBe(0);
+});
