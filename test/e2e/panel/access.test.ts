@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import type axeCore from 'axe-core';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
@@ -83,7 +84,7 @@ async function barriers(page: Page, rules?: string[]): Promise<object[]> {
   // What an advertiser made is not ours to judge: previews are frames of their own.
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
   const { checked, violations } = await page.evaluate(async (wanted) => {
-    const { axe } = window as unknown as { axe: typeof import('axe-core') };
+    const { axe } = window as unknown as { axe: typeof axeCore };
     const found = await axe.run(document, wanted);
     return {
       checked: found.passes.map(({ id }) => id),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ApiKey } from '@trueward/protocol/wire';
+import type { ApiKey } from '../../../protocol/wire.ts';
 import { verifyWebhook } from 'trueward/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
@@ -17,16 +17,17 @@ let receiver: Server;
 const received: Received[] = [];
 beforeAll(async () => {
   site = await startPanelSite();
-  receiver = createServer(async (request, response) => {
+  receiver = createServer((request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    received.push({
-      body: Buffer.concat(chunks).toString(),
-      headers: Object.fromEntries(
-        Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
-      ),
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
+      received.push({
+        body: Buffer.concat(chunks).toString(),
+        headers: Object.fromEntries(headers) as Record<string, string>,
+      });
+      response.writeHead(200).end('Taken, thank you.');
     });
-    response.writeHead(200).end('Taken, thank you.');
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
 });

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { AuditEntry, Creative, HouseAd, KillSwitch, Policy } from '@trueward/protocol/wire';
+import type { AuditEntry, Creative, HouseAd, KillSwitch, Policy } from '../../../protocol/wire.ts';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PanelSite, startPanelSite } from './panel-site.ts';

@@ -27,7 +27,7 @@ export const FigureTiles = ({ now, before }: { now: Figures; before: Figures | u
       margin: 0,
       display: 'grid',
       gap: 2,
-      gridTemplateColumns: 'repeat(auto-fit, minmax(150px, 1fr))',
+      gridTemplateColumns: { xs: 'repeat(2, 1fr)', sm: 'repeat(3, 1fr)', lg: 'repeat(6, 1fr)' },
     }}
   >
     {tiles.map(({ name, label, unit }) => (

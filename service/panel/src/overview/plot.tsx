@@ -46,7 +46,7 @@ export function Plot({ title, unit, lines, points, interval }: PlotProps) {
           <LineChart
             data={[...points]}
             accessibilityLayer={false}
-            margin={{ left: -10, right: 10 }}
+            margin={{ top: 8, left: -10, right: 10 }}
           >
             <CartesianGrid stroke={palette.divider} vertical={false} />
             <XAxis

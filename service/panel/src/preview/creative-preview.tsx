@@ -26,7 +26,7 @@ export function CreativePreview(props: Props) {
           <PreviewFrame
             key={size.width}
             size={size}
-            shownWidth={isPhone ? 260 : Math.max(180, size.width / 2.8)}
+            shownWidth={isPhone ? 260 : Math.max(160, size.width / 3.6)}
             message={{ trueward: 'preview', creative: shown, format, reward }}
           />
         ))}

@@ -1,0 +1,180 @@
+/**
+ * Takes the pictures of the guide to the panel, of a week in the life of the demo account:
+ * `npm run screenshots:panel [folder]`.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright';
+import { createClient } from '../../../service/test/http/client.ts';
+import { createPanelClient, type PanelClient } from '../../../service/test/http/panel-client.ts';
+import {
+  createSteerableClock,
+  type InProcessService,
+  startInProcess,
+  type SteerableClock,
+} from '../../../service/test/in-process-service.ts';
+
+const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images/panel');
+const hourMs = 3_600_000;
+const desktop = { width: 1100, height: 780 };
+const phone = { width: 360, height: 640 };
+
+interface Picture {
+  name: string;
+  path: string;
+  viewport?: { width: number; height: number };
+  colorScheme?: 'light' | 'dark';
+  /** Resolves when there is something to see. */
+  make(page: Page): Promise<unknown>;
+}
+
+const nowMs = Date.now();
+const clock = createSteerableClock(nowMs - 7 * 24 * hourMs);
+const service = await startInProcess({ clock });
+const browser = await chromium.launch({
+  executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+  // The demo's media have the address that the service was started with.
+  args: ['--no-sandbox', `--host-resolver-rules=MAP service.test ${new URL(service.url).host}`],
+});
+try {
+  await mkdir(folder, { recursive: true });
+  const decisionId = await playAWeek(service, clock);
+  clock.set(nowMs);
+  const owner = await signIn(service);
+  const creativeId = await changeACreative(owner);
+  await stopSomething(owner);
+  for (const picture of pictures(decisionId, creativeId)) await take(browser, owner, picture);
+} finally {
+  await browser.close();
+  await service.stop();
+}
+
+/** Players ask for ads at every hour, more of them each day; most watch to the end. */
+async function playAWeek(running: InProcessService, time: SteerableClock): Promise<string> {
+  const game = createClient(running);
+  let rewardedId = '';
+  for (let hour = 0; hour < 7 * 24; hour += 4) {
+    const players = 3 + Math.round(hour / 24 + 3 * Math.sin(hour / 5));
+    for (let player = 0; player < players; player += 1) {
+      const user = `player-${player}`;
+      const placement = ['revive', 'double-coins', 'level-end'][player % 3] ?? 'revive';
+      if (player % 5 === 4) {
+        await game.decide({
+          placement,
+          user_ref: user,
+          simulate: player % 2 ? 'no_fill' : 'killed',
+        });
+        continue;
+      }
+      const { body } = await game.decide({ placement, user_ref: user, formats: ['image'] });
+      await game.begin(body);
+      time.set(time.nowMs() + 6_000);
+      if (player % 4 === 3) continue;
+      await game.report(game.seen(body), game.event(body, 'complete', { watched_ms: 5_600 }));
+      if (placement !== 'level-end') rewardedId = body.id;
+    }
+    time.set(nowMs - 7 * 24 * hourMs + (hour + 4) * hourMs - 1);
+  }
+  return rewardedId;
+}
+
+async function signIn(running: InProcessService): Promise<PanelClient> {
+  const client = createPanelClient(running.url);
+  await client.setUp((await running.service.users.links.makeFirst()) ?? '', 'ada@example.com');
+  return client;
+}
+
+async function changeACreative(owner: PanelClient): Promise<string> {
+  const { body } = await owner.send<{ data: { id: string; name: string }[] }>(
+    'GET',
+    '/v1/creatives',
+  );
+  const harbour = body.data.find(({ name }) => name === 'Harbour');
+  const meadow = body.data.find(({ name }) => name === 'Meadow');
+  await owner.send('PATCH', `/v1/creatives/${harbour?.id}`, {
+    media: {
+      format: 'image',
+      files: [
+        {
+          url: 'http://service.test/media/meadow-poster.jpg',
+          mime: 'image/jpeg',
+          width: 640,
+          height: 360,
+        },
+      ],
+    },
+  });
+  return meadow?.id ?? '';
+}
+
+async function stopSomething(owner: PanelClient): Promise<void> {
+  await owner.send('POST', '/v1/kill-switches', {
+    scope: 'placement',
+    target_id: 'double-coins',
+    state: 'on',
+    reason: 'Coins are counted twice in 2.1.',
+  });
+}
+
+function pictures(decisionId: string, creativeId: string): Picture[] {
+  const shown = (page: Page, count: number) =>
+    page
+      .locator('iframe[data-state=shown]')
+      .nth(count - 1)
+      .waitFor();
+  return [
+    {
+      name: 'overview',
+      path: '/',
+      async make(page) {
+        await page.locator('.recharts-line-curve').nth(5).waitFor({ state: 'attached' });
+        await page.getByText('No delivery has failed.').waitFor();
+      },
+    },
+    { name: 'review', path: '/review', make: (page) => shown(page, 4) },
+    {
+      name: 'preview',
+      path: `/creatives/${creativeId}`,
+      async make(page) {
+        await shown(page, 3);
+        await page.getByText('As players see it').scrollIntoViewIfNeeded();
+      },
+    },
+    {
+      name: 'decision',
+      path: `/decisions/${decisionId}`,
+      colorScheme: 'dark',
+      make: (page) => page.getByText('What webhooks were told').waitFor(),
+    },
+    {
+      name: 'policy',
+      path: '/policies/create',
+      async make(page) {
+        await page.getByLabel('Name').fill('No films for children');
+        await page.getByRole('group', { name: 'When' }).getByLabel('Directed at children').click();
+        await page.getByRole('option', { name: 'Yes' }).click();
+        await page.getByRole('combobox', { name: 'Formats' }).click();
+        await page.getByRole('option', { name: 'video' }).click();
+        await page.getByLabel('Name').focus();
+      },
+    },
+    {
+      name: 'kill-switch',
+      path: '/kill-switches',
+      viewport: phone,
+      make: (page) => page.getByText('Coins are counted twice').waitFor(),
+    },
+  ];
+}
+
+async function take(from: Browser, owner: PanelClient, picture: Picture): Promise<void> {
+  const { name, path, viewport = desktop, colorScheme = 'light', make } = picture;
+  const context = await from.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+  const [cookie = '', value = ''] = owner.cookie()?.split('=') ?? [];
+  await context.addCookies([{ name: cookie, value, url: service.url }]);
+  const page = await context.newPage();
+  await page.goto(`${service.url}/panel/#${path}`);
+  await make(page);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await context.close();
+}
