@@ -24,7 +24,7 @@ function documentsOf(path: string): Tree[] {
 
 /** Lines such as `NAME=value`. */
 const variablesOf = (text: string): [string, string][] =>
-  [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
+  [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
 
 /** What a deployment sets for the service, by file. */
 function serviceVariables(): [string, string][] {
@@ -43,7 +43,7 @@ function serviceVariables(): [string, string][] {
     ),
     ...variablesOf(read('deploy/systemd/trueward.env')),
     ...variablesOf(read('deploy/example.env')),
-    ...[...read('deploy/Containerfile').matchAll(/([A-Z_]+)=(\S+)/g)].map(
+    ...[...read('deploy/Containerfile').matchAll(/([A-Z0-9_]+)=(\S+)/g)].map(
       ([, name = '', value = '']): [string, string] => [name, value],
     ),
     ...[...read('deploy/systemd/trueward.service').matchAll(/(TRUEWARD_[A-Z_]+)=(\S+)/g)].map(
@@ -64,6 +64,13 @@ test('every variable in deploy/ is a setting of the service, with a value that i
     ([name, value]) => !/^$|\$|\s/.test(value) && name !== 'TRUEWARD_CONFIG',
   );
   expect(literal.filter(([name, value]) => settings.get(name)?.valid(value) !== true)).toEqual([]);
+});
+
+test('the guide names every setting', () => {
+  const guide = read('docs/operate.md');
+  expect(
+    settingList.map(([name]) => name).filter((name) => !guide.includes(`\`${name}\``)),
+  ).toEqual([]);
 });
 
 test('the compose file refers to services, volumes and files that it has', () => {
