@@ -15,7 +15,7 @@ const size = { width: 1_300, height: 1_000 };
 
 const webKit = webDriver({
   command: ['xvfb-run', '-a', '-s', '-screen 0 1600x1200x24', 'WebKitWebDriver'],
-  size,
+  window: { width: size.width, height: size.height + 150 },
   capabilities: { 'webkitgtk:browserOptions': { binary: path, args: ['--automation'] } },
 });
 const firefox = playwright({

@@ -17,8 +17,8 @@ export interface WebDriverBrowser {
 export interface WebDriverOptions {
   /** The driver and its arguments, but for the port. */
   command: [string, ...string[]];
-  /** Of the window, in CSS pixels. */
-  size: { width: number; height: number };
+  /** With its bars, in CSS pixels. */
+  window: { width: number; height: number };
   capabilities: object;
 }
 
@@ -55,7 +55,7 @@ export async function startWebDriver(options: WebDriverOptions): Promise<WebDriv
       capabilities: { alwaysMatch: options.capabilities },
     });
     const session = `${base}/session/${sessionId}`;
-    await call(`${session}/window/rect`, options.size);
+    await call(`${session}/window/rect`, options.window);
     const act = (source: object) => call(`${session}/actions`, { actions: [source] });
     return {
       name: `${capabilities.browserName} ${capabilities.browserVersion}`,
