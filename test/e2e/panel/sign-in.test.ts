@@ -52,7 +52,28 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
   expect(await page.evaluate(() => document.cookie)).toBe('');
 
   await toLiveAndBack(page);
+  await invite(page);
 });
+
+/** Somebody who was invited comes by the link that was shown, and is what the owner said. */
+async function invite(page: Page): Promise<void> {
+  await page.goto(`${site.url}/panel/#/users/create`);
+  await page.getByLabel('E-mail').fill('grace@example.com');
+  await page.getByLabel('Name').fill('Grace');
+  await page.getByLabel('Role').click();
+  await page.getByRole('option', { name: 'Viewer' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  const shown = page.getByRole('dialog', { name: 'The invitation' });
+  const link = await shown.getByRole('group').textContent();
+  const invited = await site.open('/', { as: 'nobody' });
+  await invited.goto(link ?? '');
+  await expect.poll(() => invited.getByLabel('E-mail').inputValue()).toBe('grace@example.com');
+  await invited.getByRole('textbox', { name: 'New password' }).fill(password);
+  await invited.getByRole('button', { name: 'Set up and sign in' }).click();
+  await overview(invited).waitFor();
+  await invited.goto(`${site.url}/panel/#/account`);
+  await invited.getByText('viewer', { exact: true }).waitFor();
+}
 
 /** Live is entered by a question only, and every page says where one is. */
 async function toLiveAndBack(page: Page): Promise<void> {

@@ -14,6 +14,8 @@ import { TimeColumn } from '../shared/columns.tsx';
 import { NameColumn } from '../shared/name-column.tsx';
 import { EditPage, ListPage } from '../shared/resource-pages.tsx';
 import { ShownOnce } from '../shared/shown-once.tsx';
+import { linkAdvice } from './link-advice.ts';
+import { NewLink } from './new-link.tsx';
 
 const roleChoices = roles.map(({ id, name, may }) => ({ id, name: `${name}: ${may}` }));
 
@@ -49,7 +51,7 @@ export function UserCreate() {
       <ShownOnce
         text={link}
         title="The invitation"
-        advice="Send this link to them. It works once, for 24 hours."
+        advice={linkAdvice}
         onClose={() => redirect('list', 'users')}
       />
     </>
@@ -59,6 +61,7 @@ export function UserCreate() {
 export const UserEdit = () => (
   <EditPage noun="user">
     <UserFields isNew={false} />
+    <NewLink />
   </EditPage>
 );
 

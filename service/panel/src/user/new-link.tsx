@@ -1,0 +1,33 @@
+import { Button } from '@mui/material';
+import { useState } from 'react';
+import { useRecordContext } from 'react-admin';
+import { useAction } from '../api/use-call.ts';
+import { ShownOnce } from '../shared/shown-once.tsx';
+import { linkAdvice } from './link-advice.ts';
+
+/** A new one-time link, for who has lost the password, the codes or the first link. */
+export function NewLink() {
+  const user = useRecordContext();
+  const [link, setLink] = useState<string>();
+  const { run, isRunning } = useAction<{ invite_url: string }>({
+    onDone: (made) => setLink(made.invite_url),
+  });
+  if (!user) return null;
+  return (
+    <>
+      <Button
+        variant="outlined"
+        disabled={isRunning}
+        onClick={() => run(`/panel/api/users/${user.id}/link`)}
+      >
+        New link to choose a password
+      </Button>
+      <ShownOnce
+        text={link}
+        title="The new link"
+        advice={linkAdvice}
+        onClose={() => setLink(undefined)}
+      />
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+import type { KillSwitch, ReportRow } from '@trueward/protocol/wire';
+import { expect, test } from 'vitest';
+import { differences } from '../../../panel/src/audit/differences.ts';
+import { toMedia } from '../../../panel/src/creative/found-media.ts';
+import { killTargets, stopRequest } from '../../../panel/src/kill-switch/kill-targets.ts';
+import { reasonsForNoAd, sumUp, toPoints } from '../../../panel/src/overview/figures.ts';
+import { timeRange } from '../../../panel/src/overview/time-range.ts';
+import { describePolicy } from '../../../panel/src/policy/describe-policy.ts';
+
+const nowMs = Date.parse('2026-11-21T17:20:00.000Z');
+const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
+  ...(Object.fromEntries(
+    ['requests', 'filled', 'impressions', 'starts', 'completes'].map((name) => [name, 0]),
+  ) as unknown as ReportRow),
+  rewards_earned: 0,
+  rewards_denied: 0,
+  rewards_expired: 0,
+  reasons: { no_fill: {}, blocked: {}, rewards_denied: {}, rewards_expired: {} },
+  ...more,
+  period,
+});
+
+test('a range ends with the running hour or day, and the one before ends where it begins', () => {
+  const week = timeRange('week', nowMs);
+  expect([week.from, week.to].map((time) => time.toISOString())).toEqual([
+    '2026-11-15T00:00:00.000Z',
+    '2026-11-22T00:00:00.000Z',
+  ]);
+  expect(timeRange('week', nowMs, 1).to).toEqual(week.from);
+  expect(timeRange('day', nowMs).periods.at(-1)).toBe('2026-11-21T17:00:00.000Z');
+});
+
+test('shares are of what they say, and absent where there is nothing to divide by', () => {
+  expect(
+    sumUp([
+      row('a', { requests: 3, filled: 2, starts: 2, completes: 1 }),
+      row('b', { rewards_earned: 2, rewards_denied: 1 }),
+    ]),
+  ).toMatchObject({ requests: 3, fill: 66.7, completion: 50, reward: 66.7 });
+  expect(sumUp([])).not.toHaveProperty('fill');
+});
+
+test('a plot has a point for a day without requests too, beside the day it is compared with', () => {
+  const days = ['2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
+  const before = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
+  const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], before, [
+    row('2026-11-18T00:00:00.000Z', { requests: 7 }),
+  ]);
+  expect(points.map(({ requests, previous }) => [requests, previous?.requests])).toEqual([
+    [0, 7],
+    [4, 0],
+  ]);
+});
+
+test('reasons for no ad are added up over all rows, the commonest first', () => {
+  const reasons = (no_fill: Record<string, number>, blocked: Record<string, number>) => ({
+    reasons: { no_fill, blocked, rewards_denied: {}, rewards_expired: {} },
+  });
+  expect(
+    reasonsForNoAd([
+      row('a', reasons({ budget: 1 }, { policy: 2 })),
+      row('b', reasons({ budget: 4 }, {})),
+    ]),
+  ).toEqual([
+    { reason: 'budget', count: 5 },
+    { reason: 'policy', count: 2 },
+  ]);
+});
+
+test('a policy is a sentence', () => {
+  const policy = {
+    placements: ['revive', 'lobby'],
+    when: { countries: ['DE', 'FR'], child_directed: true },
+    block: { advertisers: ['adv_1'], formats: ['video' as const] },
+  };
+  expect(describePolicy(policy, () => 'Meadow')).toBe(
+    'On revive or lobby, when the country is DE or FR and the game is directed at children: blocks ads of Meadow, and the format video.',
+  );
+});
+
+test('what is stopped stands first, an expired switch stops nothing, and is used again', () => {
+  const things = {
+    placement: [{ id: 'plc_1', name: 'revive' }],
+    advertiser: [{ id: 'adv_1', name: 'Aral' }],
+    source: [],
+  };
+  const killSwitch = (id: string, more: Partial<KillSwitch>) =>
+    ({ id, state: 'on', scope: 'placement', target_id: 'revive', ...more }) as KillSwitch;
+  const expired = killSwitch('ksw_1', {
+    scope: 'advertiser',
+    target_id: 'adv_1',
+    expires_at: '2026-11-21T17:00:00.000Z',
+  });
+  const targets = killTargets(things, [killSwitch('ksw_2', {}), expired], nowMs);
+  expect(targets.map(({ name, isStopped }) => [name, isStopped])).toEqual([
+    ['revive', true],
+    ['Aral', false],
+  ]);
+  const advertiser = targets[1];
+  if (advertiser === undefined) throw new Error('There is no second target.');
+  expect(stopRequest(advertiser, { reason: 'r', hours: 1 }, nowMs)).toEqual({
+    path: '/v1/kill-switches/ksw_1',
+    method: 'PATCH',
+    body: { state: 'on', reason: 'r', expires_at: '2026-11-21T18:20:00.000Z' },
+  });
+});
+
+test('a second encoding joins the video, and the same type takes the place of the one before', () => {
+  const file = (mime: string, url: string) => ({
+    url,
+    mime,
+    sha256: '',
+    bytes: 1,
+    width: 640,
+    height: 360,
+    duration_ms: 12_000,
+  });
+  const first = toMedia(file('video/mp4', '/a.mp4'), undefined);
+  const second = toMedia(file('video/webm', '/a.webm'), first);
+  const third = toMedia(file('video/mp4', '/b.mp4'), second);
+  expect(third).toMatchObject({ format: 'video', duration_ms: 12_000 });
+  expect('files' in third && third.files.map(({ url }) => url)).toEqual(['/a.webm', '/b.mp4']);
+  expect(toMedia(file('image/png', '/c.png'), third)).toMatchObject({ format: 'image' });
+});
+
+test('two versions differ in the members that differ', () => {
+  expect(
+    differences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
+  ).toEqual([{ name: 'block', from: '{"formats":["video"]}', to: undefined }]);
+});

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { changesOf, tidy } from '../../../panel/src/api/changes.ts';
+import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
+import type { Answer, Call } from '../../../panel/src/api/call.ts';
+import { selectPage } from '../../../panel/src/api/select-page.ts';
+
+test('only what was changed is sent, and null for what was emptied', () => {
+  const before = {
+    id: 'plc_1',
+    updated_at: '2026-01-01T00:00:00.000Z',
+    name: 'revive',
+    cooldown_s: 0,
+    frequency_cap: { max: 3, per_s: 60 },
+    categories: ['1', '2'],
+  };
+  expect(changesOf(before, { ...before, categories: ['1', '2'] })).toEqual({});
+  expect(
+    changesOf(before, {
+      ...before,
+      updated_at: 'later',
+      cooldown_s: 5,
+      frequency_cap: { max: null, per_s: '' },
+      categories: [],
+    }),
+  ).toEqual({ cooldown_s: 5, frequency_cap: null, categories: [] });
+});
+
+test('fields that were left empty are not there; empty lists and groups that were meant are', () => {
+  expect(tidy({ a: '', b: null, c: { d: null }, when: {}, list: [], off: false, zero: 0 })).toEqual(
+    {
+      when: {},
+      list: [],
+      off: false,
+      zero: 0,
+    },
+  );
+});
+
+const records = [
+  { id: '1', name: 'Meadow', review: { status: 'approved' }, weight: 10 },
+  { id: '2', name: 'Harbour', review: { status: 'rejected' }, weight: 9 },
+  { id: '3', name: 'Lantern', review: { status: 'approved' }, weight: 100 },
+];
+const namesOf = (params: Parameters<typeof selectPage>[1]) => {
+  const { data, total } = selectPage(records, params);
+  return [data.map(({ name }) => name as string), total];
+};
+
+test('a list is searched, filtered by a member inside, sorted by number, and cut into pages', () => {
+  const sort = { field: 'weight', order: 'DESC' } as const;
+  expect(namesOf({ sort })).toEqual([['Lantern', 'Meadow', 'Harbour'], 3]);
+  expect(namesOf({ sort, filter: { 'review.status': 'approved' } })).toEqual([
+    ['Lantern', 'Meadow'],
+    2,
+  ]);
+  expect(namesOf({ filter: { q: 'HARB' } })).toEqual([['Harbour'], 1]);
+  expect(namesOf({ sort, pagination: { page: 2, perPage: 2 } })).toEqual([['Harbour'], 3]);
+});
+
+/** A list of the service with so many records, newest first. */
+function listOf(count: number): { call: Call; asked: string[] } {
+  const asked: string[] = [];
+  const call: Call = async <T>(path: string) => {
+    asked.push(path);
+    const { searchParams } = new URL(path, 'http://service.test');
+    const limit = Number(searchParams.get('limit'));
+    const from = Number(searchParams.get('starting_after') ?? 0);
+    const to = Math.min(count, from + limit);
+    const data = Array.from({ length: to - from }, (_value, index) => from + index + 1);
+    const body = { data, has_more: to < count, ...(to < count ? { next_cursor: String(to) } : {}) };
+    return { body, etag: undefined } as Answer<T>;
+  };
+  return { call, asked };
+}
+
+test('a numbered page of a list with cursors is found again without reading the ones before', async () => {
+  const { call, asked } = listOf(10);
+  const pages = createCursorPages(call);
+  expect((await pages.read('/list', 3, 3)).data).toEqual([7, 8, 9]);
+  expect(asked).toHaveLength(3);
+  expect((await pages.read('/list', 2, 3)).data).toEqual([4, 5, 6]);
+  expect(asked).toHaveLength(4);
+  expect(await pages.read('/list', 4, 3)).toMatchObject({ data: [10], has_more: false });
+});
+
+test('a list is read to its end', async () => {
+  expect(await readAll<number>(listOf(250).call, '/list')).toHaveLength(250);
+});
