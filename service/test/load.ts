@@ -12,12 +12,17 @@ interface Target {
   path: string;
   key?: string;
   body(): string;
+  /** How many at a time; 64 by default. */
+  connections?: number;
+  /** Told the body of each answer. */
+  onAnswer?(text: string): void;
 }
 
-const connections = 64;
-
-/** Sends requests, 64 at a time, for so long. */
-export async function load({ url, path, key, body }: Target, ms: number): Promise<Window> {
+/** Sends requests for so long. */
+export async function load(
+  { url, path, key, body, connections = 64, onAnswer }: Target,
+  ms: number,
+): Promise<Window> {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const latencies: number[] = [];
   const startedMs = performance.now();
@@ -38,6 +43,7 @@ export async function load({ url, path, key, body }: Target, ms: number): Promis
       const text = await answer.body.text();
       if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`);
       latencies.push(performance.now() - sentMs);
+      onAnswer?.(text);
     }
   };
   await Promise.all(Array.from({ length: connections }, send));

@@ -1,0 +1,26 @@
+/** `npm run probe:database`: whether the database of `DATABASE_URL` runs the service's statements. */
+import { openPostgres } from '../../src/store/postgres.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { probes } from './probes.ts';
+
+const given = process.env['DATABASE_URL'];
+const own = given === undefined ? await startPrivatePostgres() : undefined;
+const url = given ?? own?.url;
+if (url === undefined) throw new Error('Set DATABASE_URL: there is no PostgreSQL on this machine.');
+const database = openPostgres(url, (error) => console.error(error));
+try {
+  const [version] = await database.query<{ version: string }>('SELECT version()');
+  console.log(version?.version);
+  for (const [what, probe] of Object.entries(probes)) {
+    try {
+      await probe(database);
+      console.log(`ok      ${what}`);
+    } catch (error) {
+      process.exitCode = 1;
+      console.log(`FAILED  ${what}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+} finally {
+  await database.close();
+  await own?.stop();
+}

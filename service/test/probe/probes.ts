@@ -1,0 +1,118 @@
+import { recordDecisions } from '../../src/decision/record-decisions.ts';
+import type { DecisionRecord } from '../../src/decision/decision-record.ts';
+import { insertEvents, lockDecisions, lockViewers } from '../../src/event/event-store.ts';
+import { moveReward } from '../../src/event/move-decision.ts';
+import type { RecordedEvent } from '../../src/event/recorded-event.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createIds } from '../../src/platform/ids.ts';
+import { createRandomPool } from '../../src/platform/random-pool.ts';
+import { expireRewards } from '../../src/reward/expire-rewards.ts';
+import type { Database } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { dropPartitions, makePartitions } from '../../src/store/partitions.ts';
+import { claim, readDue } from '../../src/webhook/delivery-store.ts';
+
+const makeId = createIds(systemClock, createRandomPool());
+const scope = { accountId: makeId('account'), environment: 'live' } as const;
+const decisionId = makeId('decision');
+const dayMs = 86_400_000;
+const nowMs = Date.now();
+
+const record: DecisionRecord = {
+  id: decisionId,
+  status: 'filled',
+  reason: null,
+  placement: 'probe',
+  format: 'rewarded',
+  creative_id: 'crv_probe',
+  media_format: 'image',
+  advertiser_id: 'adv_probe',
+  source_id: 'src_probe',
+  house_ad_id: 'had_probe',
+  user_ref: 'probe',
+  viewer: 'probe',
+  custom_data: null,
+  reward: { type: 'coins', amount: 1 },
+  required_ms: 5_000,
+  invalid_reason: null,
+  simulate: null,
+  explain: null,
+  issued_at: new Date(nowMs - 3_000),
+  expires_at: new Date(nowMs - 2_000),
+  late_at: new Date(nowMs - 1_000),
+};
+const event: RecordedEvent = {
+  id: 'probe',
+  decisionId,
+  type: 'complete',
+  occurredAtMs: nowMs,
+  receivedAtMs: nowMs,
+  offsetMs: 0,
+  clamped: false,
+};
+
+const expectEqual = (found: unknown, wanted: unknown): void => {
+  if (JSON.stringify(found) !== JSON.stringify(wanted))
+    throw new Error(`expected ${JSON.stringify(wanted)}, got ${JSON.stringify(found)}`);
+};
+
+/** The service's own statements, each in the form that a distributed database has most to say about. */
+export const probes: Record<string, (database: Database) => Promise<void>> = {
+  'the tables are made, under a lock row': async (database) => void (await migrate(database)),
+  'partitions are made while the service runs': (database) => makePartitions(database, nowMs),
+  'decisions and their sums in one statement, with binary arrays, prepared': async (database) => {
+    await recordDecisions(database, async () => undefined, [{ scope, record }]);
+    await recordDecisions(database, async () => undefined, [
+      { scope, record: { ...record, id: makeId('decision') } },
+    ]);
+    const rows = await database.query(
+      `SELECT count FROM rollups WHERE account_id = $1 AND metric = 'requests'`,
+      [scope.accountId],
+    );
+    expectEqual(rows, [{ count: 2 }]);
+  },
+  'rows of one account are held, and events are stored once': (database) =>
+    database.transaction(async (queries) => {
+      await lockViewers(queries, scope, ['probe'], nowMs);
+      expectEqual((await lockDecisions(queries, scope, [decisionId])).length, 1);
+      expectEqual((await insertEvents(queries, scope.accountId, [event])).size, 1);
+      expectEqual((await insertEvents(queries, scope.accountId, [event])).size, 0);
+    }),
+  'of two that move a reward, one does': async (database) => {
+    const move = (state: 'pending' | 'denied') =>
+      moveReward(database, scope.accountId, decisionId, { state }, null, nowMs);
+    expectEqual(await move('pending'), true);
+    expectEqual(await move('pending'), false);
+  },
+  'rewards expire across accounts without a lock on all of them': async (database) => {
+    expectEqual(await expireRewards(database, systemClock), [decisionId]);
+    expectEqual(await expireRewards(database, systemClock), []);
+  },
+  'deliveries are due across accounts, and are claimed once': async (database) => {
+    const at = new Date(nowMs - 1_000).toISOString();
+    await database.query(
+      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
+        VALUES ($1, $2, 'live', 'evt_probe', 'whk_probe', 'pending', 0, $3, $3)`,
+      [scope.accountId, makeId('delivery'), at],
+    );
+    const due = (await readDue(database, nowMs, 4, 100)).find(
+      ({ accountId }) => accountId === scope.accountId,
+    );
+    if (!due) throw new Error('it is not due');
+    expectEqual(await claim(database, due, nowMs, 20_000), true);
+    expectEqual(await claim(database, due, nowMs, 20_000), false);
+    await database.query(`DELETE FROM deliveries WHERE account_id = $1`, [scope.accountId]);
+  },
+  'old partitions are dropped': async (database) =>
+    void (await dropPartitions(database, nowMs - 3_650 * dayMs)),
+  'every table can be spread by account: each key begins with it, and no other index is unique':
+    async (database) => {
+      const rows = await database.query<{ name: string }>(
+        `SELECT indexrelid::regclass::text AS name FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
+        JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+        WHERE relnamespace = current_schema()::regnamespace AND indisunique AND attname <> 'account_id'
+          AND relname NOT IN ('migration_lock', 'migrations')`,
+      );
+      expectEqual(rows, []);
+    },
+};
