@@ -73,6 +73,14 @@ test('SIGTERM answers waiting requests and ends within five seconds', async () =
   expect((await waiting).body).toMatchObject({ state: 'none' });
 });
 
+test('a process whose log nobody reads any more works on, and ends when it is told to', async () => {
+  const service = await startService({ dataDir, env: { LOG_LEVEL: 'debug' } });
+  service.process.stderr?.destroy();
+  for (let index = 0; index < 20; index += 1)
+    expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  expect(await service.stop()).toBe(0);
+});
+
 test('a configuration that is wrong is told in one message', async () => {
   const env = { PORT: '99999', TRUEWARD_MASTER_KEY: 'short', LOG_LEVEL: 'loud' };
   await expect(startService({ dataDir, env })).rejects.toThrow(
