@@ -89,6 +89,10 @@ ${table(
 The embedded store works in a thread of the same process, so that its time is counted. That of a
 PostgreSQL server is not part of the budget, and shown beside it.
 
+Not all of the difference is work. An echo that holds its answers for 10 ms, as one that waits for a
+disk does, took 54 to 58 µs on this machine under load where the bare one took 28 to 36; the answer and
+the row of a decision, without HTTP and database, take 7 and 3 µs.
+
 ## Group commit
 
 Decisions stored per second, 64 waiting at a time, without HTTP; the best of two turns of ${seconds} seconds.
