@@ -9,6 +9,7 @@ import {
   readEnvironment,
   storeEnvironment,
 } from './api/environment.ts';
+import { createQueryClient } from './api/query-client.ts';
 import { PanelLayout } from './layout/panel-layout.tsx';
 import { pages } from './pages.tsx';
 import { resources } from './resources.tsx';
@@ -22,8 +23,11 @@ import { darkTheme, lightTheme } from './theme.ts';
 export function Panel({ session }: { session: Session }) {
   const [environment, setEnvironment] = useState(readEnvironment);
   const authProvider = useMemo(() => createAuthProvider(session), [session]);
-  const dataProvider = useMemo(
-    () => createDataProvider(createCall(session, environment)),
+  const { dataProvider, queryClient } = useMemo(
+    () => ({
+      dataProvider: createDataProvider(createCall(session, environment)),
+      queryClient: createQueryClient(),
+    }),
     [session, environment],
   );
   const environmentSwitch = useMemo(
@@ -46,6 +50,7 @@ export function Panel({ session }: { session: Session }) {
         title="Trueward"
         authProvider={authProvider}
         dataProvider={dataProvider}
+        queryClient={queryClient}
         dashboard={pages.overview}
         layout={PanelLayout}
         loginPage={SignInPage}

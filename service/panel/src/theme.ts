@@ -1,4 +1,4 @@
-import type { ThemeOptions } from '@mui/material';
+import type { Theme, ThemeOptions } from '@mui/material';
 import { defaultDarkTheme, defaultLightTheme } from 'react-admin';
 
 const typography = {
@@ -28,7 +28,11 @@ const components = (
     },
   },
   MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
-  RaToolbar: { styleOverrides: { root: { backgroundColor: 'transparent' } } },
+  RaToolbar: {
+    styleOverrides: {
+      root: ({ theme }: { theme: Theme }) => ({ backgroundColor: theme.palette.background.paper }),
+    },
+  },
   // Every label is read by people who look for it: none is set in capitals.
   MuiButton: { styleOverrides: { root: { textTransform: 'none' as const, fontWeight: 600 } } },
   MuiToggleButton: { styleOverrides: { root: { textTransform: 'none' as const } } },

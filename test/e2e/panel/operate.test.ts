@@ -161,6 +161,11 @@ test('on a phone, one button and a reason stop a placement at once, and one butt
   expect(await decide()).toMatchObject({ status: 'filled' });
   const [entry] = await list<AuditEntry>('/v1/audit-entries');
   expect(entry).toMatchObject({ actor: 'owner@example.com', target_id: killSwitch?.id });
+
+  // A table is wider than a phone: it is scrolled by itself, and the page is not.
+  await page.goto(`${site.url}/panel/#/placements`);
+  await page.getByRole('link', { name: 'revive' }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
 
 test('a rule is read as a sentence, and tried on a request before it is saved', async () => {

@@ -4,10 +4,18 @@ import { EnvironmentBand } from './environment-band.tsx';
 import { PanelAppBar } from './panel-app-bar.tsx';
 import { PanelMenu } from './panel-menu.tsx';
 
+/** A table that is wider than a phone is scrolled by itself; the page is not. */
+const layoutStyle = {
+  minWidth: 0,
+  '& .RaLayout-content': { minWidth: 0 },
+  '&& .RaList-main': { minWidth: 0, maxWidth: '100%' },
+  '&& .RaList-content': { overflowX: 'auto' },
+};
+
 /** What surrounds every page. The bar stays: it says which environment this is. */
 export function PanelLayout({ children }: { children: ReactNode }) {
   return (
-    <Layout appBar={PanelAppBar} menu={PanelMenu} appBarAlwaysOn>
+    <Layout appBar={PanelAppBar} menu={PanelMenu} appBarAlwaysOn sx={layoutStyle}>
       <EnvironmentBand />
       <Suspense fallback={<Loading />}>{children}</Suspense>
     </Layout>
