@@ -160,13 +160,15 @@ it('works in the frame of a portal on another site, and opens the advertiser’s
   const game = page.frameLocator('iframe');
   await game.locator('body[data-ready]').waitFor();
   await game.locator('#play').click();
+  // The keyboard is in the ad, although browsers ignore `autofocus` in frames of other sites.
+  const focused = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
+  await game.getByRole('link').first().waitFor();
+  expect(await page.frames()[1]?.evaluate(focused)).toBeDefined();
+  await game.getByText('Your reward is on its way').first().waitFor();
+  // The reward is due: nothing waits for the player's return any more.
   const popup = page.waitForEvent('popup');
   await game.getByRole('link').first().click();
   await (await popup).close();
-  // The keyboard is in the ad, although browsers ignore `autofocus` in frames of other sites.
-  const focused = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
-  expect(await page.frames()[1]?.evaluate(focused)).toBeDefined();
-  await game.getByText('Your reward is on its way').first().waitFor();
   await game.getByRole('button', { name: 'Close ad' }).first().click();
   await game.locator('#outcome', { hasText: 'rewarded' }).waitFor();
   const allowed = await page.frames()[1]?.evaluate(() => {
