@@ -9,7 +9,6 @@ import {
   readEnvironment,
   storeEnvironment,
 } from './api/environment.ts';
-import { createQueryClient } from './api/query-client.ts';
 import { PanelLayout } from './layout/panel-layout.tsx';
 import { pages } from './pages.tsx';
 import { resources } from './resources.tsx';
@@ -23,11 +22,8 @@ import { darkTheme, lightTheme } from './theme.ts';
 export function Panel({ session }: { session: Session }) {
   const [environment, setEnvironment] = useState(readEnvironment);
   const authProvider = useMemo(() => createAuthProvider(session), [session]);
-  const { dataProvider, queryClient } = useMemo(
-    () => ({
-      dataProvider: createDataProvider(createCall(session, environment)),
-      queryClient: createQueryClient(),
-    }),
+  const dataProvider = useMemo(
+    () => createDataProvider(createCall(session, environment)),
     [session, environment],
   );
   const environmentSwitch = useMemo(
@@ -50,7 +46,6 @@ export function Panel({ session }: { session: Session }) {
         title="Trueward"
         authProvider={authProvider}
         dataProvider={dataProvider}
-        queryClient={queryClient}
         dashboard={pages.overview}
         layout={PanelLayout}
         loginPage={SignInPage}

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
-import { useDataProvider, useNotify } from 'react-admin';
+import { HttpError, useDataProvider, useNotify } from 'react-admin';
 import type { Call, CallOptions } from './call.ts';
 import type { PanelDataProvider } from './data-provider.ts';
 import { messageOf } from './problem.ts';
@@ -13,9 +13,14 @@ export function useRead<T>(path: string | undefined): UseQueryResult<T> {
   return useQuery({
     queryKey: ['read', path],
     enabled: path !== undefined,
+    retry: isWorthRetrying,
     queryFn: async ({ signal }) => (await call<T>(path ?? '', { signal })).body,
   });
 }
+
+/** What was refused is refused again; only what failed by itself is tried once more. */
+const isWorthRetrying = (failures: number, error: Error): boolean =>
+  failures < 2 && !(error instanceof HttpError && error.status < 500);
 
 interface Action<T> {
   run(path: string, options?: CallOptions): void;
