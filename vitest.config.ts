@@ -10,6 +10,8 @@ export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     restoreMocks: true,
+    // Vitest would leave one of two cores idle, and most of the time is spent waiting for an ad to end.
+    maxWorkers: 2,
     projects: [
       {
         extends: true,
@@ -50,7 +52,6 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          fileParallelism: false,
           // A fact that takes its time on a busy machine is a fact all the same.
           expect: { poll: { timeout: 20_000 } },
           testTimeout: 90_000,
