@@ -86,6 +86,8 @@ export function openStage(
   const onVisibility = () => dispatch({ type: document.hidden ? 'hidden' : 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
   window.addEventListener('focus', onVisibility);
+  // Inside the frame of a portal the focus may come back to the portal: then this says who is here.
+  window.addEventListener('pointerdown', onVisibility, true);
 
   /** Nothing that needs the player waits for ever. */
   function waitAtMost(ms: number, event: BreakEvent): void {
@@ -183,6 +185,7 @@ export function openStage(
     close() {
       document.removeEventListener('visibilitychange', onVisibility);
       window.removeEventListener('focus', onVisibility);
+      window.removeEventListener('pointerdown', onVisibility, true);
       cancelLeave?.();
       cancelCloseAfter();
       cancelWait?.();

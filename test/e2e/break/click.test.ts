@@ -67,6 +67,17 @@ it('a click opens the advertiser’s page in a new tab, counts once, and pauses 
   expect(events.filter((type) => type === 'click')).toHaveLength(1);
 });
 
+it('where the focus does not come back, as in the frame of a portal, touching the ad goes on with it', async () => {
+  await open('video');
+  await setFocus(false);
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'Learn more' }).click();
+  await (await opened).close();
+  expect(await isPaused()).toBe(true);
+  await page.locator('video').click();
+  await expect.poll(isPaused).toBe(false);
+});
+
 it('a click whose page opens behind this one interrupts the ad only for a moment', async () => {
   await open('video');
   await page.getByRole('link', { name: 'Learn more' }).click();
