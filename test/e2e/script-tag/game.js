@@ -9,11 +9,13 @@ window.trueward.push(
   (ads) => {
     window.runs += 1;
     window.ads = ads;
-    document.querySelector('#play').addEventListener('click', () => {
+    // The script may be there before the button is.
+    document.addEventListener('click', ({ target }) => {
+      if (target.id !== 'play') return;
       void ads.showRewarded('picture').then(({ outcome }) => {
         document.querySelector('#outcome').textContent = outcome;
       });
     });
-    document.body.dataset.ready = 'yes';
+    document.documentElement.dataset.ready = 'yes';
   },
 );

@@ -68,7 +68,7 @@ const expectedComplaints = ['a command that throws'];
 
 /** Plays the ad of a game's page, or of the frame that the game is in, to its confirmed reward. */
 async function earn(game: Page | FrameLocator): Promise<void> {
-  await game.locator('body[data-ready]').waitFor();
+  await game.locator('html[data-ready]').waitFor();
   await game.locator('#play').click();
   await game.getByText('Your reward is on its way').first().waitFor();
   await game.getByRole('button', { name: 'Close ad' }).first().click();
@@ -128,7 +128,7 @@ it('its attributes are options', async () => {
     'data-user-ref="player-3" data-child-directed data-consent="denied" data-locale="fr"';
   host.set('/attributes', { body: pageWith(withAttributes(attributes)) });
   await page.goto(`${host.url}/attributes`);
-  await page.locator('body[data-ready]').waitFor();
+  await page.locator('html[data-ready]').waitFor();
   const asked = page.waitForRequest(`${service.url}/v1/decisions`);
   await page.locator('#play').click();
   const request = (await asked).postDataJSON() as Record<string, unknown>;
@@ -158,7 +158,7 @@ it('works in the frame of a portal on another site, and opens the advertiser’s
   host.set('/portal', { body: `<!doctype html>${await frameOfGuide(`${host.url}/game`)}` });
   await page.goto(`${host.otherSiteUrl}/portal`);
   const game = page.frameLocator('iframe');
-  await game.locator('body[data-ready]').waitFor();
+  await game.locator('html[data-ready]').waitFor();
   await game.locator('#play').click();
   // The keyboard is in the ad, although browsers ignore `autofocus` in frames of other sites.
   const focused = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
