@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import { sdkSources } from './demo/sdk-sources.ts';
 
 const executablePath =
   process.env['CHROMIUM_PATH'] ??
@@ -12,12 +13,15 @@ export default defineConfig({
     restoreMocks: true,
     // Vitest would leave one of two cores idle, and most of the time is spent waiting for an ad to end.
     maxWorkers: 2,
+    // A fact that takes its time on a busy machine is a fact all the same.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'service/test/unit/**/*.test.ts'],
+          testTimeout: 60_000,
         },
       },
       {
@@ -52,21 +56,26 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          // A fact that takes its time on a busy machine is a fact all the same.
-          expect: { poll: { timeout: 20_000 } },
+          // After the others: these start whole browsers.
+          sequence: { groupOrder: 1 },
           testTimeout: 90_000,
           hookTimeout: 120_000,
         },
       },
       {
         extends: true,
-        optimizeDeps: { include: ['idb-keyval', 'phaser'] },
+        // The games of the guides import the SDK as a game does.
+        resolve: { alias: sdkSources },
+        optimizeDeps: { entries: ['test/browser/**/*.test.ts'], include: ['idb-keyval', 'phaser'] },
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          testTimeout: 60_000,
           browser: {
             enabled: true,
             headless: true,
+            // A page that another one covers is not seen, and ads have to be.
+            fileParallelism: false,
             screenshotFailures: false,
             instances: [{ browser: 'chromium' }],
             provider: playwright({

@@ -6,14 +6,14 @@ import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { decide, givenBack, html, image, missing, overlay, setStage, video } from './stage-set.ts';
+import { eventually } from '../../support/eventually.ts';
 
-const options = { timeout: 5000, interval: 20 };
 const shows = (selector: string) =>
-  vi.waitFor(() => {
+  eventually(() => {
     const element = overlay().shown(selector);
     if (element === undefined) throw new Error(`${selector} is not shown`);
     return element;
-  }, options);
+  });
 
 for (const [name, media] of [
   ['a video', video],
@@ -55,7 +55,7 @@ it('counts no more of a video than was played', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
   await shows('dialog');
-  await vi.waitFor(() => expect(stage.count('start')).toBe(1), options);
+  await eventually(() => expect(stage.count('start')).toBe(1));
   const element = document.querySelector('video');
   if (element) element.currentTime = 2.5;
   await running;
@@ -71,7 +71,7 @@ it('asks before a reward is lost, goes on when the player stays, and tells a dis
   expect(document.querySelector('video')?.paused).toBe(true);
   await userEvent.click(await shows('.ask .main'));
   expect(overlay().shown('.ask')).toBeUndefined();
-  await vi.waitFor(() => expect(document.querySelector('video')?.paused).toBe(false), options);
+  await eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
   await userEvent.keyboard('{Escape}');
   await userEvent.click(await shows('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
@@ -147,7 +147,7 @@ it('gives up an HTML creative that never says that it is ready', async () => {
   const stage = setStage();
   const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 400 });
   expect(result.outcome).toBe('timeout');
-  await vi.waitFor(() => expect(stage.isGivenBack()).toEqual(givenBack), options);
+  await eventually(() => expect(stage.isGivenBack()).toEqual(givenBack));
   expect(stage.log).toEqual([]);
 });
 
@@ -195,7 +195,7 @@ it('ends at once when it is aborted in the middle', async () => {
   const stage = setStage();
   const controller = new AbortController();
   const running = stage.run(decide(video), { signal: controller.signal });
-  await vi.waitFor(() => expect(stage.count('start')).toBe(1), options);
+  await eventually(() => expect(stage.count('start')).toBe(1));
   controller.abort();
   expect((await running).outcome).toBe('aborted');
   expect(stage.isGivenBack()).toEqual(givenBack);
@@ -263,7 +263,7 @@ it('does not let Escape take the ad away, however often it is hit', async () => 
 it('pauses while the page is hidden, and counts nothing meanwhile', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
-  await vi.waitFor(() => expect(stage.count('start')).toBe(1), options);
+  await eventually(() => expect(stage.count('start')).toBe(1));
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
   document.dispatchEvent(new Event('visibilitychange'));
   expect(document.querySelector('video')?.paused).toBe(true);

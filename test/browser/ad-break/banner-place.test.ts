@@ -1,10 +1,11 @@
-import { beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { showBanner } from '../../../src/ad-break/show-banner.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { decide, html, image, missing } from './stage-set.ts';
+import { eventually } from '../../support/eventually.ts';
 
 let place: HTMLElement;
 let events: string[];
@@ -64,14 +65,14 @@ it('takes a banner away that fails later, and tells it', async () => {
     ),
   );
   expect(result.outcome).toBe('completed');
-  await vi.waitFor(() => expect(events).toContain('close'), { timeout: 5000 });
+  await eventually(() => expect(events).toContain('close'));
   expect(events.filter((type) => type === 'error')).toHaveLength(1);
   expect(place.childNodes).toHaveLength(0);
 });
 
 it('is seen, and is gone when it is removed', async () => {
   expect((await showMedia(image)).outcome).toBe('completed');
-  await vi.waitFor(() => expect(events).toEqual(['start', 'impression']), { timeout: 5000 });
+  await eventually(() => expect(events).toEqual(['start', 'impression']));
   leave.abort();
   expect(place.childNodes).toHaveLength(0);
   expect(events).toEqual(['start', 'impression', 'close']);

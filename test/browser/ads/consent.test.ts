@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
 import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
 import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const requests: DecisionRequest[] = [];
 const sent: string[] = [];
@@ -64,13 +65,13 @@ function openTcfDialogue() {
   };
 }
 
-const known = () => vi.waitFor(() => expect(ads?.canShow('revive').reason).not.toBe('not_ready'));
+const known = () => eventually(() => expect(ads?.canShow('revive').reason).not.toBe('not_ready'));
 
 describe('the consent of the page', () => {
   it('lets nothing be sent, and nothing touch the game, before the player has chosen', async () => {
     const dialogue = openTcfDialogue();
     const { canShow, mountBanner, preload, showRewarded } = start({ consent: 'page' });
-    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialogue.listeners.size).toBe(1));
     expect(canShow('revive')).toEqual({ available: false, reason: 'not_ready' });
     expect(await preload('revive')).toEqual({ available: false, reason: 'not_ready' });
     const opened = vi.fn();
@@ -91,7 +92,7 @@ describe('the consent of the page', () => {
   ] as const)('tells the service what TCF says: purposes %j are %s', async (purposes, status) => {
     const dialogue = openTcfDialogue();
     start({ consent: 'page' });
-    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialogue.listeners.size).toBe(1));
     dialogue.choose([...purposes]);
     expect((await ads?.preload('revive'))?.available).toBe(true);
     expect(requests[0]?.consent).toEqual({ status, tcf_string: 'CPtcf' });
@@ -101,7 +102,7 @@ describe('the consent of the page', () => {
     start({ consent: 'page' });
     expect(ads?.canShow('revive').reason).toBe('not_ready');
     const dialogue = openTcfDialogue();
-    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialogue.listeners.size).toBe(1));
     dialogue.choose([1, 2, 7]);
     await known();
   });
@@ -131,7 +132,7 @@ describe('the consent of the page', () => {
   it('takes what was preloaded away when the player changes it, and tells both times', async () => {
     const dialogue = openTcfDialogue();
     start({ consent: 'page' });
-    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialogue.listeners.size).toBe(1));
     const changed = vi.fn();
     ads?.on('change', changed);
     dialogue.choose([1, 2, 7]);
@@ -146,14 +147,14 @@ describe('the consent of the page', () => {
   it('is left alone once the game has said it, and when the SDK is destroyed', async () => {
     const dialogue = openTcfDialogue();
     start({ consent: 'page' });
-    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialogue.listeners.size).toBe(1));
     ads?.setConsent({ status: 'denied' });
     expect(dialogue.listeners.size).toBe(0);
     await ads?.preload('revive');
     expect(requests[0]?.consent).toEqual({ status: 'denied' });
     ads?.destroy();
     start({ consent: 'page' });
-    await vi.waitFor(() => expect(dialogue.listeners.size).toBe(1));
+    await eventually(() => expect(dialogue.listeners.size).toBe(1));
     ads?.destroy();
     expect(dialogue.listeners.size).toBe(0);
   });

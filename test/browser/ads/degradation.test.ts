@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const undo: (() => void)[] = [];
 afterEach(() => undo.splice(0).forEach((step) => step()));
@@ -41,7 +42,7 @@ it.each(parts)('earns and hands over a reward without %s', async (_name, take, s
   ads.on('reward', rewarded);
   const { decisionId, outcome } = await ads.showRewarded('revive');
   expect(outcome).toBe('rewarded');
-  await vi.waitFor(() => expect(rewarded).toHaveBeenCalledTimes(1), { timeout: 5_000 });
+  await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
   expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
   expect(ads.diagnostics().outbox.storage).toBe(storage);
 });

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
 import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
@@ -16,7 +17,7 @@ it('ends a preload that has a signal of its own, on terms that have changed sinc
     },
   });
   const preloaded = ads.preload('revive', { signal: new AbortController().signal });
-  await vi.waitFor(() => expect(asked).toHaveBeenCalled());
+  await eventually(() => expect(asked).toHaveBeenCalled());
   ads.setConsent({ status: 'denied' });
   ads.destroy();
   expect(asked.mock.calls[0]?.[0].aborted).toBe(true);
@@ -42,6 +43,6 @@ it('keeps a completion when the game destroys the SDK as the ad closes', async (
   expect(outcome).toBe('pending');
   const rewarded = vi.fn();
   start().on('reward', rewarded);
-  await vi.waitFor(() => expect(rewarded).toHaveBeenCalled(), { timeout: 5_000 });
+  await eventually(() => expect(rewarded).toHaveBeenCalled());
   expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
 });

@@ -3,6 +3,7 @@ import { mountBanner } from '../../../src/creative/banner.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { decide, image } from '../ad-break/stage-set.ts';
+import { eventually } from '../../support/eventually.ts';
 
 async function mount(clickUrl?: string, top = '0px') {
   const slot = document.createElement('div');
@@ -19,7 +20,7 @@ async function mount(clickUrl?: string, top = '0px') {
 
 it('tells once that a banner was seen for a second, and leaves nothing when it is removed', async () => {
   const { hooks, remove, slot } = await mount('https://advertiser.test/');
-  await vi.waitFor(() => expect(hooks.viewed).toHaveBeenCalled(), { timeout: 5000 });
+  await eventually(() => expect(hooks.viewed).toHaveBeenCalled());
   expect(hooks.painted).toHaveBeenCalledTimes(1);
   expect(hooks.viewed).toHaveBeenCalledTimes(1);
   expect(hooks.viewed.mock.calls[0]?.[0].ratio).toBeGreaterThanOrEqual(0.5);
@@ -31,10 +32,10 @@ it('tells once that a banner was seen for a second, and leaves nothing when it i
 
 it('does not count a banner below the fold, and counts it when it is scrolled to', async () => {
   const { hooks, remove, slot } = await mount(undefined, '4000px');
-  await vi.waitFor(() => expect(hooks.painted).toHaveBeenCalled(), { timeout: 5000 });
+  await eventually(() => expect(hooks.painted).toHaveBeenCalled());
   const seenAt = performance.now();
   slot.scrollIntoView();
-  await vi.waitFor(() => expect(hooks.viewed).toHaveBeenCalled(), { timeout: 5000 });
+  await eventually(() => expect(hooks.viewed).toHaveBeenCalled());
   expect(performance.now() - seenAt).toBeGreaterThanOrEqual(990);
   remove();
 });

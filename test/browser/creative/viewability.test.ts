@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import { watchViewability, type Visibility } from '../../../src/creative/viewability.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const requiredMs = 400;
-const patient = { timeout: 3000, interval: 20 };
 let ad: HTMLElement;
 let seen: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
 let end: () => void = () => {};
@@ -38,7 +38,7 @@ afterEach(() => {
 
 it('counts an ad that nothing hides, once', async () => {
   watch();
-  await vi.waitFor(() => expect(seen).toHaveBeenCalled(), patient);
+  await eventually(() => expect(seen).toHaveBeenCalled());
   expect(seen.mock.calls[0]?.[0].ratio).toBe(1);
   expect(seen.mock.calls[0]?.[0].ms).toBeGreaterThanOrEqual(requiredMs);
   await longEnough();
@@ -54,7 +54,7 @@ it.each([
   await longEnough();
   expect(seen).not.toHaveBeenCalled();
   covering.remove();
-  await vi.waitFor(() => expect(seen).toHaveBeenCalled(), patient);
+  await eventually(() => expect(seen).toHaveBeenCalled());
 });
 
 it.each([
@@ -66,13 +66,13 @@ it.each([
   await longEnough();
   expect(seen).not.toHaveBeenCalled();
   ad.style.left = '0';
-  await vi.waitFor(() => expect(seen).toHaveBeenCalled(), patient);
+  await eventually(() => expect(seen).toHaveBeenCalled());
 });
 
 it('counts an ad of which half is on the screen', async () => {
   ad.style.left = '-90px';
   watch();
-  await vi.waitFor(() => expect(seen).toHaveBeenCalled(), patient);
+  await eventually(() => expect(seen).toHaveBeenCalled());
   expect(seen.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
@@ -88,6 +88,6 @@ it('begins again when the page was hidden or the video stood still', async () =>
   vi.restoreAllMocks();
   const shownAt = performance.now();
   document.dispatchEvent(new Event('visibilitychange'));
-  await vi.waitFor(() => expect(seen).toHaveBeenCalled(), patient);
+  await eventually(() => expect(seen).toHaveBeenCalled());
   expect(performance.now() - shownAt).toBeGreaterThanOrEqual(requiredMs - 5);
 });

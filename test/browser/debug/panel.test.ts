@@ -1,6 +1,7 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { createAds } from '../../../src/index.ts';
 import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const panel = () => document.querySelector<HTMLElement>('[data-trueward="debug"]');
 const text = () => panel()?.shadowRoot?.querySelector('details')?.textContent ?? '';
@@ -31,7 +32,7 @@ it('tells of the last break, of requests and why they came out so, of the queue 
   await ads.showRewarded('revive');
   await ads.showRewarded('double-coins');
   ads.debug();
-  await vi.waitFor(() => expect(text()).toContain('no_candidates'));
+  await eventually(() => expect(text()).toContain('no_candidates'));
   expect(text()).toContain('not_approved');
   expect(text()).toContain('double-coins');
   // The break that was refused is the last one.
@@ -39,20 +40,20 @@ it('tells of the last break, of requests and why they came out so, of the queue 
   await ads.showRewarded('revive');
   // The game has not waited for the storage, so its steps and the stored events mix.
   for (const step of ['begin', 'open', 'start', 'complete', 'released', 'rewarded'])
-    await vi.waitFor(() => expect(text()).toContain(`ms${step}`));
+    await eventually(() => expect(text()).toContain(`ms${step}`));
   expect(panel()?.matches(':popover-open')).toBe(true);
   ads.destroy();
-  await vi.waitFor(() => expect(panel()).toBeNull());
+  await eventually(() => expect(panel()).toBeNull());
 });
 
 it('opens by the address, closes when it is called again, and leaves nothing', async () => {
   history.replaceState(null, '', '?trueward-debug');
   const { ads } = start();
-  await vi.waitFor(() => expect(panel()).not.toBeNull());
+  await eventually(() => expect(panel()).not.toBeNull());
   ads.debug();
-  await vi.waitFor(() => expect(panel()).toBeNull());
+  await eventually(() => expect(panel()).toBeNull());
   ads.debug();
-  await vi.waitFor(() => expect(panel()).not.toBeNull());
+  await eventually(() => expect(panel()).not.toBeNull());
   ads.destroy();
-  await vi.waitFor(() => expect(panel()).toBeNull());
+  await eventually(() => expect(panel()).toBeNull());
 });

@@ -6,10 +6,9 @@ import { freshKey, picture, stubService, type StubService } from '../../support/
 import { overlay } from '../ad-break/stage-set.ts';
 import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
+import { eventually } from '../../support/eventually.ts';
 
 // The same faults through every driver: whatever happens to an ad, the game goes on and is told once.
-
-const patient = { timeout: 10_000, interval: 20 };
 
 describe.each(games)('With $name', ({ start }) => {
   let service: StubService;
@@ -48,7 +47,7 @@ describe.each(games)('With $name', ({ start }) => {
 
   async function expectGivenBack(): Promise<void> {
     const before = game.frames();
-    await vi.waitFor(() => expect(game.frames()).toBeGreaterThan(before), patient);
+    await eventually(() => expect(game.frames()).toBeGreaterThan(before));
     expect(document.querySelector('body > :not(canvas, div:has(canvas))')).toBeNull();
     expect(document.activeElement).toBe(game.canvas);
   }
@@ -59,7 +58,7 @@ describe.each(games)('With $name', ({ start }) => {
     await expectHeld();
     expect((await running).outcome).toBe('rewarded');
     await expectGivenBack();
-    await vi.waitFor(() => expect(rewards).toHaveLength(1), patient);
+    await eventually(() => expect(rewards).toHaveLength(1));
     expect(rewards[0]).toMatchObject({ placement: 'revive', reward: { amount: 50 } });
     await frames(5);
     expect(rewards).toHaveLength(1);
@@ -121,7 +120,7 @@ describe.each(games)('With $name', ({ start }) => {
     const running = game.ads.showRewarded('revive');
     await shown();
     const press = async (selector: string) => {
-      await vi.waitFor(() => expect(overlay().shown(selector)).toBeDefined(), patient);
+      await eventually(() => expect(overlay().shown(selector)).toBeDefined());
       const button = overlay().shown(selector);
       if (button) await userEvent.click(button);
     };
@@ -163,7 +162,7 @@ describe.each(games)('With $name', ({ start }) => {
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: fail, onClose: fail });
     expect(outcome).toBe('rewarded');
     await expectGivenBack();
-    await vi.waitFor(() => expect(rewards).toHaveLength(1), patient);
+    await eventually(() => expect(rewards).toHaveLength(1));
     stop.abort();
     expect(surfaced).toHaveLength(2);
   });

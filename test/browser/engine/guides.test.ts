@@ -6,6 +6,7 @@ import phaserGuide from '../../../docs/phaser.md?raw';
 import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
 import { type Play, startGame as startPhaserGame } from '../phaser/guide-game.ts';
 import { startGame as startCanvasGame } from '../../../demo/examples/canvas-game.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const { phaserSource = '', canvasSource = '' } = Object.fromEntries(
   Object.entries(
@@ -16,7 +17,6 @@ const { phaserSource = '', canvasSource = '' } = Object.fromEntries(
     }),
   ).map(([path, text]) => [path.includes('phaser') ? 'phaserSource' : 'canvasSource', text]),
 );
-const patient = { timeout: 10_000, interval: 20 };
 let service: StubService;
 
 beforeEach(() => {
@@ -57,17 +57,16 @@ it.each([
 it('the game of the Phaser guide gives coins for an ad', async () => {
   const game = startPhaserGame(options());
   clean.push(() => game.destroy(true));
-  await vi.waitFor(
-    () => expect(document.querySelector('canvas button')?.textContent).toBe('Watch an ad'),
-    patient,
+  await eventually(() =>
+    expect(document.querySelector('canvas button')?.textContent).toBe('Watch an ad'),
   );
   const scene = game.scene.getScenes(true)[0] as Play;
   await userEvent.click(game.canvas, { position: { x: 180, y: 120 } });
-  await vi.waitFor(() => expect(scene.coins).toBe(50), patient);
+  await eventually(() => expect(scene.coins).toBe(50));
   const runs = vi.fn();
   scene.events.on('create', runs);
   await scene.die();
-  await vi.waitFor(() => expect(runs).toHaveBeenCalledOnce(), patient);
+  await eventually(() => expect(runs).toHaveBeenCalledOnce());
 });
 
 it('the game of the canvas guide stands still during an ad, and gives coins for it', async () => {
@@ -79,7 +78,7 @@ it('the game of the canvas guide stands still during an ad, and gives coins for 
   const write = vi.spyOn(context, 'fillText');
   const ads = startCanvasGame(canvas, options());
   clean.push(() => ads.destroy());
-  await vi.waitFor(() => expect(write).toHaveBeenCalled(), patient);
+  await eventually(() => expect(write).toHaveBeenCalled());
   const shown = new Promise<void>((resolve) => {
     ads.on('start', () => {
       write.mockClear();
@@ -90,5 +89,5 @@ it('the game of the canvas guide stands still during an ad, and gives coins for 
   await shown;
   expect(write).not.toHaveBeenCalled();
   expect((await running).outcome).toBe('rewarded');
-  await vi.waitFor(() => expect(write).toHaveBeenCalledWith('Coins: 50', 16, 24), patient);
+  await eventually(() => expect(write).toHaveBeenCalledWith('Coins: 50', 16, 24));
 });

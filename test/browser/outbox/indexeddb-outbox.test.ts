@@ -10,6 +10,7 @@ import { browserPageLifecycle } from '../../../src/platform/page-lifecycle.ts';
 import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { adEvent, eventService, type EventService } from '../../support/event-service.ts';
+import { eventually } from '../../support/eventually.ts';
 
 let name: string;
 let service: EventService;
@@ -33,8 +34,7 @@ function openTab(parts: Partial<OutboxParts> = {}): Outbox {
   open.push(outbox);
   return outbox;
 }
-const arrived = (count: number) =>
-  vi.waitFor(() => expect(service.counted).toHaveLength(count), { timeout: 5_000, interval: 5 });
+const arrived = (count: number) => eventually(() => expect(service.counted).toHaveLength(count));
 const stored = async (): Promise<number> => {
   const store = createIndexedDbStore({ name, clock: systemClock });
   const records = await store.read(-1, 1e6);
@@ -107,14 +107,14 @@ test('what was stored survives the page and is sent by the next one, with the sa
   service.faults.push(down);
   const outbox = openTab();
   await Promise.all([outbox.enqueue(adEvent('start')), outbox.enqueue(adEvent('complete'))]);
-  await vi.waitFor(() => expect(service.requests).toHaveLength(1));
+  await eventually(() => expect(service.requests).toHaveLength(1));
   outbox.destroy();
   expect(await stored()).toBe(1);
   openTab();
   await arrived(2);
   const [lost, sent] = service.requests.map(({ batch }) => batch.events.map(({ id }) => id));
   expect(sent).toEqual(lost);
-  await vi.waitFor(async () => expect(await stored()).toBe(0));
+  await eventually(async () => expect(await stored()).toBe(0));
 });
 
 test('of two tabs one sends for both, and the other takes over when it is gone', async () => {
@@ -137,13 +137,13 @@ test('drains thousands of stored events, each once and in order', async () => {
   service.faults.push(down);
   const outbox = openTab();
   await outbox.enqueue(adEvent());
-  await vi.waitFor(() => expect(service.requests).toHaveLength(1));
+  await eventually(() => expect(service.requests).toHaveLength(1));
   for (let burst = 0; burst < 30; burst++)
     await Promise.all(Array.from({ length: 100 }, () => outbox.enqueue(adEvent('midpoint'))));
   outbox.destroy();
   service.requests.length = 0;
   openTab();
-  await vi.waitFor(() => expect(service.counted).toHaveLength(3_001), { timeout: 10_000 });
+  await eventually(() => expect(service.counted).toHaveLength(3_001));
   const ids = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
   expect(new Set(ids).size).toBe(3_001);
   expect(ids).toHaveLength(3_001);

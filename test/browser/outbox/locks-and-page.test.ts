@@ -3,6 +3,7 @@ import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
 import { browserPageLifecycle, type PageMoment } from '../../../src/platform/page-lifecycle.ts';
 import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
+import { eventually } from '../../support/eventually.ts';
 
 test('a lock has one holder, and goes to the next one when it is given back', async () => {
   const name = newRandomId();
@@ -10,11 +11,11 @@ test('a lock has one holder, and goes to the next one when it is given back', as
   const [first, second, third] = [1, 2, 3].map((tab) =>
     browserLocks().acquire(name, () => began.push(tab)),
   );
-  await vi.waitFor(() => expect(began).toEqual([1]));
+  await eventually(() => expect(began).toEqual([1]));
   second?.();
   first?.();
   first?.();
-  await vi.waitFor(() => expect(began).toEqual([1, 3]));
+  await eventually(() => expect(began).toEqual([1, 3]));
   third?.();
   // Waits for ever if someone still held it.
   expect(await navigator.locks.request(name, () => 'free')).toBe('free');
@@ -28,7 +29,7 @@ test('where the browser has no locks, or refuses them, every tab goes ahead', as
   for (const locks of [browserLocks(), browserLocks(refusing)]) {
     const began = vi.fn();
     locks.acquire('any', began);
-    await vi.waitFor(() => expect(began).toHaveBeenCalledOnce());
+    await eventually(() => expect(began).toHaveBeenCalledOnce());
   }
 });
 

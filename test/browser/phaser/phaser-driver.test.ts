@@ -1,5 +1,5 @@
 import type * as Phaser from 'phaser';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import {
@@ -11,6 +11,7 @@ import {
   resetHidden,
   setHidden,
 } from './phaser-games.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const arrowRight = 39;
 
@@ -157,13 +158,13 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ path }) => {
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     // Only after a gesture may a page be heard.
     await userEvent.click(game.canvas);
-    await vi.waitFor(() => expect(context.state).toBe('running'), { timeout: 5000 });
+    await eventually(() => expect(context.state).toBe('running'));
     const release = phaserDriver(game).hold();
     await context.suspend();
     await frames(3);
     expect(context.state).toBe('suspended');
     release();
-    await vi.waitFor(() => expect(context.state).toBe('running'), { timeout: 5000 });
+    await eventually(() => expect(context.state).toBe('running'));
   });
 
   it('lets a tween and a timer go on where they were', async () => {
@@ -239,7 +240,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ path }) => {
     await boot();
     scene.input.on('pointerup', () => scene.scale.startFullscreen());
     await userEvent.click(game.canvas);
-    await vi.waitFor(() => expect(document.fullscreenElement).not.toBeNull(), { timeout: 5000 });
+    await eventually(() => expect(document.fullscreenElement).not.toBeNull());
     const release = phaserDriver(game).hold();
     const dialog = document.body.appendChild(document.createElement('dialog'));
     dialog.textContent = 'Ad';

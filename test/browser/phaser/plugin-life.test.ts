@@ -7,8 +7,8 @@ import {
 } from '../../../src/phaser/index.ts';
 import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
 import { bootGame, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+import { eventually } from '../../support/eventually.ts';
 
-const patient = { timeout: 10_000, interval: 20 };
 const serviceUrl = 'https://ads.test';
 
 describe.each(phaserVersions)('In Phaser $version', ({ path }) => {
@@ -56,7 +56,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ path }) => {
       scene.events.on('update', () => inStep && (inStep = false));
       scene.ads.on('reward', () => void order.push(`reward ${inStep ? 'in a step' : 'elsewhere'}`));
       await scene.ads.showRewarded('revive');
-      await vi.waitFor(() => expect(order).toEqual(['reward in a step']), patient);
+      await eventually(() => expect(order).toEqual(['reward in a step']));
     });
 
     it('calls handlers with their context, once where that is asked for, and not after off()', async () => {

@@ -1,5 +1,5 @@
 import type * as Phaser from 'phaser';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import type { ShowResult } from '../../../src/outcome.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
@@ -11,8 +11,7 @@ import {
   phaserVersions,
   type RunningGame,
 } from './phaser-games.ts';
-
-const patient = { timeout: 10_000, interval: 20 };
+import { eventually } from '../../support/eventually.ts';
 
 describe.each(phaserVersions)('The button in Phaser $version', ({ path }) => {
   let library: typeof Phaser;
@@ -47,7 +46,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ path }) => {
     });
   const element = () => running.game.canvas.querySelector('button');
   const says = (text: string | RegExp) =>
-    vi.waitFor(() => expect(element()?.textContent).toMatch(text), patient);
+    eventually(() => expect(element()?.textContent).toMatch(text));
   const drawnText = (button: Phaser.GameObjects.Container) =>
     (button.list[1] as Phaser.GameObjects.Text).text;
 
@@ -66,7 +65,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ path }) => {
     await says('Watch an ad');
     await nextStep(running.game);
     await userEvent.click(running.game.canvas);
-    await vi.waitFor(() => expect(results).toHaveLength(1), patient);
+    await eventually(() => expect(results).toHaveLength(1));
     expect(results[0]?.outcome).toBe('rewarded');
     await says('Watch an ad');
     expect(service.asked).toEqual(['revive', 'revive']);
@@ -84,7 +83,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ path }) => {
       running.scene.input.keyboard?.on('keydown', () => (heard += 1));
       await userEvent.keyboard(key);
       expect(heard).toBe(0);
-      await vi.waitFor(() => expect(results[0]?.outcome).toBe('rewarded'), patient);
+      await eventually(() => expect(results[0]?.outcome).toBe('rewarded'));
       expect(document.activeElement).toBe(element());
     },
   );
@@ -145,7 +144,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ path }) => {
     add();
     await says('Watch an ad');
     scene.scene.restart();
-    await vi.waitFor(() => expect(listeners()).toBe(0), patient);
+    await eventually(() => expect(listeners()).toBe(0));
     add();
     await says('Watch an ad');
     expect(listeners()).toBe(1);

@@ -12,6 +12,7 @@ import { deferred } from '../../support/deferred.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { testNetwork, testPage } from '../../support/ports.ts';
+import { eventually } from '../../support/eventually.ts';
 
 let name: string;
 const open: Rewards[] = [];
@@ -82,7 +83,7 @@ test('hands an earned reward over once, and remembers that over a reload', async
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'pending' }]);
   await rewards.settle([earned('dec_1')]);
   await rewards.settle([earned('dec_1')]);
-  await vi.waitFor(async () => expect(await rewards.list()).toEqual([]));
+  await eventually(async () => expect(await rewards.list()).toEqual([]));
   const reward = { type: 'coins', amount: 10 };
   expect(got).toEqual([{ decisionId: 'dec_1', placement: 'revive', reward, receipt: 'jws' }]);
   rewards.destroy();
@@ -100,7 +101,7 @@ test('a decision that is shown again, as one of the game’s own server can be, 
   for (let shows = 1; shows <= 2; shows += 1) {
     await watch(rewards, 'dec_1');
     await rewards.settle([earned('dec_1')]);
-    await vi.waitFor(async () => expect(await rewards.list()).toEqual([]));
+    await eventually(async () => expect(await rewards.list()).toEqual([]));
   }
   expect(await rewards.confirmation('dec_1', 0)).toMatchObject({ state: 'earned' });
   expect(got).toEqual(['dec_1']);
@@ -113,10 +114,10 @@ test('a reward whose handler is at work while the SDK is destroyed counts as tak
   rewards.onReward(first);
   await watch(rewards, 'dec_1');
   await rewards.settle([earned('dec_1')]);
-  await vi.waitFor(() => expect(first).toHaveBeenCalled());
+  await eventually(() => expect(first).toHaveBeenCalled());
   rewards.destroy();
   saving.resolve();
-  await vi.waitFor(async () => expect(await openTab().rewards.list()).toEqual([]));
+  await eventually(async () => expect(await openTab().rewards.list()).toEqual([]));
 });
 
 test('a reward whose tab died before it knew of it is handed over by the tab that hears of it', async () => {
@@ -128,7 +129,7 @@ test('a reward whose tab died before it knew of it is handed over by the tab tha
   await dying.rewards.track(decision('dec_1'));
   dying.rewards.destroy();
   await rewards.settle([earned('dec_1')]);
-  await vi.waitFor(() => expect(got.map(({ decisionId }) => decisionId)).toEqual(['dec_1']));
+  await eventually(() => expect(got.map(({ decisionId }) => decisionId)).toEqual(['dec_1']));
 });
 
 test('a reward that waits for a frame while the SDK is destroyed goes to the next one at once', async () => {
@@ -141,7 +142,7 @@ test('a reward that waits for a frame while the SDK is destroyed goes to the nex
   rewards.destroy();
   const second = vi.fn();
   openTab().rewards.onReward(second);
-  await vi.waitFor(() => expect(second).toHaveBeenCalled(), { timeout: 3_000 });
+  await eventually(() => expect(second).toHaveBeenCalled());
 });
 
 test('a reward that was earned before any handler came is handed over after a reload', async () => {
@@ -163,17 +164,17 @@ test('calls a handler that threw again after a pause, and then no more', async (
   });
   await watch(rewards, 'dec_1');
   await rewards.settle([earned('dec_1')]);
-  await vi.waitFor(() => expect(rewards.diagnostics().handlerErrors).toBe(1));
+  await eventually(() => expect(rewards.diagnostics().handlerErrors).toBe(1));
   expect(rewards.diagnostics()).toMatchObject({
     undelivered: 1,
     lastError: 'Error: the save failed',
     storage: 'indexeddb',
   });
-  await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(999);
   expect(calls).toBe(1);
   await clock.advance(1);
-  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(calls).toBe(2);
   expect(clock.timers()).toBe(0);
 });
@@ -189,7 +190,7 @@ test('waits for the promise of a handler, and keeps the order', async () => {
   await watch(rewards, 'dec_1');
   await watch(rewards, 'dec_2');
   await rewards.settle([earned('dec_1'), earned('dec_2')]);
-  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(log).toEqual(['dec_1 begins', 'dec_1 ends', 'dec_2 begins', 'dec_2 ends']);
 });
 
@@ -204,10 +205,10 @@ test('a handler that fails does not hold up later rewards', async () => {
   await watch(rewards, 'dec_1');
   await watch(rewards, 'dec_2');
   await rewards.settle([earned('dec_1'), earned('dec_2')]);
-  await vi.waitFor(() => expect(got).toEqual(['dec_2']));
-  await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  await eventually(() => expect(got).toEqual(['dec_2']));
+  await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_000);
-  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(got).toEqual(['dec_2', 'dec_1']);
 });
 
@@ -223,16 +224,16 @@ test('a handler that does not settle holds up nothing, and is not called again i
   await watch(rewards, 'dec_1');
   await watch(rewards, 'dec_2');
   await rewards.settle([earned('dec_1'), earned('dec_2')]);
-  await vi.waitFor(() => expect(got).toEqual(['dec_1']));
+  await eventually(() => expect(got).toEqual(['dec_1']));
   await clock.advance(claimMs);
-  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(1));
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(1));
   expect(got).toEqual(['dec_1', 'dec_2']);
   page.tell('visible');
   await rewards.list();
   await clock.advance(3_600_000);
   expect(got).toEqual(['dec_1', 'dec_2']);
   saved.resolve();
-  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(clock.timers()).toBe(0);
 });
 
@@ -253,7 +254,7 @@ test('a reward whose tab died while handing it over goes to another tab after it
   const heir = openTab(clock);
   let got = 0;
   heir.rewards.onReward(() => void (got = clock.now()));
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await clock.advance(1_000);
     expect(got).toBeGreaterThanOrEqual(claimedAt + claimMs);
   });
@@ -268,7 +269,7 @@ test('a reward is not given again and again where the database can be read but n
   });
   const got: string[] = [];
   rewards.onReward(({ decisionId }) => void got.push(decisionId));
-  await vi.waitFor(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
   expect(rewards.diagnostics().storage).toBe('memory');
   await rewards.list();
   expect(await rewards.list()).toEqual([]);
@@ -284,7 +285,7 @@ test('a reward that is due stays so while no handler is there', async () => {
   const off = rewards.onReward(() => undefined);
   await watch(rewards, 'dec_1');
   await rewards.settle([earned('dec_1')]);
-  await vi.waitFor(() => expect(frames).toHaveLength(1));
+  await eventually(() => expect(frames).toHaveLength(1));
   off();
   frames.forEach((frame) => frame());
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
@@ -306,7 +307,7 @@ test('two tabs never hand over the same reward', async () => {
     first.rewards.settle([earned('dec_1')]),
     second.rewards.settle([earned('dec_1')]),
   ]);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     expect(await first.rewards.list()).toEqual([]);
     expect(await second.rewards.list()).toEqual([]);
   });
@@ -320,16 +321,16 @@ test('a hidden tab, which gets no frames, leaves the reward to a visible one', a
   first.rewards.onReward(() => void got.push('first'));
   await watch(first.rewards, 'dec_1');
   await first.rewards.settle([earned('dec_1')]);
-  await vi.waitFor(() => expect(first.frames).toHaveLength(1));
+  await eventually(() => expect(first.frames).toHaveLength(1));
   const second = openTab();
   second.rewards.onReward(() => void got.push('second'));
   await second.rewards.list();
   first.page.tell('hidden');
   second.page.tell('visible');
-  await vi.waitFor(() => expect(got).toEqual(['second']));
+  await eventually(() => expect(got).toEqual(['second']));
   first.frames.forEach((frame) => frame());
   first.page.tell('visible');
-  await vi.waitFor(async () => expect(await first.rewards.list()).toEqual([]));
+  await eventually(async () => expect(await first.rewards.list()).toEqual([]));
   expect(got).toEqual(['second']);
 });
 
@@ -355,15 +356,15 @@ test('asks the service with waiting requests, backs off, and stops when nothing 
   answers.push({ kind: 'ok', body: earned('dec_1') });
   await watch(rewards, 'dec_1');
   await clock.advance(1_500);
-  await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  await eventually(() => expect(clock.timers()).toBe(1));
   expect(asked).toMatchObject([{ id: 'dec_1', waitS: 25 }]);
   await clock.advance(1_000);
-  await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  await eventually(() => expect(clock.timers()).toBe(1));
   expect(asked).toHaveLength(2);
   await clock.advance(11_999);
   expect(asked).toHaveLength(2);
   await clock.advance(1);
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 1 }),
   );
   expect(asked).toHaveLength(3);
@@ -379,13 +380,13 @@ test('a grant that arrives hours later is still handed over, by a page that stay
   for (let hour = 0; hour < 5; hour++) {
     answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
     await clock.advance(3_600_000);
-    await vi.waitFor(() => expect(clock.timers()).toBe(1));
+    await eventually(() => expect(clock.timers()).toBe(1));
   }
   expect(handed).toEqual([]);
   expect(rewards.diagnostics().pending).toBe(1);
   answers.unshift({ kind: 'ok', body: earned('dec_1') });
   await clock.advance(3_600_000);
-  await vi.waitFor(() => expect(handed).toMatchObject([{ decisionId: 'dec_1' }]));
+  await eventually(() => expect(handed).toMatchObject([{ decisionId: 'dec_1' }]));
 });
 
 test('a waiting request ends when the answer came another way', async () => {
@@ -406,8 +407,8 @@ test('after a reload, what was pending is asked for again', async () => {
   const { rewards, answers } = openTab(clock);
   answers.push({ kind: 'ok', body: earned('dec_1') });
   const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
-  await vi.waitFor(() => expect(rewards.diagnostics().pending).toBe(1));
-  await vi.waitFor(() => expect(clock.timers()).toBe(1));
+  await eventually(() => expect(rewards.diagnostics().pending).toBe(1));
+  await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_500);
   expect(await handed).toMatchObject({ decisionId: 'dec_1' });
 });
@@ -473,7 +474,7 @@ test('destroy leaves no timer behind while a handler is at work', async () => {
   rewards.onReward(handler);
   await watch(rewards, 'dec_1');
   await rewards.settle([earned('dec_1')]);
-  await vi.waitFor(() => expect(handler).toHaveBeenCalled());
+  await eventually(() => expect(handler).toHaveBeenCalled());
   rewards.destroy();
   expect(clock.timers()).toBe(0);
   saving.resolve();
