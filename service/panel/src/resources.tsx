@@ -19,7 +19,7 @@ import { KeyCreate, KeyEdit, KeyList } from './key/keys.tsx';
 import { KillSwitchPage } from './kill-switch/kill-switch-page.tsx';
 import { PlacementCreate, PlacementEdit, PlacementList } from './placement/placements.tsx';
 import { PolicyCreate, PolicyEdit, PolicyList } from './policy/policies.tsx';
-import { ShowPage } from './shared/resource-pages.tsx';
+import { ShowPage } from './common/resource-pages.tsx';
 import { UserCreate, UserEdit, UserList } from './user/users.tsx';
 import { WebhookCreate, WebhookEdit, WebhookList, WebhookShow } from './webhook/webhooks.tsx';
 

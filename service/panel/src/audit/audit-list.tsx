@@ -1,9 +1,9 @@
 import { Box } from '@mui/material';
 import type { AuditEntry } from '@trueward/protocol/wire';
 import { DataTable, List, TextInput } from 'react-admin';
-import { NothingYet } from '../shared/nothing-yet.tsx';
-import { TimeColumn } from '../shared/columns.tsx';
-import { inWords } from '../shared/status-chip.tsx';
+import { NothingYet } from '../common/nothing-yet.tsx';
+import { TimeColumn } from '../common/columns.tsx';
+import { inWords } from '../common/status-chip.tsx';
 import { differences } from './differences.ts';
 
 const filters = [

@@ -8,11 +8,11 @@ import {
   SelectInput,
   TextInput,
 } from 'react-admin';
-import { CategoriesInput } from '../shared/categories-input.tsx';
-import { words } from '../shared/choices.ts';
-import { StatusColumn } from '../shared/columns.tsx';
-import { NameColumn } from '../shared/name-column.tsx';
-import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { CategoriesInput } from '../common/categories-input.tsx';
+import { words } from '../common/choices.ts';
+import { StatusColumn } from '../common/columns.tsx';
+import { NameColumn } from '../common/name-column.tsx';
+import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 import { EditedCreativePreview } from './edited-creative-preview.tsx';
 import { MediaInput } from './media-input.tsx';
 

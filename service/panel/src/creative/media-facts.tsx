@@ -1,6 +1,6 @@
 import { Link } from '@mui/material';
 import type { Media } from '@trueward/protocol/wire';
-import { Facts } from '../shared/facts.tsx';
+import { Facts } from '../common/facts.tsx';
 
 /** The media of a creative, in words. */
 export function MediaFacts({ media }: { media: Media }) {

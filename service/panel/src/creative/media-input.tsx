@@ -6,7 +6,7 @@ import { required, useInput } from 'react-admin';
 import { messageOf } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
-import { Facts } from '../shared/facts.tsx';
+import { Facts } from '../common/facts.tsx';
 import { type FoundMedia, inBytes, toMedia } from './found-media.ts';
 import { MediaFacts } from './media-facts.tsx';
 

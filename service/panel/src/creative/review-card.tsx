@@ -5,9 +5,9 @@ import type { Page } from '../api/cursors.ts';
 import { query } from '../api/resources.ts';
 import { useRead } from '../api/use-call.ts';
 import { CreativePreview } from '../preview/creative-preview.tsx';
-import { Facts } from '../shared/facts.tsx';
-import { PanelCard } from '../shared/panel-card.tsx';
-import { TimeText } from '../shared/time-text.tsx';
+import { Facts } from '../common/facts.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
+import { TimeText } from '../common/time-text.tsx';
 import { previousVersion } from './previous-version.ts';
 import { ReviewForm } from './review-form.tsx';
 

@@ -1,7 +1,7 @@
 import { Alert, Box, Typography } from '@mui/material';
 import type { Creative } from '@trueward/protocol/wire';
 import { Loading, useCanAccess, useGetList } from 'react-admin';
-import { Page } from '../shared/page.tsx';
+import { Page } from '../common/page.tsx';
 import { ReviewCard } from './review-card.tsx';
 
 /** Every creative that waits for a review, oldest first. */

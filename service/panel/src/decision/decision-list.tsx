@@ -13,10 +13,10 @@ import {
 import { type FormEvent, useState } from 'react';
 import { useGetList } from 'react-admin';
 import { Link as RouterLink, useNavigate } from 'react-router';
-import { Page } from '../shared/page.tsx';
-import { PanelCard } from '../shared/panel-card.tsx';
-import { inWords, StatusChip } from '../shared/status-chip.tsx';
-import { TimeText } from '../shared/time-text.tsx';
+import { Page } from '../common/page.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
+import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time-text.tsx';
 import type { StoredDecision } from './stored-decision.ts';
 
 /** Looks a decision up by its id, or among the newest. */

@@ -1,8 +1,8 @@
 import { Alert, Box, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material';
 import type { Decision } from '@trueward/protocol/wire';
-import { Facts } from '../shared/facts.tsx';
-import { inWords, StatusChip } from '../shared/status-chip.tsx';
-import { TimeText } from '../shared/time-text.tsx';
+import { Facts } from '../common/facts.tsx';
+import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time-text.tsx';
 
 interface Props {
   decision: Partial<Decision>;

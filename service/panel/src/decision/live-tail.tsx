@@ -1,9 +1,9 @@
 import { Alert, Box, Button, Link, Typography } from '@mui/material';
 import { useEffect, useState } from 'react';
 import { Link as RouterLink } from 'react-router';
-import { Page } from '../shared/page.tsx';
-import { inWords, StatusChip } from '../shared/status-chip.tsx';
-import { TimeText } from '../shared/time-text.tsx';
+import { Page } from '../common/page.tsx';
+import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time-text.tsx';
 import { addLine, readLine, type TailLine } from './tail-line.ts';
 
 /** What games ask for and report in the sandbox, as it arrives. */

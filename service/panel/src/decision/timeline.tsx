@@ -1,6 +1,6 @@
 import { Box, Typography } from '@mui/material';
-import { inWords, StatusChip } from '../shared/status-chip.tsx';
-import { TimeText } from '../shared/time-text.tsx';
+import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time-text.tsx';
 import type { StoredEvent } from './stored-decision.ts';
 
 interface Props {

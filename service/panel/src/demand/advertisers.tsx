@@ -1,7 +1,7 @@
 import { DataTable, required, TextInput } from 'react-admin';
-import { CategoriesInput } from '../shared/categories-input.tsx';
-import { NameColumn } from '../shared/name-column.tsx';
-import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { CategoriesInput } from '../common/categories-input.tsx';
+import { NameColumn } from '../common/name-column.tsx';
+import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 
 export const AdvertiserList = () => (
   <ListPage>

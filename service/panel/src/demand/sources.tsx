@@ -6,10 +6,10 @@ import {
   SelectInput,
   TextInput,
 } from 'react-admin';
-import { statusChoices, words } from '../shared/choices.ts';
-import { StatusColumn } from '../shared/columns.tsx';
-import { NameColumn } from '../shared/name-column.tsx';
-import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { statusChoices, words } from '../common/choices.ts';
+import { StatusColumn } from '../common/columns.tsx';
+import { NameColumn } from '../common/name-column.tsx';
+import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 
 export const SourceList = () => (
   <ListPage>

@@ -9,11 +9,11 @@ import {
   SelectInput,
   TextInput,
 } from 'react-admin';
-import { statusChoices } from '../shared/choices.ts';
-import { StatusColumn } from '../shared/columns.tsx';
-import { PlacementsInput } from '../shared/placements-input.tsx';
-import { NameColumn } from '../shared/name-column.tsx';
-import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { statusChoices } from '../common/choices.ts';
+import { StatusColumn } from '../common/columns.tsx';
+import { PlacementsInput } from '../common/placements-input.tsx';
+import { NameColumn } from '../common/name-column.tsx';
+import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 import { HouseAdPreview } from './house-ad-preview.tsx';
 
 export const HouseAdList = () => (

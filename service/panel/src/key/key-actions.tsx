@@ -3,8 +3,8 @@ import type { ApiKey } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { Confirm, EditButton, useCanAccess, useRecordContext } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
-import { OverlapDialog } from '../shared/overlap-dialog.tsx';
-import { ShownOnce } from '../shared/shown-once.tsx';
+import { OverlapDialog } from '../common/overlap-dialog.tsx';
+import { ShownOnce } from '../common/shown-once.tsx';
 import { keyAdvice } from './key-advice.ts';
 import { isRevoked } from './key-state.ts';
 

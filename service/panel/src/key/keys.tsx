@@ -14,9 +14,9 @@ import {
   TopToolbar,
   useRedirect,
 } from 'react-admin';
-import { TimeColumn } from '../shared/columns.tsx';
-import { EditPage } from '../shared/resource-pages.tsx';
-import { ShownOnce } from '../shared/shown-once.tsx';
+import { TimeColumn } from '../common/columns.tsx';
+import { EditPage } from '../common/resource-pages.tsx';
+import { ShownOnce } from '../common/shown-once.tsx';
 import { KeyActions } from './key-actions.tsx';
 import { keyAdvice } from './key-advice.ts';
 import { keyState } from './key-state.ts';

@@ -1,7 +1,7 @@
 import { Alert } from '@mui/material';
 import type { ApiKey } from '@trueward/protocol/wire';
 import { useGetList } from 'react-admin';
-import { TimeText } from '../shared/time-text.tsx';
+import { TimeText } from '../common/time-text.tsx';
 import { isRevoked } from './key-state.ts';
 
 /** Secret keys that still work although a web page has sent them. */

@@ -2,7 +2,7 @@ import { Alert, Box, TextField, Typography } from '@mui/material';
 import type { KillSwitch } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { Loading, useCanAccess, useGetList } from 'react-admin';
-import { Page } from '../shared/page.tsx';
+import { Page } from '../common/page.tsx';
 import { KillTargetRow } from './kill-target-row.tsx';
 import { type KillTarget, killTargets } from './kill-targets.ts';
 import { StopDialog } from './stop-dialog.tsx';

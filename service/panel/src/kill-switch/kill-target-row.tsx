@@ -1,6 +1,6 @@
 import { Button, Card, CardContent, Typography } from '@mui/material';
 import type { KillSwitch } from '@trueward/protocol/wire';
-import { TimeText } from '../shared/time-text.tsx';
+import { TimeText } from '../common/time-text.tsx';
 import type { KillTarget } from './kill-targets.ts';
 import { useEffectTime } from './use-effect-time.ts';
 

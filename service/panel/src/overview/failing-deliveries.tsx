@@ -6,8 +6,8 @@ import { Link as RouterLink } from 'react-router';
 import type { Page } from '../api/cursors.ts';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
-import { PanelCard } from '../shared/panel-card.tsx';
-import { TimeText } from '../shared/time-text.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
+import { TimeText } from '../common/time-text.tsx';
 
 const mostShown = 5;
 

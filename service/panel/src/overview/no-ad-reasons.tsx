@@ -1,7 +1,7 @@
 import { Box, LinearProgress, Typography } from '@mui/material';
 import type { ReportRow } from '@trueward/protocol/wire';
-import { PanelCard } from '../shared/panel-card.tsx';
-import { inWords } from '../shared/status-chip.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
+import { inWords } from '../common/status-chip.tsx';
 import { reasonsForNoAd } from './figures.ts';
 
 /** Why players got no ad, the commonest reason first. */

@@ -1,8 +1,8 @@
 import { Alert, Box, FormControlLabel, Switch } from '@mui/material';
 import { lazy, Suspense, useState } from 'react';
 import { Loading } from 'react-admin';
-import { ChoiceField } from '../shared/choice-field.tsx';
-import { Page } from '../shared/page.tsx';
+import { ChoiceField } from '../common/choice-field.tsx';
+import { Page } from '../common/page.tsx';
 import { DownloadCsv } from './download-csv.tsx';
 import { FailingDeliveries } from './failing-deliveries.tsx';
 import { FigureTiles } from './figure-tiles.tsx';

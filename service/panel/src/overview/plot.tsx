@@ -9,7 +9,7 @@ import {
   XAxis,
   YAxis,
 } from 'recharts';
-import { PanelCard } from '../shared/panel-card.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
 import type { Figures, Point } from './figures.ts';
 import { PlotTable } from './plot-table.tsx';
 

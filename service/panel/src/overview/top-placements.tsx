@@ -1,6 +1,6 @@
 import { Box, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material';
 import type { ReportRow } from '@trueward/protocol/wire';
-import { PanelCard } from '../shared/panel-card.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
 import { byGroup } from './figures.ts';
 
 const mostShown = 10;

@@ -7,10 +7,10 @@ import {
   SelectInput,
   TextInput,
 } from 'react-admin';
-import { StatusColumn } from '../shared/columns.tsx';
-import { statusChoices, words } from '../shared/choices.ts';
-import { NameColumn } from '../shared/name-column.tsx';
-import { CreatePage, EditPage, ListPage } from '../shared/resource-pages.tsx';
+import { StatusColumn } from '../common/columns.tsx';
+import { statusChoices, words } from '../common/choices.ts';
+import { NameColumn } from '../common/name-column.tsx';
+import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 
 export function PlacementList() {
   return (

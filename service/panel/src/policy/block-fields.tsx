@@ -5,7 +5,7 @@ import {
   ReferenceArrayInput,
   TextArrayInput,
 } from 'react-admin';
-import { mediaFormatChoices } from '../shared/choices.ts';
+import { mediaFormatChoices } from '../common/choices.ts';
 import { groupStyle } from './condition-fields.tsx';
 
 /** What a policy blocks. */

@@ -1,6 +1,6 @@
 import { Box, Typography } from '@mui/material';
 import { AutocompleteArrayInput, NullableBooleanInput, TextArrayInput } from 'react-admin';
-import { deviceChoices } from '../shared/choices.ts';
+import { deviceChoices } from '../common/choices.ts';
 
 const hours = Array.from({ length: 24 }, (_value, hour) => ({ id: hour, name: `${hour}:00` }));
 

@@ -1,6 +1,6 @@
 import type { Policy } from '@trueward/protocol/wire';
 import { useWatch } from 'react-hook-form';
-import { PanelCard } from '../shared/panel-card.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
 import { policyOf } from './policy-form.ts';
 import { TryRequest } from './try-request.tsx';
 

@@ -1,5 +1,5 @@
-import { Page } from '../shared/page.tsx';
-import { PanelCard } from '../shared/panel-card.tsx';
+import { Page } from '../common/page.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
 import { TryRequest } from './try-request.tsx';
 
 /** Asks what the service would decide, by the code that decides. */

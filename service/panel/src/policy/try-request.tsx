@@ -3,7 +3,7 @@ import type { Decision, Policy } from '@trueward/protocol/wire';
 import { type ReactNode, useState } from 'react';
 import { useAction } from '../api/use-call.ts';
 import { DecisionSummary } from '../decision/decision-summary.tsx';
-import { usePlacementNames } from '../shared/placements-input.tsx';
+import { usePlacementNames } from '../common/placements-input.tsx';
 import { emptyRequest, type TriedRequest, toRequest } from './tried-request.ts';
 
 interface Tried {

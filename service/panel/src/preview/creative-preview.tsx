@@ -1,6 +1,6 @@
 import { Box, useMediaQuery } from '@mui/material';
 import type { Creative, Placement } from '@trueward/protocol/wire';
-import { PanelCard } from '../shared/panel-card.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
 import { PreviewFrame } from './preview-frame.tsx';
 import { previewSizes } from './preview-message.ts';
 

@@ -3,9 +3,9 @@ import { useEffect, useState } from 'react';
 import { Form, minLength, PasswordInput, required, useNotify } from 'react-admin';
 import { messageOf } from '../api/problem.ts';
 import type { Passwords, Session, SessionInfo } from '../session/session.ts';
-import { Facts } from '../shared/facts.tsx';
-import { Page } from '../shared/page.tsx';
-import { PanelCard } from '../shared/panel-card.tsx';
+import { Facts } from '../common/facts.tsx';
+import { Page } from '../common/page.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
 import { OneTimeCodes } from './one-time-codes.tsx';
 
 /** The password and the one-time codes of whoever is signed in. */

@@ -2,7 +2,7 @@ import { Button } from '@mui/material';
 import { useState } from 'react';
 import { useRecordContext } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
-import { ShownOnce } from '../shared/shown-once.tsx';
+import { ShownOnce } from '../common/shown-once.tsx';
 import { linkAdvice } from './link-advice.ts';
 
 /** A new one-time link, for who has lost the password, the codes or the first link. */

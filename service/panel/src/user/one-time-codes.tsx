@@ -2,7 +2,7 @@ import { Button, Link, Typography } from '@mui/material';
 import { useState } from 'react';
 import { Form, PasswordInput, required, TextInput } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
-import { CopyText } from '../shared/copy-text.tsx';
+import { CopyText } from '../common/copy-text.tsx';
 
 const address = '/panel/api/account/codes';
 

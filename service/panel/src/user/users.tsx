@@ -10,10 +10,10 @@ import {
   useRedirect,
 } from 'react-admin';
 import { roles } from '../session/roles.ts';
-import { TimeColumn } from '../shared/columns.tsx';
-import { NameColumn } from '../shared/name-column.tsx';
-import { EditPage, ListPage } from '../shared/resource-pages.tsx';
-import { ShownOnce } from '../shared/shown-once.tsx';
+import { TimeColumn } from '../common/columns.tsx';
+import { NameColumn } from '../common/name-column.tsx';
+import { EditPage, ListPage } from '../common/resource-pages.tsx';
+import { ShownOnce } from '../common/shown-once.tsx';
 import { linkAdvice } from './link-advice.ts';
 import { NewLink } from './new-link.tsx';
 

@@ -2,9 +2,9 @@ import { Box, Button, Typography } from '@mui/material';
 import type { Delivery, Webhook } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { Loading, useGetList, useRecordContext } from 'react-admin';
-import { words } from '../shared/choices.ts';
-import { ChoiceField } from '../shared/choice-field.tsx';
-import { PanelCard } from '../shared/panel-card.tsx';
+import { words } from '../common/choices.ts';
+import { ChoiceField } from '../common/choice-field.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
 import { DeliveryDetails } from './delivery-details.tsx';
 
 const perPage = 20;

@@ -1,8 +1,8 @@
 import { Box, Button, Typography } from '@mui/material';
 import type { Delivery } from '@trueward/protocol/wire';
 import { useAction } from '../api/use-call.ts';
-import { StatusChip } from '../shared/status-chip.tsx';
-import { TimeText } from '../shared/time-text.tsx';
+import { StatusChip } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time-text.tsx';
 
 interface Props {
   delivery: Delivery;

@@ -4,11 +4,11 @@ import { useState } from 'react';
 import { useCanAccess, useRecordContext } from 'react-admin';
 import { query } from '../api/resources.ts';
 import { useAction } from '../api/use-call.ts';
-import { ChoiceField } from '../shared/choice-field.tsx';
-import { words } from '../shared/choices.ts';
-import { OverlapDialog } from '../shared/overlap-dialog.tsx';
-import { PanelCard } from '../shared/panel-card.tsx';
-import { ShownOnce } from '../shared/shown-once.tsx';
+import { ChoiceField } from '../common/choice-field.tsx';
+import { words } from '../common/choices.ts';
+import { OverlapDialog } from '../common/overlap-dialog.tsx';
+import { PanelCard } from '../common/panel-card.tsx';
+import { ShownOnce } from '../common/shown-once.tsx';
 import { secretAdvice } from './secret-advice.ts';
 import { WebhookHealth } from './webhook-health.tsx';
 

@@ -13,11 +13,11 @@ import {
   TextInput,
   useRedirect,
 } from 'react-admin';
-import { eventChoices, words } from '../shared/choices.ts';
-import { StatusColumn } from '../shared/columns.tsx';
-import { NameColumn } from '../shared/name-column.tsx';
-import { EditToolbar, ListPage, ShownRecord } from '../shared/resource-pages.tsx';
-import { ShownOnce } from '../shared/shown-once.tsx';
+import { eventChoices, words } from '../common/choices.ts';
+import { StatusColumn } from '../common/columns.tsx';
+import { NameColumn } from '../common/name-column.tsx';
+import { EditToolbar, ListPage, ShownRecord } from '../common/resource-pages.tsx';
+import { ShownOnce } from '../common/shown-once.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { secretAdvice } from './secret-advice.ts';
 import { WebhookActions } from './webhook-actions.tsx';
