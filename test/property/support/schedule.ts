@@ -184,13 +184,14 @@ function expectation(
   kill: Window,
   beside: boolean,
 ): Track['expected'] {
-  const { behaviour, placement, preloadedMs } = plan;
+  const { behaviour, latencyMs, placement } = plan;
   if (isCheat(plan)) {
     const first = (type: AdEvent['type']) =>
       Math.min(...happenings.flatMap((each) => (each.type === type ? each.sentMs : [])));
     const startTold = behaviour !== 'backdated' && first('start') < first('complete');
     // The time for an ad has passed since the decision, and nothing says that it was not watched.
-    return preloadedMs >= 4_000 && !startTold ? 'either' : 'not earned';
+    const passedMs = first('complete') + latencyMs - decideMs;
+    return passedMs >= 4_000 && !startTold ? 'either' : 'not earned';
   }
   if (behaviour !== 'honest' && behaviour !== 'offline') return 'not earned';
   if (placement === 'double-coins' && kill.toMs > kill.fromMs) {
