@@ -106,7 +106,6 @@ it('shows an end card with a link, counts its click once, and ends when it is cl
 
 it('offers no link that would run script', async () => {
   const stage = setStage();
-  // eslint-disable-next-line no-script-url
   const running = stage.run(decide(image, {}, 'javascript:alert(1)'));
   await shows('dialog');
   expect(overlay().root?.querySelector('a')).toBeNull();
