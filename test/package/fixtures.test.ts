@@ -128,7 +128,12 @@ it('Phaser’s own Vite template shows an ad on the development server, too', as
   const server = spawn(
     process.execPath,
     [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],
-    { cwd: join(installed.project, 'phaser-template'), stdio: ['ignore', 'pipe', 'inherit'] },
+    {
+      cwd: join(installed.project, 'phaser-template'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+      // Where CI is set, Vite writes the port of its address in bold.
+      env: { ...process.env, NO_COLOR: '1' },
+    },
   );
   try {
     await page.goto(`${await addressIn(server)}?${site.query}`);
