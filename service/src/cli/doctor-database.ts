@@ -5,7 +5,7 @@ import { bad, type Finding, good, odd } from './finding.ts';
 import { checkMasterKey } from './import.ts';
 import type { Workplace } from './with-database.ts';
 
-/** Leases and expiries compare times of several machines. */
+/** Expiries compare times of several machines. */
 const mostClockDifferenceMs = 2_000;
 /** Deliveries are attempted within a second of being due. */
 const overdue = '5 minutes';

@@ -17,6 +17,12 @@ const iso = (ms: number): string => new Date(ms).toISOString();
 /** So many failures in a row make an endpoint suspect. */
 const suspectAfter = 5;
 
+/*
+ * When a delivery is due and until when it is leased is told by the clock of the database alone:
+ * those of the processes may differ by more than a lease. `now()` and not `clock_timestamp()`, which
+ * no distributed engine takes in a condition of a change.
+ */
+
 /**
  * The next deliveries, at most `perWebhook` of each endpoint, so that a slow one does not fill the
  * list. A suspect endpoint gets one at a time (a half-open circuit): the probe either brings it
@@ -24,7 +30,6 @@ const suspectAfter = 5;
  */
 export async function readDue(
   queries: Queries,
-  nowMs: number,
   perWebhook: number,
   limit: number,
 ): Promise<DueDelivery[]> {
@@ -33,24 +38,25 @@ export async function readDue(
       FROM (
         SELECT account_id, webhook_id, d.id, d.event_id, d.environment, d.attempt, d.next_at,
           row_number() OVER (PARTITION BY account_id, webhook_id ORDER BY next_at, id) AS place,
-          f.attempts >= $4 AS suspect
+          f.attempts >= $3 AS suspect
         FROM deliveries d LEFT JOIN webhook_failures f USING (account_id, webhook_id)
-        WHERE state = 'pending' AND next_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
+        WHERE state = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
       ) AS due
-      WHERE place <= $2 AND (suspect IS NOT TRUE OR place = 1 AND NOT EXISTS (
+      WHERE place <= $1 AND (suspect IS NOT TRUE OR place = 1 AND NOT EXISTS (
         SELECT 1 FROM deliveries b WHERE b.account_id = due.account_id AND b.webhook_id = due.webhook_id
-          AND b.state = 'pending' AND b.lease_until > $1))
-      ORDER BY next_at, id LIMIT $3`,
-    [iso(nowMs), perWebhook, limit, suspectAfter],
+          AND b.state = 'pending' AND b.lease_until > now()))
+      ORDER BY next_at, id LIMIT $2`,
+    [perWebhook, limit, suspectAfter],
   );
 }
 
-/** When the next delivery is due that is not under way, in unix milliseconds. */
+/** In how many milliseconds the next delivery is due that is not under way; below 0: it is overdue. */
 export async function readNextDue(queries: Queries): Promise<number | undefined> {
-  const [row] = await queries.query<{ at: Date | null }>(
-    `SELECT min(greatest(next_at, coalesce(lease_until, next_at))) AS at FROM deliveries WHERE state = 'pending'`,
+  const [row] = await queries.query<{ ms: number | null }>(
+    `SELECT extract(epoch FROM min(greatest(next_at, coalesce(lease_until, next_at))) - now())::float8 * 1000 AS ms
+      FROM deliveries WHERE state = 'pending'`,
   );
-  return row?.at?.getTime();
+  return row?.ms ?? undefined;
 }
 
 /**
@@ -60,14 +66,13 @@ export async function readNextDue(queries: Queries): Promise<number | undefined>
 export async function claim(
   queries: Queries,
   delivery: DueDelivery,
-  nowMs: number,
   leaseMs: number,
 ): Promise<boolean> {
   const rows = await queries.query(
-    `UPDATE deliveries SET lease_until = $4
-      WHERE account_id = $1 AND id = $2 AND attempt = $3 AND state = 'pending' AND (lease_until IS NULL OR lease_until <= $5)
+    `UPDATE deliveries SET lease_until = now() + $4::float8 * interval '1 millisecond'
+      WHERE account_id = $1 AND id = $2 AND attempt = $3 AND state = 'pending' AND (lease_until IS NULL OR lease_until <= now())
       RETURNING id`,
-    [delivery.accountId, delivery.id, delivery.attempt, iso(nowMs + leaseMs), iso(nowMs)],
+    [delivery.accountId, delivery.id, delivery.attempt, leaseMs],
   );
   return rows.length > 0;
 }
@@ -85,8 +90,8 @@ export async function releaseAll(queries: Queries): Promise<void> {
   await queries.query('UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL');
 }
 
-/** What follows from an attempt: delivered, given up, or when to try again (unix milliseconds). */
-export type Next = { state: 'delivered' | 'failed' } | { state: 'pending'; nextAtMs: number };
+/** What follows from an attempt: delivered, given up, or to be tried again in `delayMs`. */
+export type Next = { state: 'delivered' | 'failed' } | { state: 'pending'; delayMs: number };
 
 /** Stores an attempt and what follows from it. */
 export async function recordAttempt(
@@ -111,7 +116,8 @@ export async function recordAttempt(
     ],
   );
   await queries.query(
-    `UPDATE deliveries SET state = $4, attempt = $5, lease_until = NULL, next_at = coalesce($6::timestamptz, next_at)
+    `UPDATE deliveries SET state = $4, attempt = $5, lease_until = NULL, 
+        next_at = coalesce(now() + $6::float8 * interval '1 millisecond', next_at)
       WHERE account_id = $1 AND id = $2 AND attempt = $3`,
     [
       delivery.accountId,
@@ -119,7 +125,7 @@ export async function recordAttempt(
       delivery.attempt,
       next.state,
       attempt,
-      next.state === 'pending' ? iso(next.nextAtMs) : null,
+      next.state === 'pending' ? next.delayMs : null,
     ],
   );
 }

@@ -50,7 +50,7 @@ const pollMs = 1_000;
 
 /** Delivers what is due until it is stopped. Several processes may do so on one database. */
 export function startDispatcher(parts: Parts): Dispatcher {
-  const { database, clock, log } = parts;
+  const { database, log } = parts;
   const running = new Map<string, { webhookId: string; done: Promise<void> }>();
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -58,13 +58,13 @@ export function startDispatcher(parts: Parts): Dispatcher {
   let again = false;
 
   const startDue = async (): Promise<void> => {
-    const due = await readDue(database, clock.nowMs(), perWebhook, 100);
+    const due = await readDue(database, perWebhook, 100);
     for (const delivery of due) {
       const busy = [...running.values()].filter(
         ({ webhookId }) => webhookId === delivery.webhookId,
       ).length;
       if (stopping.signal.aborted || busy >= perWebhook || running.has(delivery.id)) continue;
-      if (!(await claim(database, delivery, clock.nowMs(), leaseMs))) continue;
+      if (!(await claim(database, delivery, leaseMs))) continue;
       const done = deliver(parts, delivery, stopping.signal)
         .catch((error: unknown) =>
           log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be recorded'),
@@ -75,10 +75,8 @@ export function startDispatcher(parts: Parts): Dispatcher {
         });
       running.set(delivery.id, { webhookId: delivery.webhookId, done });
     }
-    const nextMs = await readNextDue(database);
-    schedule(
-      nextMs === undefined ? pollMs : Math.min(Math.max(nextMs - clock.nowMs(), 20), pollMs),
-    );
+    const nextInMs = (await readNextDue(database)) ?? pollMs;
+    schedule(Math.min(Math.max(nextInMs, 20), pollMs));
   };
 
   const schedule = (delayMs: number): void => {
@@ -144,7 +142,7 @@ async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSigna
     ? await send({ ...parcel, body: parts.openBody(event.body) }, stopping)
     : { startedAtMs: clock.nowMs(), latencyMs: 0, error: 'the event could not be read' };
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
-  const next = follow(result, delivery.attempt + 1, clock.nowMs(), parts.random());
+  const next = follow(result, delivery.attempt + 1, parts.random());
   parts.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
   const failing = await database.transaction(async (queries) => {
     await recordAttempt(queries, delivery, result, next);
@@ -155,10 +153,8 @@ async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSigna
 }
 
 /** What follows from an attempt: anything but 2xx has failed. */
-function follow({ status }: AttemptResult, attempts: number, nowMs: number, random: number): Next {
+function follow({ status }: AttemptResult, attempts: number, random: number): Next {
   if (status !== undefined && status >= 200 && status < 300) return { state: 'delivered' };
   const delayMs = status === 410 ? undefined : retryDelayMs(attempts, random);
-  return delayMs === undefined
-    ? { state: 'failed' }
-    : { state: 'pending', nextAtMs: nowMs + delayMs };
+  return delayMs === undefined ? { state: 'failed' } : { state: 'pending', delayMs };
 }

@@ -60,7 +60,7 @@ export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): W
     if (deliveries.length === 0) return;
     await queries.query(
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-        SELECT $1, id, $2, event_id, webhook_id, 'pending', 0, $3, $3
+        SELECT $1, id, $2, event_id, webhook_id, 'pending', 0, now(), $3
         FROM jsonb_to_recordset($4::text::jsonb) AS row(id text, event_id text, webhook_id text)`,
       [scope.accountId, scope.environment, now, JSON.stringify(deliveries)],
     );

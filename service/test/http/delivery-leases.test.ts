@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Webhook } from '@trueward/protocol/wire';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { Database } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
+import { startDispatcher } from '../../src/webhook/dispatcher.ts';
+import { copyEmptyDatabase } from '../empty-database.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
+let database: Database;
+beforeAll(async () => {
+  await copyEmptyDatabase(join(folder, 'database'));
+  database = await openPGlite(join(folder, 'database'), () => undefined);
+  await migrate(database);
+});
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const hourMs = 3_600_000;
+const webhook: Webhook = {
+  id: 'whk_1',
+  url: 'https://receiver.test/',
+  events: ['decision.rewarded'],
+  status: 'enabled',
+  environment: 'live',
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+};
+
+/** Resolves when `wanted` rounds have looked for deliveries that are due. */
+function countRounds(wanted: number): { watched: Database; done: Promise<void> } {
+  let rounds = 0;
+  let announce: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => (announce = resolve));
+  const query: Database['query'] = async <T>(text: string, params?: readonly unknown[]) => {
+    const rows = await database.query<T>(text, params);
+    // The last statement of a round.
+    if (text.includes('min(greatest(') && ++rounds === wanted) announce();
+    return rows;
+  };
+  return { watched: { ...database, query }, done };
+}
+
+test('a delivery under way is nobody else’s, whatever their clock says', async () => {
+  const sent: string[] = [];
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  let begun: () => void = () => undefined;
+  const firstSent = new Promise<void>((resolve) => (begun = resolve));
+  const start = (name: string, aheadMs: number, on: Database) =>
+    startDispatcher({
+      database: on,
+      clock: { nowMs: () => systemClock.nowMs() + aheadMs },
+      log: pino({ level: 'silent' }),
+      async send() {
+        sent.push(name);
+        begun();
+        await answered;
+        return { startedAtMs: systemClock.nowMs(), latencyMs: 1, status: 200 };
+      },
+      findWebhook: async () => webhook,
+      openBody: (stored) => stored,
+      readSecrets: async () => [],
+      onAttempt: () => undefined,
+      disable: async () => undefined,
+      development: false,
+      random: () => 0.5,
+    });
+  await database.query(
+    `INSERT INTO webhook_events (account_id, id, environment, type, body, created_at)
+      VALUES ('acc_1', 'evt_1', 'live', 'decision.rewarded', '{}', now())`,
+  );
+  await database.query(
+    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
+      VALUES ('acc_1', 'dlv_1', 'live', 'evt_1', 'whk_1', 'pending', 0, now(), now())`,
+  );
+
+  const right = start('right', 0, database);
+  await firstSent;
+  const [ahead, behind] = [countRounds(2), countRounds(2)];
+  const others = [start('ahead', hourMs, ahead.watched), start('behind', -hourMs, behind.watched)];
+  await Promise.all([ahead.done, behind.done]);
+  answer();
+  await Promise.all([right, ...others].map((one) => one.stop()));
+  expect(sent).toEqual(['right']);
+
+  // One whose clock is behind delivers what is due all the same.
+  await database.query(
+    `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
+  );
+  const after = countRounds(2);
+  const late = start('behind', -hourMs, after.watched);
+  await after.done;
+  await late.stop();
+  expect(sent).toEqual(['right', 'behind']);
+});
