@@ -5,7 +5,7 @@ import { initial } from './migrations/0001-initial.ts';
 import { operators } from './migrations/0010-operators.ts';
 import { traffic } from './migrations/0020-traffic.ts';
 import { panel } from './migrations/0030-panel.ts';
-import { partitions } from './migrations/0040-partitions.ts';
+import { upkeep } from './migrations/0040-upkeep.ts';
 
 interface Migration {
   /** With `breaking` in it where versions that do not know it cannot go on. */
@@ -19,7 +19,7 @@ interface Applied {
 }
 
 /** In order; a migration that has been released never changes again. */
-const migrations: readonly Migration[] = [initial, operators, traffic, panel, partitions];
+const migrations: readonly Migration[] = [initial, operators, traffic, panel, upkeep];
 
 export interface MigrateOptions {
   onApply?(name: string): void;

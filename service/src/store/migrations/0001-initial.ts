@@ -1,6 +1,11 @@
 /**
  * Every primary key begins with `account_id`, and there is no other unique index, so that the
  * tables can be spread over several machines by account.
+ *
+ * Decisions and their events are in partitions of one week, which are dropped as a whole when they
+ * are too old. An id begins with its time, so the id itself says in which partition its row is: an
+ * event is beside its decision, where it is found to be there already. Ids compare by their bytes
+ * (`COLLATE "C"`); by the rules of a language it costs ten times as much.
  */
 export const initial = {
   name: '0001-initial',
@@ -51,7 +56,7 @@ export const initial = {
 
     `CREATE TABLE decisions (
       account_id text NOT NULL,
-      id text NOT NULL,
+      id text COLLATE "C" NOT NULL,
       environment text NOT NULL,
       status text NOT NULL,
       reason text,
@@ -63,7 +68,7 @@ export const initial = {
       source_id text,
       house_ad_id text,
       user_ref text,
-      viewer text,
+      viewer text COLLATE "C",
       custom_data text,
       reward jsonb,
       required_ms integer,
@@ -78,12 +83,13 @@ export const initial = {
       reward_reason text,
       receipt text,
       settled_at timestamptz,
-      PRIMARY KEY (account_id, id))`,
-    `CREATE INDEX decisions_served ON decisions (account_id, environment, viewer, placement, served_at)
-      WHERE served_at IS NOT NULL`,
-    `CREATE INDEX decisions_watched ON decisions (account_id, environment, viewer, watch_to)
-      WHERE watch_to IS NOT NULL`,
-    `CREATE INDEX decisions_pending ON decisions (account_id, late_at) WHERE reward_state = 'pending'`,
+      PRIMARY KEY (account_id, id)) PARTITION BY RANGE (id)`,
+    // For whatever is of a week that has no partition: nothing is ever refused for want of one.
+    'CREATE TABLE decisions_other PARTITION OF decisions DEFAULT',
+    // The environment is part of what a viewer is made of.
+    'CREATE INDEX decisions_served ON decisions (viewer, placement, served_at) WHERE served_at IS NOT NULL',
+    'CREATE INDEX decisions_watched ON decisions (viewer, watch_to) WHERE watch_to IS NOT NULL',
+    `CREATE INDEX decisions_pending ON decisions (late_at) WHERE reward_state = 'pending'`,
 
     // One row per user and environment: whoever grants a reward to the user holds it meanwhile.
     `CREATE TABLE viewers (
@@ -95,8 +101,8 @@ export const initial = {
 
     `CREATE TABLE ad_events (
       account_id text NOT NULL,
-      decision_id text NOT NULL,
-      id text NOT NULL,
+      decision_id text COLLATE "C" NOT NULL,
+      id text COLLATE "C" NOT NULL,
       type text NOT NULL,
       occurred_at timestamptz NOT NULL,
       received_at timestamptz NOT NULL,
@@ -105,7 +111,8 @@ export const initial = {
       visible_ratio double precision,
       visible_ms integer,
       detail text,
-      PRIMARY KEY (account_id, decision_id, id))`,
+      PRIMARY KEY (account_id, decision_id, id)) PARTITION BY RANGE (decision_id)`,
+    'CREATE TABLE ad_events_other PARTITION OF ad_events DEFAULT',
 
     `CREATE TABLE webhook_events (
       account_id text NOT NULL,

@@ -4,7 +4,6 @@ export const traffic = {
   statements: [
     `ALTER TABLE decisions ADD COLUMN invalid_reason text`,
     `ALTER TABLE ad_events ADD COLUMN offset_ms bigint`,
-    `CREATE INDEX decisions_of_viewer ON decisions (account_id, environment, viewer, issued_at)
-      WHERE viewer IS NOT NULL AND status = 'filled'`,
+    `CREATE INDEX decisions_of_viewer ON decisions (viewer, id) WHERE viewer IS NOT NULL AND status = 'filled'`,
   ],
 } as const;
