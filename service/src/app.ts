@@ -39,6 +39,7 @@ import { addValidation } from './http/validation.ts';
 import type { ServiceMetrics } from './http/service-metrics.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import type { MediaStore } from './media/media-store.ts';
+import type { Uploads } from './media/uploads.ts';
 import type { RunOperation } from './http/operations.ts';
 import type { LiveTail } from './inspect/live-tail.ts';
 import type { ManageKeys } from './key/manage-keys.ts';
@@ -90,6 +91,7 @@ export interface AppParts {
   trustedProxies: string[] | undefined;
   mediaDirectory: string;
   mediaStore: MediaStore;
+  uploads: Uploads;
   audit: AuditLog;
   /** Aborts when the service is about to stop, while it still takes requests. */
   draining: AbortSignal;

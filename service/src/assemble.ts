@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import type { Webhook } from '@trueward/protocol/wire';
+import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
@@ -20,8 +19,8 @@ import {
 } from './http/service-metrics.ts';
 import { createRateLimiter } from './http/rate-limits.ts';
 import { createLiveTail } from './inspect/live-tail.ts';
-import { createFolderStore } from './media/folder-store.ts';
-import { createS3Store } from './media/s3-store.ts';
+import { createTailRelay } from './inspect/tail-relay.ts';
+import { openMedia } from './media/open-media.ts';
 import { startKeyUse } from './key/key-use.ts';
 import { createManageKeys } from './key/manage-keys.ts';
 import { readMasterKey } from './key/master-key.ts';
@@ -39,7 +38,6 @@ import {
   lockConfiguration,
   type ResourceStore,
 } from './resource/resource-store.ts';
-import type { Scope } from './resource/scope.ts';
 import { startExpiry } from './reward/expire-rewards.ts';
 import { makeReceiptKey, readReceiptKeys } from './reward/receipt-keys.ts';
 import { createReceipts } from './reward/receipt.ts';
@@ -53,6 +51,7 @@ import { releaseAll } from './webhook/delivery-store.ts';
 import { startDispatcher } from './webhook/dispatcher.ts';
 import { createEventBodies } from './webhook/event-body.ts';
 import { createEventWriter } from './webhook/event-writer.ts';
+import { findWebhook } from './webhook/find-webhook.ts';
 import { createGuardedAgent } from './webhook/guarded-agent.ts';
 import { createRedelivery } from './webhook/redelivery.ts';
 import { createSender } from './webhook/sender.ts';
@@ -170,7 +169,13 @@ async function wire(
   const expiry = startExpiry({ database, clock, log, onChange: changes.announce });
   const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
-  const liveTail = createLiveTail();
+  // The embedded database belongs to one process.
+  const tailRelay =
+    config.databaseUrl === undefined
+      ? undefined
+      : createTailRelay({ database, log, processId: randomUUID() });
+  const liveTail = createLiveTail(tailRelay);
+  const media = openMedia({ config, database, clock, log });
   const users = createUsers({ database, box, clock, makeId, audit });
   const keyUse = startKeyUse(database, clock, log);
   addStateMetrics(metrics.registry, {
@@ -212,9 +217,8 @@ async function wire(
     onLeak: createRecordLeak(database, audit, clock),
     trustedProxies: config.trustedProxies,
     mediaDirectory: config.mediaDirectory,
-    mediaStore: config.mediaBucket
-      ? createS3Store(config.mediaBucket)
-      : createFolderStore(join(config.dataDirectory, 'media')),
+    mediaStore: media.store,
+    uploads: media.uploads,
     audit,
     draining: draining.signal,
     stopping: stopping.signal,
@@ -242,23 +246,17 @@ async function wire(
       const hangup = setTimeout(() => app.server.closeAllConnections(), hangUpAfterMs);
       await Promise.all([app.close(), dispatcher.stop()]);
       clearTimeout(hangup);
-      await Promise.all([lane.drain(), eventLane.drain(), keyUse.stop(), partitions.stop()]);
+      await Promise.all([
+        lane.drain(),
+        eventLane.drain(),
+        tailRelay?.drain(),
+        keyUse.stop(),
+        partitions.stop(),
+        media.stop(),
+      ]);
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
       await configuration.stop();
       await database.close();
     },
   };
-}
-
-/** Another process may have registered it a moment ago, so what is not known is looked for once more. */
-async function findWebhook(
-  configuration: Configuration,
-  scope: Scope,
-  id: string,
-): Promise<Webhook | undefined> {
-  const find = () => configuration.snapshot(scope).webhooks.find((webhook) => webhook.id === id);
-  const known = find();
-  if (known) return known;
-  await configuration.refresh();
-  return find();
 }

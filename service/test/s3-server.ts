@@ -39,6 +39,10 @@ export async function startS3Server(): Promise<S3Server> {
         });
         return response.writeHead(200).end();
       }
+      if (request.method === 'DELETE') {
+        objects.delete(path.slice(bucket.length));
+        return response.writeHead(204).end();
+      }
       const object = objects.get(path.slice(bucket.length));
       if (!object) return response.writeHead(404).end();
       const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];

@@ -2,40 +2,42 @@ import { EventEmitter } from 'node:events';
 import type { MakeDecision } from '../decision/decision-service.ts';
 import type { TakeIn } from '../event/intake.ts';
 import type { Scope } from '../resource/scope.ts';
-
-/** One thing that was recorded in the sandbox. */
-export type LiveLine = { event: 'decision' | 'event'; data: object };
+import type { LiveLine } from './live-line.ts';
+import type { TailRelay, Watch } from './tail-relay.ts';
 
 /**
- * Shows a developer what their game asks and reports, as this process records it. Nobody looks most
- * of the time, and then it costs nothing; in live it shows nothing.
+ * Shows a developer what their game asks and reports, as it is recorded. Nobody looks most of the
+ * time, and then it costs nothing; in live it shows nothing.
  */
 export interface LiveTail {
   watchDecisions(make: MakeDecision): MakeDecision;
   watchEvents(takeIn: TakeIn): TakeIn;
-  /** Hears of the account's sandbox until the function that it hands back is called. */
-  listen(accountId: string, onLine: (line: LiveLine) => void): () => void;
+  /** Hears of the account's sandbox until it is stopped. */
+  listen(accountId: string, onLine: (line: LiveLine) => void): Watch;
   /** How many listen to an account. */
   count(accountId: string): number;
 }
 
-export function createLiveTail(): LiveTail {
+/** @param relay Absent where there is one process only. */
+export function createLiveTail(relay?: TailRelay): LiveTail {
   const emitter = new EventEmitter();
   // A listener for each open page; the route bounds them.
   emitter.setMaxListeners(0);
+  const elsewhere = new Map<string, Watch>();
   const isWatched = ({ accountId, environment }: Scope): boolean =>
-    environment === 'sandbox' && emitter.listenerCount(accountId) > 0;
-  const tell = ({ accountId }: Scope, line: LiveLine): void => void emitter.emit(accountId, line);
+    environment === 'sandbox' &&
+    (emitter.listenerCount(accountId) > 0 || relay?.isWanted(accountId) === true);
+  const tell = ({ accountId }: Scope, line: LiveLine): void => {
+    emitter.emit(accountId, line);
+    relay?.tell(accountId, line);
+  };
   return {
     watchDecisions: (make) => (scope, entry, request, device, bot) => {
       const made = make(scope, entry, request, device, bot);
       if (!isWatched(scope)) return made;
       return made.then((decision) => {
-        const { id, status, reason, placement, issued_at, explain } = decision;
-        // A child is named to nobody.
-        const user_ref = request.child_directed === true ? undefined : request.user_ref;
-        const data = { id, status, reason, placement, issued_at, user_ref, explain };
-        tell(scope, { event: 'decision', data });
+        const { id, status, reason, placement, issued_at } = decision;
+        tell(scope, { event: 'decision', data: { id, status, reason, placement, issued_at } });
         return decision;
       });
     },
@@ -59,8 +61,20 @@ export function createLiveTail(): LiveTail {
       });
     },
     listen(accountId, onLine) {
+      const watch =
+        elsewhere.get(accountId) ??
+        relay?.watch(accountId, (line) => void emitter.emit(accountId, line));
+      if (watch) elsewhere.set(accountId, watch);
       emitter.on(accountId, onLine);
-      return () => emitter.off(accountId, onLine);
+      return {
+        ready: watch?.ready ?? Promise.resolve(),
+        stop() {
+          emitter.off(accountId, onLine);
+          if (emitter.listenerCount(accountId) > 0) return;
+          elsewhere.delete(accountId);
+          watch?.stop();
+        },
+      };
     },
     count: (accountId) => emitter.listenerCount(accountId),
   };

@@ -34,5 +34,6 @@ export function createFolderStore(folder: string): MediaStore {
       if (bytes === undefined) return undefined;
       return { bytes, read: async (range) => createReadStream(join(folder, name), range) };
     },
+    remove: (name) => rm(join(folder, name), { force: true }),
   };
 }

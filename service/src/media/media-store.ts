@@ -12,4 +12,6 @@ export interface MediaStore {
   put(name: string, body: Buffer, type: string): Promise<void>;
   /** Undefined when there is no such file. */
   find(name: string): Promise<StoredMedia | undefined>;
+  /** A file that is not there is as good as removed. */
+  remove(name: string): Promise<void>;
 }

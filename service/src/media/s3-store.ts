@@ -58,6 +58,9 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
         },
       };
     },
+    async remove(name) {
+      await send('DELETE', name);
+    },
   };
 }
 

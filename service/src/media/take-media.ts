@@ -3,6 +3,7 @@ import { RefusedError } from '../platform/refused-error.ts';
 import { type MediaFacts, readMedia } from './read-media.ts';
 import type { MediaStore } from './media-store.ts';
 import { mediaExtensions, type MediaType } from './media-type.ts';
+import type { Uploads } from './uploads.ts';
 
 /** A file that was taken in. */
 export interface TakenMedia extends MediaFacts {
@@ -21,7 +22,7 @@ export interface TakenMedia extends MediaFacts {
 export type TakeMedia = (body: Buffer, claimed: string | undefined) => Promise<TakenMedia>;
 
 export const createTakeMedia =
-  (store: MediaStore): TakeMedia =>
+  (store: MediaStore, uploads: Pick<Uploads, 'note'>): TakeMedia =>
   async (body, claimed) => {
     const facts = await readMedia(body);
     if (claimed !== undefined && claimed !== facts.type) {
@@ -32,6 +33,7 @@ export const createTakeMedia =
     }
     const sha256 = createHash('sha256').update(body).digest('hex');
     const name = `${sha256}.${mediaExtensions[facts.type]}`;
+    await uploads.note(name);
     await store.put(name, body, facts.type);
     return { ...facts, name, sha256, bytes: body.length };
   };

@@ -6,6 +6,8 @@ import { operators } from './migrations/0010-operators.ts';
 import { traffic } from './migrations/0020-traffic.ts';
 import { panel } from './migrations/0030-panel.ts';
 import { upkeep } from './migrations/0040-upkeep.ts';
+import { liveTail } from './migrations/0050-live-tail.ts';
+import { uploads } from './migrations/0051-uploads.ts';
 
 interface Migration {
   /** With `breaking` in it where versions that do not know it cannot go on. */
@@ -19,7 +21,15 @@ interface Applied {
 }
 
 /** In order; a migration that has been released never changes again. */
-const migrations: readonly Migration[] = [initial, operators, traffic, panel, upkeep];
+const migrations: readonly Migration[] = [
+  initial,
+  operators,
+  traffic,
+  panel,
+  upkeep,
+  liveTail,
+  uploads,
+];
 
 export interface MigrateOptions {
   onApply?(name: string): void;

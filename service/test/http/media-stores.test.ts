@@ -25,7 +25,7 @@ test.each([
   ['a folder', () => createFolderStore(join(folder, 'made'))],
   ['a bucket', () => createS3Store(s3)],
 ] as [string, () => MediaStore][])(
-  '%s keeps files and hands out parts of them',
+  '%s keeps files, hands out parts of them, and removes them',
   async (_name, make) => {
     const store = make();
     expect(await store.find(name)).toBeUndefined();
@@ -35,6 +35,11 @@ test.each([
     expect(found?.bytes).toBe(10);
     expect(found && (await buffer(await found.read())).toString()).toBe('0123456789');
     expect(found && (await buffer(await found.read({ start: 2, end: 4 }))).toString()).toBe('234');
+    await store.put('other', body, 'image/png');
+    await store.remove('other');
+    await store.remove('other');
+    expect(await store.find('other')).toBeUndefined();
+    expect(await store.find(name)).toBeDefined();
   },
 );
 

@@ -37,22 +37,23 @@ export function addLiveRoute(app: FastifyInstance, parts: Parts): void {
         'request-id': request.id,
         'cache-control': 'no-store',
       });
-      const stopListening = liveTail.listen(user.accountId, ({ event, data }) =>
+      const watch = liveTail.listen(user.accountId, ({ event, data }) =>
         stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
       );
+      const cut = (error: unknown): void => {
+        request.log.warn({ err: error }, 'a live tail was cut');
+        stream.end();
+      };
+      // With the first bytes the page says that it listens: from then on it is shown everything.
+      watch.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), cut);
       const beat = async (): Promise<void> => {
         if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');
         else stream.end();
       };
-      const timer = setInterval(() => {
-        beat().catch((error: unknown) => {
-          request.log.warn({ err: error }, 'a live tail was cut');
-          stream.end();
-        });
-      }, heartbeatMs);
+      const timer = setInterval(() => void beat().catch(cut), heartbeatMs);
       stopping.addEventListener('abort', stream.end);
       reply.raw.once('close', () => {
-        stopListening();
+        watch.stop();
         clearInterval(timer);
         stopping.removeEventListener('abort', stream.end);
       });
@@ -71,9 +72,9 @@ function openStream(response: ServerResponse, headers: Record<string, string>) {
     // nginx would hold the lines back.
     'x-accel-buffering': 'no',
   });
-  response.write(': the sandbox, as it happens\n\n');
   return {
     write(text: string): void {
+      if (response.writableEnded) return;
       if (response.writableLength > mostWaitingBytes) response.destroy();
       else response.write(text);
     },

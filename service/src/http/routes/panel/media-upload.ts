@@ -10,8 +10,8 @@ const mostBytes = 20 * 1_024 * 1_024;
 
 /** `POST /panel/api/media`: takes in a file for a creative, as the body of the request. */
 export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): Promise<void> {
-  const { database, audit, mediaStore, address } = parts;
-  const takeMedia = createTakeMedia(mediaStore);
+  const { database, audit, mediaStore, uploads, address } = parts;
+  const takeMedia = createTakeMedia(mediaStore, uploads);
   // Apart, because every other route reads JSON.
   await app.register(async (upload) => {
     upload.removeAllContentTypeParsers();

@@ -2,6 +2,7 @@ import type { TryRequest } from '../../../decision/try-request.ts';
 import type { AuditLog } from '../../../audit/audit-log.ts';
 import type { LiveTail } from '../../../inspect/live-tail.ts';
 import type { MediaStore } from '../../../media/media-store.ts';
+import type { Uploads } from '../../../media/uploads.ts';
 import type { ReadReward } from '../../../reward/reward-status.ts';
 import type { Database } from '../../../store/database.ts';
 import type { EventBodies } from '../../../webhook/event-body.ts';
@@ -16,6 +17,7 @@ export interface PanelParts {
   users: Users;
   audit: AuditLog;
   mediaStore: MediaStore;
+  uploads: Uploads;
   cookie: SessionCookie;
   limiter: RateLimiter;
   runOperation: RunOperation;

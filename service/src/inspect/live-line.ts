@@ -1,0 +1,5 @@
+/** One thing that was recorded in the sandbox. */
+export interface LiveLine {
+  event: 'decision' | 'event';
+  data: object;
+}

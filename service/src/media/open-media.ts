@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../store/database.ts';
+import { createFolderStore } from './folder-store.ts';
+import type { MediaStore } from './media-store.ts';
+import { createS3Store } from './s3-store.ts';
+import { startSweep } from './sweep-uploads.ts';
+import { createUploads, type Uploads } from './uploads.ts';
+
+interface Parts {
+  config: Pick<Config, 'mediaBucket' | 'dataDirectory'>;
+  database: Database;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Uploaded media, in the bucket that is configured or beside the data; unused ones go by themselves. */
+export function openMedia({ config, database, clock, log }: Parts): {
+  store: MediaStore;
+  uploads: Uploads;
+  stop(): Promise<void>;
+} {
+  const store = config.mediaBucket
+    ? createS3Store(config.mediaBucket)
+    : createFolderStore(join(config.dataDirectory, 'media'));
+  const uploads = createUploads({ database, store, clock, log });
+  return { store, uploads, stop: startSweep(uploads, log).stop };
+}

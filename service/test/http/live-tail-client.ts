@@ -1,0 +1,37 @@
+interface Line {
+  event: string;
+  data: Record<string, unknown>;
+}
+
+/** Opens the live tail as an EventSource does. */
+export async function openLiveTail(url: string, cookie: string | undefined) {
+  const response = await fetch(`${url}/panel/api/live`, {
+    headers: { ...(cookie === undefined ? {} : { cookie }), 'sec-fetch-site': 'same-origin' },
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const more = async (): Promise<boolean> => {
+    const read = await reader?.read();
+    text += read?.value ?? '';
+    return read?.done === false;
+  };
+  return {
+    response,
+    text: () => text,
+    close: () => reader?.cancel(),
+    more,
+    /** So many lines that are no comments. */
+    async lines(count: number): Promise<Line[]> {
+      const parse = () =>
+        [...text.matchAll(/event: (\w+)\ndata: (.*)\n\n/g)].map(([, event = '', data = '']) => ({
+          event,
+          data: JSON.parse(data) as Record<string, unknown>,
+        }));
+      while (parse().length < count && (await more())) continue;
+      return parse();
+    },
+    async toEnd(): Promise<void> {
+      while (await more()) continue;
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createFolderStore } from '../../src/media/folder-store.ts';
+import type { MediaStore } from '../../src/media/media-store.ts';
+import { createUploads } from '../../src/media/uploads.ts';
+import {
+  createSteerableClock,
+  type InProcessService,
+  startInProcess,
+} from '../in-process-service.ts';
+import { type PanelClient, signInOwner } from './panel-client.ts';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const clock = createSteerableClock(Date.now());
+let running: InProcessService;
+let owner: PanelClient;
+let folder: string;
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  running = await startInProcess({ clock });
+  folder = join(running.config.dataDirectory, 'media');
+  owner = await signInOwner(running);
+});
+afterAll(async () => {
+  await running.stop();
+  vi.useRealTimers();
+});
+
+const demo = (file: string): Buffer =>
+  readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
+async function upload(file: string): Promise<{ url: string; name: string }> {
+  const body = new Blob([new Uint8Array(demo(file))]);
+  const answer = await owner.send<{ url: string }>('POST', `/panel/api/media?name=${file}`, body, {
+    'content-type': 'application/octet-stream',
+  });
+  const { url } = answer.body;
+  return { url, name: url.split('/').at(-1) ?? '' };
+}
+const stored = () => readdirSync(folder).toSorted();
+/** The sweep as the service runs it, on a store of the test’s choice. */
+const sweep = (store: MediaStore = createFolderStore(folder)) =>
+  createUploads({
+    database: running.service.database,
+    store,
+    clock,
+    log: pino({ level: 'silent' }),
+  }).removeUnused();
+async function advance(ms: number): Promise<void> {
+  clock.set(clock.nowMs() + ms);
+  // A session ends by itself meanwhile.
+  await owner.signIn('owner@example.com');
+}
+
+test('a file that no creative names is removed after 30 days, and one that is shown stays', async () => {
+  const [used, unused] = [await upload('harbour.png'), await upload('lobby-banner.png')];
+  const { body: list } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/creatives');
+  const change = (url: string) =>
+    owner.send('PATCH', `/v1/creatives/${list.data[0]?.id}`, {
+      media: {
+        format: 'image',
+        files: [{ url, mime: 'image/png', width: 1_200, height: 675 }],
+      },
+    });
+  expect((await change(used.url)).status).toBe(200);
+  expect(await sweep()).toEqual([]);
+  await advance(30 * dayMs - 1);
+  expect(await sweep()).toEqual([]);
+  await advance(1);
+  // The service itself does so every hour.
+  vi.advanceTimersByTime(hourMs);
+  await expect.poll(stored).toEqual([used.name]);
+  expect((await fetch(`${running.url}/media/${unused.name}`)).status).toBe(404);
+  expect((await fetch(`${running.url}/media/${used.name}`)).status).toBe(200);
+
+  // Its 30 days begin when the creative shows something else, not when it was uploaded.
+  expect((await change('https://cdn.example/other.png')).status).toBe(200);
+  expect(await sweep()).toEqual([]);
+  await advance(29 * dayMs);
+  expect(await sweep()).toEqual([]);
+  expect((await change(used.url)).status).toBe(200);
+  await advance(dayMs);
+  expect(await sweep()).toEqual([]);
+  expect((await change('https://cdn.example/other.png')).status).toBe(200);
+  await sweep();
+  await advance(30 * dayMs);
+  expect(await sweep()).toEqual([used.name]);
+  expect(stored()).toEqual([]);
+});
+
+test('who uploads a file again while it is being removed has it', async () => {
+  const { name } = await upload('lobby-banner.png');
+  await advance(30 * dayMs);
+  const folderStore = createFolderStore(folder);
+  let again: ReturnType<typeof upload> | undefined;
+  const removed = await sweep({
+    ...folderStore,
+    async remove(each) {
+      again = upload('lobby-banner.png');
+      await folderStore.remove(each);
+    },
+  });
+  expect(removed).toEqual([name]);
+  await again;
+  expect(stored()).toEqual([name]);
+  expect(await sweep()).toEqual([]);
+});
+
+test('a file that the store does not remove is tried again, and holds up no other', async () => {
+  const { name: stubborn } = await upload('lobby-banner.png');
+  await advance(1);
+  const { name } = await upload('harbour.png');
+  await advance(30 * dayMs);
+  const folderStore = createFolderStore(folder);
+  const refusing: MediaStore = {
+    ...folderStore,
+    remove: (each) =>
+      each === stubborn ? Promise.reject(new Error('403')) : folderStore.remove(each),
+  };
+  expect(await sweep(refusing)).toEqual([name]);
+  expect(await sweep()).toEqual([stubborn]);
+});
+
+test('so many files at most are removed in one go', async () => {
+  await running.service.database.query(
+    `INSERT INTO uploads (account_id, name, unused_since)
+      SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,
+    [new Date(clock.nowMs() - 31 * dayMs)],
+  );
+  expect((await sweep()).length).toBe(100);
+  expect((await sweep()).length).toBe(30);
+});
