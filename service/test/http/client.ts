@@ -15,7 +15,9 @@ type FilledDecision = Decision & { token: string };
 export function createClient(
   service: Pick<RunningService, 'url' | 'keys'>,
   environment: 'sandbox' | 'live' = 'sandbox',
+  nowMs: () => number = Date.now,
 ) {
+  const iso = (): string => new Date(nowMs()).toISOString();
   const { publishable, secret } = service.keys[environment];
 
   const call = async <T>(
@@ -53,12 +55,12 @@ export function createClient(
     type,
     decision_id: decision.id,
     token: decision.token,
-    occurred_at: new Date().toISOString(),
+    occurred_at: iso(),
     ...more,
   });
   const report = (...events: object[]) =>
     call<EventBatchResult>('POST', '/v1/events', publishable, {
-      sent_at: new Date().toISOString(),
+      sent_at: iso(),
       events,
     });
 

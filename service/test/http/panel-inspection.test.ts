@@ -14,7 +14,7 @@ let panel: PanelClient;
 const clock = createSteerableClock(Date.now());
 beforeAll(async () => {
   running = await startInProcess({ clock });
-  game = createClient(running);
+  game = createClient(running, 'sandbox', clock.nowMs);
   panel = await signInOwner(running);
 });
 afterAll(() => running.stop());
@@ -36,11 +36,7 @@ test('a decision is shown with its explanation, its events, its reward and why, 
   const decision = await game.decideImage('player');
   await game.begin(decision);
   clock.set(clock.nowMs() + 6_000);
-  const at = { occurred_at: new Date(clock.nowMs()).toISOString() };
-  await game.report(
-    { ...game.seen(decision), ...at },
-    game.event(decision, 'complete', { watched_ms: 5_500, ...at }),
-  );
+  await game.report(game.seen(decision), game.event(decision, 'complete', { watched_ms: 5_500 }));
 
   const { body } = await inspect(decision.id);
   expect(body.decision).toMatchObject({ id: decision.id, status: 'filled', user_ref: 'player' });

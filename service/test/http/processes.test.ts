@@ -40,12 +40,13 @@ test('two processes on one database are one service', async ({ skip }) => {
       '/v1/webhooks',
       here.secret,
     );
-    const { body: list } = await there.call<{ data: Delivery[] }>(
-      'GET',
-      `/v1/webhooks/${hooks.data[0]?.id}/deliveries`,
-      there.secret,
-    );
-    expect(list.data.map(({ attempts }) => attempts.length)).toEqual([1]);
+    const attempts = async (): Promise<number[]> => {
+      const path = `/v1/webhooks/${hooks.data[0]?.id}/deliveries`;
+      const { body } = await there.call<{ data: Delivery[] }>('GET', path, there.secret);
+      return body.data.map((delivery) => delivery.attempts.length);
+    };
+    // An attempt is written down after the receiver's answer.
+    await expect.poll(attempts).toEqual([1]);
 
     // A kill switch that one process was told stops the other one too.
     await here.call('POST', '/v1/kill-switches', here.secret, {
@@ -61,6 +62,8 @@ test('two processes on one database are one service', async ({ skip }) => {
     }
     const { body } = await here.decide({ placement: 'revive', user_ref: 'other' });
     expect(body).toMatchObject({ status: 'no_fill', reason: 'killed' });
+    expect(await attempts()).toEqual([1]);
+    expect(await receiver.count(1)).toHaveLength(1);
   } finally {
     await cluster.stop();
     await receiver.close();
