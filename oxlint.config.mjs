@@ -15,6 +15,7 @@ const serviceDomain = [
   'report',
   'resource',
   'reward',
+  'upkeep',
   'user',
   'webhook',
 ];

@@ -44,8 +44,8 @@ import { createReceipts } from './reward/receipt.ts';
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
-import { startPartitions } from './store/keep-partitions.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
+import { startUpkeep } from './upkeep/start-upkeep.ts';
 import { createUsers, type Users } from './user/create-users.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
 import { startDispatcher } from './webhook/dispatcher.ts';
@@ -164,8 +164,7 @@ async function wire(
       dispatcher.wake();
     },
   });
-  const keepMs = config.retentionMs;
-  const partitions = await startPartitions({ database, clock, log, keepMs });
+  const upkeep = await startUpkeep({ database, clock, log, keep: config.keep });
   const expiry = startExpiry({ database, clock, log, onChange: changes.announce });
   const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
@@ -251,7 +250,7 @@ async function wire(
         eventLane.drain(),
         tailRelay?.drain(),
         keyUse.stop(),
-        partitions.stop(),
+        upkeep.stop(),
         media.stop(),
       ]);
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);

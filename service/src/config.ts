@@ -4,6 +4,7 @@ import type { SettingName } from './config/settings.ts';
 import { defaultRateLimits, type RateLimits } from './http/rate-limits.ts';
 import type { S3Bucket } from './media/s3-store.ts';
 import type { PostgresLimits } from './store/postgres.ts';
+import type { Keep } from './upkeep/keep.ts';
 
 /** What the service is started with. */
 export interface Config {
@@ -14,8 +15,7 @@ export interface Config {
   databaseLimits: PostgresLimits;
   /** How long the start waits for whoever blocks a change of the tables. */
   migrationWaitMs: number;
-  /** How long decisions and their events are kept; absent: for ever. */
-  retentionMs?: number;
+  keep: Keep;
   host: string;
   /** 0: any free port. */
   port: number;
@@ -66,9 +66,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       pooler: text('DATABASE_POOLER') === 'transaction',
     },
     migrationWaitMs: number('MIGRATION_WAIT_S') * 1_000,
-    ...(optional('RETENTION_DAYS') === undefined
-      ? {}
-      : { retentionMs: number('RETENTION_DAYS') * 86_400_000 }),
+    keep: readKeep(values),
     host: text('HOST'),
     port: number('PORT'),
     ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
@@ -81,6 +79,19 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...(text('RATE_LIMITS') === 'off' ? {} : { rateLimits: defaultRateLimits }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
     logLevel: text('LOG_LEVEL'),
+  };
+}
+
+function readKeep(values: ReadonlyMap<SettingName, string | undefined>): Keep {
+  const days = (name: SettingName): number | undefined => {
+    const text = values.get(name);
+    return text === undefined ? undefined : Number(text) * 86_400_000;
+  };
+  const directory = values.get('ARCHIVE_DIR');
+  return {
+    decisionsMs: days('RETENTION_DAYS'),
+    auditMs: days('AUDIT_RETENTION_DAYS'),
+    archiveDirectory: directory === undefined ? undefined : resolve(directory),
   };
 }
 

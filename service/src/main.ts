@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { archiveCommand } from './cli/archive.ts';
 import { configCommand } from './cli/config.ts';
 import { doctorCommand } from './cli/doctor.ts';
 import { exportCommand } from './cli/export.ts';
@@ -22,6 +23,7 @@ process.exitCode = await runCommand(
     listenCommand,
     exportCommand,
     importCommand,
+    archiveCommand,
     doctorCommand,
   ],
   process.argv.slice(2),

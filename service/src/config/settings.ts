@@ -76,9 +76,19 @@ export const settings = {
   },
   RETENTION_DAYS: {
     about:
-      'days after which decisions and their events are dropped, by the week; reports keep their sums; unset: never',
+      'days after which decisions and their events are dropped, by the week, and webhook events removed; reports keep their sums; unset: never',
     // Completions are taken for a week, and a dispute takes longer than that.
     ...wholeNumber(14, 3_650),
+  },
+  AUDIT_RETENTION_DAYS: {
+    about: 'days after which entries of the audit trail are removed; unset: never',
+    ...wholeNumber(30, 36_500),
+  },
+  ARCHIVE_DIR: {
+    about:
+      'folder that the command archive writes to; with it, only weeks that are archived are dropped',
+    expected: 'a folder',
+    valid: anything,
   },
   HOST: {
     about: 'where to listen',

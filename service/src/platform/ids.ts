@@ -28,6 +28,15 @@ export function firstIdAt(kind: IdKind, ms: number): string {
   return `${idPrefixes[kind]}_${encode(bytes)}`;
 }
 
+/** When an id was made, in unix milliseconds; 0 for a text that is none. */
+export function timeOfId(id: string): number {
+  const digits = id.slice(id.indexOf('_') + 1);
+  let ms = 0;
+  // Ten digits with two leading zero bits are the 48 bits of the time.
+  for (const digit of digits.slice(0, 10)) ms = ms * 32 + alphabet.indexOf(digit);
+  return digits.length === 26 && ms > 0 ? ms : 0;
+}
+
 /** Not by a DataView: asking an array for its buffer takes it out of the heap. */
 function writeTime(bytes: Uint8Array, ms: number): void {
   const [high, low] = [Math.floor(ms / 2 ** 32), ms % 2 ** 32];

@@ -1,4 +1,4 @@
-import { firstIdAt } from '../platform/ids.ts';
+import { firstIdAt, timeOfId } from '../platform/ids.ts';
 import type { Database, Queries } from './database.ts';
 
 const dayMs = 86_400_000;
@@ -8,6 +8,16 @@ const firstMondayMs = 4 * dayMs;
 
 /** The partitioned tables, and the column by whose id they are. */
 const tables = { decisions: 'id', ad_events: 'decision_id' } as const;
+
+/** The rows of one table of one week. */
+export interface Week {
+  table: keyof typeof tables;
+  /** `decisions_20261116`, by the Monday on which it begins. */
+  name: string;
+  fromMs: number;
+  /** False where its rows lie among those of other weeks. */
+  isPartition: boolean;
+}
 
 /** Another process made it a moment ago, or there are rows of that week already. */
 const takenStates = new Set(['42P07', '23505', '23514']);
@@ -29,7 +39,7 @@ export async function makePartitions(database: Database, nowMs: number): Promise
 }
 
 async function makePartition(database: Database, table: string, fromMs: number): Promise<void> {
-  const [from, to] = [fromMs, fromMs + weekMs].map((ms) => firstIdAt('decision', ms));
+  const [from, to] = boundsOf(fromMs);
   await change(
     database,
     `CREATE TABLE ${nameOf(table, fromMs)} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')`,
@@ -39,30 +49,67 @@ async function makePartition(database: Database, table: string, fromMs: number):
   });
 }
 
-/**
- * Drops the weeks that ended before `beforeMs`, and hands back the names of what is gone. Sums for
- * reports stay.
- */
-export async function dropPartitions(database: Database, beforeMs: number): Promise<string[]> {
-  const dropped: string[] = [];
-  for (const [table, column] of Object.entries(tables)) {
-    const rows = await database.query<{ name: string }>(
+/** The weeks that have a partition or rows and ended by `beforeMs`, the oldest first; of each week all tables. */
+export async function listWeeks(queries: Queries, beforeMs: number): Promise<Week[]> {
+  const weeks: Week[] = [];
+  for (const table of Object.keys(tables) as (keyof typeof tables)[]) {
+    const rows = await queries.query<{ name: string }>(
       `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
-        WHERE inhparent = to_regclass($1) ORDER BY relname`,
+        WHERE inhparent = to_regclass($1)`,
       [table],
     );
     for (const { name } of rows) {
       const fromMs = readName(table, name);
-      if (fromMs === undefined || fromMs + weekMs > beforeMs) continue;
-      await change(database, `DROP TABLE IF EXISTS ${name}`);
-      dropped.push(name);
+      if (fromMs !== undefined) weeks.push({ table, name, fromMs, isPartition: true });
     }
-    // Rows of weeks that never had a partition.
-    await database.query(`DELETE FROM ${table}_other WHERE ${column} < $1`, [
-      firstIdAt('decision', startOfWeek(beforeMs)),
-    ]);
+    for (const fromMs of await readOtherWeeks(queries, table, beforeMs))
+      weeks.push({ table, name: nameOf(table, fromMs), fromMs, isPartition: false });
   }
-  return dropped;
+  return weeks
+    .filter(({ fromMs }) => fromMs + weekMs <= beforeMs)
+    .toSorted((a, b) => a.fromMs - b.fromMs);
+}
+
+/** The weeks of rows that came when their week had no partition, as after an import. */
+async function readOtherWeeks(
+  queries: Queries,
+  table: keyof typeof tables,
+  beforeMs: number,
+): Promise<number[]> {
+  const weeks: number[] = [];
+  let from = '';
+  for (;;) {
+    const [row] = await queries.query<{ id: string | null }>(
+      `SELECT min(${tables[table]}) AS id FROM ${table}_other WHERE ${tables[table]} >= $1 AND ${tables[table]} < $2`,
+      [from, firstIdAt('decision', beforeMs)],
+    );
+    if (row?.id == null) return weeks;
+    const fromMs = startOfWeek(timeOfId(row.id));
+    if (weeks.includes(fromMs)) return weeks; // an id that is none of ours
+    weeks.push(fromMs);
+    [, from] = boundsOf(fromMs);
+  }
+}
+
+/** What selects the rows of a week; with nothing but its partition read, where it has one. */
+export function selectWeek({ table, fromMs }: Week): string {
+  const [from, to] = boundsOf(fromMs);
+  return `SELECT * FROM ${table} WHERE ${tables[table]} >= '${from}' AND ${tables[table]} < '${to}'`;
+}
+
+/** Drops all rows of a week for good. Sums for reports stay. */
+export async function dropWeek(database: Database, week: Week): Promise<void> {
+  if (week.isPartition) return change(database, `DROP TABLE IF EXISTS ${week.name}`);
+  const [from, to] = boundsOf(week.fromMs);
+  const column = tables[week.table];
+  return database.transaction(
+    async (queries) =>
+      void (await queries.query(
+        `DELETE FROM ${week.table}_other WHERE ${column} >= $1 AND ${column} < $2`,
+        [from, to],
+      )),
+    { unhurried: true },
+  );
 }
 
 /** Whoever waits to change a table makes everybody else wait; so this one gives up soon, and comes again. */
@@ -75,7 +122,12 @@ const change = (database: Database, statement: string): Promise<void> =>
 const startOfWeek = (ms: number): number =>
   Math.floor((ms - firstMondayMs) / weekMs) * weekMs + firstMondayMs;
 
-/** `decisions_20261116`, by the Monday on which it begins. */
+/** The first id of the week and the first one after it. */
+const boundsOf = (fromMs: number): [string, string] => [
+  firstIdAt('decision', Math.max(0, fromMs)),
+  firstIdAt('decision', fromMs + weekMs),
+];
+
 const nameOf = (table: string, fromMs: number): string =>
   `${table}_${new Date(fromMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
 

@@ -9,9 +9,10 @@ import { createIds } from '../../src/platform/ids.ts';
 import { createRandomPool } from '../../src/platform/random-pool.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { dropPartitions, makePartitions } from '../../src/store/partitions.ts';
+import { makePartitions } from '../../src/store/partitions.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
+import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 
@@ -103,7 +104,15 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
   // However late an event comes again, it lies beside the one that it repeats.
   expect(await reportEvent(old, nowMs)).toBe(0);
 
-  expect(await dropPartitions(database, nowMs - 14 * dayMs)).toEqual([
+  const { dropped } = await dropOldWeeks(
+    database,
+    nowMs,
+    { decisionsMs: 14 * dayMs, auditMs: undefined, archiveDirectory: undefined },
+    new AbortController().signal,
+  );
+  expect(dropped).toEqual([
+    'decisions_20260427',
+    'ad_events_20260427',
     'decisions_20261026',
     'ad_events_20261026',
   ]);

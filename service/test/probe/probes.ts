@@ -8,8 +8,11 @@ import { createIds } from '../../src/platform/ids.ts';
 import { createRandomPool } from '../../src/platform/random-pool.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import type { Database } from '../../src/store/database.ts';
+import { isArchived } from '../../src/store/archive/archive-week.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { dropPartitions, makePartitions } from '../../src/store/partitions.ts';
+import { dropWeek, listWeeks, makePartitions } from '../../src/store/partitions.ts';
+import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
+import { takeChore } from '../../src/upkeep/take-chore.ts';
 import { claim, readDue } from '../../src/webhook/delivery-store.ts';
 
 const makeId = createIds(systemClock, createRandomPool());
@@ -103,8 +106,20 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     expectEqual(await claim(database, due, 20_000), false);
     await database.query(`DELETE FROM deliveries WHERE account_id = $1`, [scope.accountId]);
   },
-  'old partitions are dropped': async (database) =>
-    void (await dropPartitions(database, nowMs - 3_650 * dayMs)),
+  'old weeks are archived and dropped, and old rows removed, by one of all': async (database) => {
+    for (const week of await listWeeks(database, nowMs - 3_650 * dayMs)) {
+      await isArchived(database, week);
+      await dropWeek(database, week);
+    }
+    const keep = {
+      decisionsMs: 3_650 * dayMs,
+      auditMs: 3_650 * dayMs,
+      archiveDirectory: undefined,
+    };
+    await removeOldRows(database, nowMs, keep, new AbortController().signal);
+    expectEqual(await takeChore(database, 'probe', 60_000), true);
+    expectEqual(await takeChore(database, 'probe', 60_000), false);
+  },
   'every table can be spread by account: each key begins with it, and no other index is unique':
     async (database) => {
       const rows = await database.query<{ name: string }>(

@@ -1,5 +1,6 @@
 import type { Database } from '../database.ts';
 import { createTally, formatRow, header, type Trailer } from './format.ts';
+import { readRows } from './read-rows.ts';
 import { readTables, sameTextEverywhere } from './tables.ts';
 
 interface ExportOptions {
@@ -8,8 +9,6 @@ interface ExportOptions {
   write(line: string): Promise<void>;
   onProgress(rows: number): void;
 }
-
-const rowsAtOnce = 500;
 
 /**
  * Writes all rows as JSON lines, as they are at one moment, and hands back how many; others may
@@ -28,20 +27,12 @@ export function exportRows(
       let count = 0;
       for (const table of await readTables(queries)) {
         tally.start(table);
-        await queries.query(
-          `DECLARE exported NO SCROLL CURSOR FOR SELECT row_to_json(t)::text AS row FROM ${table} t`,
-        );
-        for (;;) {
-          const rows = await queries.query<{ row: string }>(`FETCH ${rowsAtOnce} FROM exported`);
-          for (const { row } of rows) {
-            tally.add({ table, row });
-            await write(formatRow({ table, row }));
-          }
-          count += rows.length;
+        for await (const row of readRows(queries, table)) {
+          tally.add({ table, row });
+          await write(formatRow({ table, row }));
+          count += 1;
           onProgress(count);
-          if (rows.length < rowsAtOnce) break;
         }
-        await queries.query('CLOSE exported');
       }
       const trailer: Trailer = { tables: tally.result() };
       await write(JSON.stringify(trailer));

@@ -15,7 +15,7 @@ export const readTables = async (queries: Queries): Promise<string[]> =>
 /** Otherwise a time is written as it is shown in the time zone of the server. */
 export const sameTextEverywhere = `SET LOCAL timezone = 'UTC'`;
 
-/** What is in a table, as {@link createTally} counts it. */
+/** What is in a table, or in a query in parentheses, as {@link createTally} counts it. */
 export async function tallyTable(queries: Queries, table: string): Promise<Tally> {
   const [tally] = await queries.query<Tally>(
     `SELECT count(*)::bigint AS rows, coalesce(sum(

@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { firstIdAt } from '../../src/platform/ids.ts';
+import type { Database } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { makePartitions } from '../../src/store/partitions.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { launch, run } from './command-line.ts';
+
+const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
+/** A Wednesday. */
+const oldMs = Date.UTC(2026, 8, 30);
+const weekMs = 7 * 86_400_000;
+
+/** Stores so many decisions of one week, each with one event. */
+async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
+  const id = `'${firstIdAt('decision', atMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
+  await database.query(
+    `INSERT INTO decisions (account_id, id, environment, status, placement, format, custom_data, issued_at, expires_at, reward_state)
+      SELECT 'acc_1', ${id}, 'live', 'no_fill', 'revive', 'rewarded', E'line\\nbreak "quoted" \\\\ ünïcode ' || n,
+        timestamptz '2026-01-02 03:04:05.123456+00', now(), 'none' FROM generate_series(1, ${rows}) AS n`,
+  );
+  await database.query(
+    `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, clamped, visible_ratio)
+      SELECT 'acc_1', ${id}, 'e', 'impression', now(), now(), false, 1 / 3.0 FROM generate_series(1, ${rows}) AS n`,
+  );
+}
+
+test('old weeks are archived, also after an end in between, and only what is archived is dropped', async ({
+  skip,
+}) => {
+  const postgres = await startPrivatePostgres({ settings: ['timezone=Asia/Tokyo'] });
+  if (!postgres) return skip('There is no PostgreSQL here.');
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
+  const env = { DATABASE_URL: postgres.url, ARCHIVE_DIR: folder };
+  const database = openPostgres(postgres.url, () => undefined);
+  await migrate(database);
+  await makePartitions(database, oldMs);
+  await storeWeek(database, oldMs, 3_000);
+  // Without a partition, as after an import.
+  await storeWeek(database, oldMs - 2 * weekMs, 1_500);
+  await storeWeek(database, oldMs + weekMs, 10);
+
+  const archive = async () => {
+    const { code, out, err } = await run(['archive', '--before', '2026-10-05'], env);
+    expect([code, err]).toEqual([0, expect.any(String)]);
+    const lines = out.trimEnd().split('\n');
+    return lines.map((line) => JSON.parse(line) as { file: string; written: boolean });
+  };
+  const names = [
+    'decisions_20260914',
+    'ad_events_20260914',
+    'decisions_20260928',
+    'ad_events_20260928',
+  ];
+  const first = launch(['archive', '--before', '2026-10-05'], env);
+  await first.line(/^1 of 4: decisions_20260914\.jsonl\.gz, 1500 rows$/);
+  await first.interrupt();
+  const resumed = await archive();
+  expect(resumed.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
+  expect(resumed[0]?.written).toBe(false);
+  expect(readdirSync(folder).toSorted()).toEqual(
+    names.flatMap((name) => [`${name}.json`, `${name}.jsonl.gz`]).toSorted(),
+  );
+
+  // The file holds what the manifest says, and what the database had.
+  const read = (name: string) => {
+    const manifest = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as object;
+    const bytes = readFileSync(join(folder, `${name}.jsonl.gz`));
+    const rows = gunzipSync(bytes).toString().trimEnd().split('\n');
+    return { manifest, bytes, rows };
+  };
+  const week = read('decisions_20260928');
+  expect(week.manifest).toMatchObject({
+    table: 'decisions',
+    week: '2026-09-28',
+    rows: 3_000,
+    bytes: week.bytes.length,
+    sha256: createHash('sha256').update(week.bytes).digest('hex'),
+  });
+  expect(JSON.parse(week.rows[6] ?? '')).toMatchObject({
+    custom_data: expect.stringMatching(/^line\nbreak "quoted" \\ ünïcode \d+$/) as string,
+    issued_at: '2026-01-02T03:04:05.123456+00:00',
+  });
+  expect(statSync(join(folder, 'decisions_20260928.jsonl.gz')).mode & 0o077).toBe(0);
+
+  // What was cut, and what changed since, is written anew; the rest is left alone.
+  truncateSync(join(folder, 'ad_events_20260928.jsonl.gz'), 1_000);
+  await database.query(
+    `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldMs - weekMs)}' AND custom_data LIKE '%code 7'`,
+  );
+  const drop = (beforeMs: number) =>
+    dropOldWeeks(
+      database,
+      beforeMs,
+      { decisionsMs: 0, auditMs: undefined, archiveDirectory: folder },
+      new AbortController().signal,
+    );
+  expect(await drop(oldMs - weekMs)).toEqual({
+    dropped: ['ad_events_20260914'],
+    kept: ['decisions_20260914'],
+  });
+  const repaired = await archive();
+  expect(repaired.map(({ file, written }) => [file.split('.')[0], written])).toEqual([
+    ['decisions_20260914', true],
+    ['decisions_20260928', false],
+    ['ad_events_20260928', true],
+  ]);
+  expect(await drop(oldMs + 2 * weekMs)).toEqual({
+    dropped: ['decisions_20260914', 'decisions_20260928', 'ad_events_20260928'],
+    kept: ['decisions_20261005', 'ad_events_20261005'],
+  });
+
+  // The commands of the guide bring a week back.
+  const [, commands] = /```sh\n# bring a week back[^\n]*\n([^`]+)```/.exec(guide) ?? [];
+  execFileSync('sh', ['-e', '-c', commands ?? 'exit 9'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], DATABASE_URL: postgres.url },
+  });
+  expect(
+    await database.query(
+      `SELECT count(*)::bigint AS rows, count(DISTINCT custom_data)::bigint AS texts FROM archived_decisions`,
+    ),
+  ).toEqual([{ rows: 3_000, texts: 3_000 }]);
+
+  await database.close();
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the archive says what is missing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
+  const env = { TRUEWARD_DATA_DIR: folder };
+  expect(await run(['archive', '--before', 'yesterday', '--to', folder], env)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--before has to be a date such as 2026-10-01') as string,
+  });
+  expect(await run(['archive'], env)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--to, or ARCHIVE_DIR') as string,
+  });
+  rmSync(folder, { recursive: true, force: true });
+});

@@ -1,0 +1,173 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { firstIdAt } from '../../src/platform/ids.ts';
+import type { Database } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
+import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
+import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
+import { takeChore } from '../../src/upkeep/take-chore.ts';
+import { copyEmptyDatabase } from '../empty-database.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
+let database: Database;
+beforeAll(async () => {
+  await copyEmptyDatabase(join(folder, 'database'));
+  database = await openPGlite(join(folder, 'database'), () => undefined);
+  await migrate(database);
+  await database.query(
+    `INSERT INTO accounts VALUES ('acc_1', 'One', now()), ('acc_2', 'Two', now())`,
+  );
+});
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const dayMs = 86_400_000;
+const nowMs = Date.UTC(2026, 10, 19, 12);
+const days = (count: number): string =>
+  `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
+/** Ids of this age, told apart by a number `n`. */
+const idsOf = (kind: 'webhookEvent' | 'delivery' | 'auditEntry', age: number): string =>
+  `'${firstIdAt(kind, nowMs - age * dayMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
+const count = async (table: string): Promise<number> => {
+  const [row] = await database.query<{ count: number }>(
+    `SELECT count(*)::bigint AS count FROM ${table}`,
+  );
+  return row?.count ?? -1;
+};
+const counts = async (tables: readonly string[]): Promise<Record<string, number>> =>
+  Object.fromEntries(await Promise.all(tables.map(async (each) => [each, await count(each)])));
+
+async function storeWebhookEvents(age: number, events: number, state: string): Promise<void> {
+  const all = `generate_series(1, ${events}) AS n`;
+  const [event, delivery] = [idsOf('webhookEvent', age), idsOf('delivery', age)];
+  for (const statement of [
+    `INSERT INTO webhook_events SELECT 'acc_1', ${event}, 'live', 'decision.rewarded', '{}', ${days(age)} FROM ${all}`,
+    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
+      SELECT 'acc_1', ${delivery}, 'live', ${event}, 'whk_1', '${state}', 1, now(), ${days(age)} FROM ${all}`,
+    `INSERT INTO delivery_attempts SELECT 'acc_1', ${delivery}, 1, ${days(age)}, 5, 200, NULL, 'received' FROM ${all}`,
+  ])
+    await database.query(statement);
+}
+
+const grown = [
+  'idempotency_keys',
+  'sessions',
+  'user_links',
+  'sign_in_attempts',
+  'limit_uses',
+  'live_tails',
+  'live_lines',
+  'audit_entries',
+  'viewers',
+  'webhook_events',
+  'deliveries',
+  'delivery_attempts',
+] as const;
+
+test('what grows is removed when it is too old, in batches, and nothing younger', async () => {
+  const both = [
+    // More than one batch of old ones, and five that are young.
+    [1_500, 100],
+    [5, 0],
+  ] as const;
+  for (const [rows, age] of both) {
+    const all = `generate_series(1, ${rows}) AS n`;
+    for (const statement of [
+      `INSERT INTO idempotency_keys SELECT 'acc_1', 'live', ${age} || '-' || n, 'h', 200, 'a', ${days(age)} FROM ${all}`,
+      `INSERT INTO sessions SELECT 'acc_2', ${age} || '-' || n, 'usr_1', ${days(age)}, ${days(age - 0.5)} FROM ${all}`,
+      `INSERT INTO user_links SELECT 'service', ${age} || '-' || n, NULL, ${days(age - 0.5)} FROM ${all}`,
+      `INSERT INTO sign_in_attempts SELECT 'service', ${age} || '-' || n, 1, now(), ${days(age)} FROM ${all}`,
+      `INSERT INTO limit_uses SELECT 'service', 'process', ${age} || '-' || n, 1, ${days(age)} FROM ${all}`,
+      `INSERT INTO live_tails SELECT 'acc_1', ${age} || '-' || n, ${days(age)} FROM ${all}`,
+      `INSERT INTO live_lines SELECT 'acc_1', 'process', ${age} * 10000 + n, 'e', 'd', ${days(age)} FROM ${all}`,
+      `INSERT INTO audit_entries (account_id, id, environment, actor, action, target_id, created_at)
+        SELECT 'acc_2', ${idsOf('auditEntry', age)}, 'live', 'a', 'placement.updated', 't', ${days(age)} FROM ${all}`,
+      `INSERT INTO viewers SELECT 'acc_1', 'live', ${age} || '-' || n, ${days(age)} FROM ${all}`,
+    ])
+      await database.query(statement);
+    await storeWebhookEvents(age, rows, 'delivered');
+  }
+  // Long ago, and asked for again a moment ago.
+  await storeWebhookEvents(120, 1, 'pending');
+
+  const remove = (keep: { decisionsMs?: number; auditMs?: number }) =>
+    removeOldRows(
+      database,
+      nowMs,
+      { decisionsMs: keep.decisionsMs, auditMs: keep.auditMs, archiveDirectory: undefined },
+      new AbortController().signal,
+    );
+  // Without a retention, what is business stays.
+  const { audit_entries: audit, webhook_events: told, ...rest } = await remove({});
+  expect([audit, told]).toEqual([undefined, undefined]);
+  expect(rest).toEqual({
+    idempotency_keys: 1_500,
+    sessions: 1_500,
+    user_links: 1_500,
+    sign_in_attempts: 1_500,
+    limit_uses: 1_500,
+    live_tails: 1_500,
+    live_lines: 1_500,
+    viewers: 1_500,
+  });
+  expect(await remove({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({
+    audit_entries: 1_500,
+    webhook_events: 1_500,
+  });
+  const left = Object.fromEntries(grown.map((table) => [table, 5]));
+  expect(await counts(grown)).toEqual({
+    ...left,
+    webhook_events: 6,
+    deliveries: 6,
+    delivery_attempts: 6,
+  });
+  expect(await remove({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
+});
+
+test('every table either has a bound that is seen to, or grows only by what operators do', async () => {
+  const rows = await database.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
+      AND relkind IN ('r', 'p') AND NOT relispartition`,
+  );
+  const byWeek = ['decisions', 'ad_events'];
+  // One row for each hour, placement and creative: what is kept when all else is gone.
+  const sums = ['rollups'];
+  // One row for each thing that somebody made, or that the service does.
+  const made =
+    'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
+      .concat(' archived_weeks migrations migration_lock uploads')
+      .split(' ');
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(
+    [...grown, ...byWeek, ...sums, ...made].toSorted(),
+  );
+});
+
+test('of many processes, one does a chore, and another one the next time', async () => {
+  const taken = await Promise.all(
+    Array.from({ length: 8 }, () => takeChore(database, 'a chore', 60_000)),
+  );
+  expect(taken.filter(Boolean)).toHaveLength(1);
+  // Whoever began it may be gone: nobody has to give it back.
+  await database.query(
+    `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
+  );
+  expect(await takeChore(database, 'a chore', 60_000)).toBe(true);
+});
+
+test('a service that starts sees to old rows by itself', async () => {
+  await storeWebhookEvents(100, 3, 'failed');
+  const upkeep = await startUpkeep({
+    database,
+    clock: { nowMs: () => nowMs },
+    log: pino({ level: 'silent' }),
+    keep: { decisionsMs: 90 * dayMs, auditMs: undefined, archiveDirectory: undefined },
+  });
+  await expect.poll(() => count('webhook_events')).toBe(6);
+  await upkeep.stop();
+});
