@@ -10,15 +10,30 @@ const pages = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
-// What is marked `tested` is a part of a file that is compiled and run elsewhere.
+// What is marked `tested` is a part of a file that is compiled and run elsewhere; a test types the
+// quick start in, page and script.
 const blocks = pages
   .flatMap(codeBlocks)
-  .filter(({ language, mark }) => language === 'ts' && mark !== 'tested')
+  .filter(({ mark }) => mark !== 'tested')
+  .flatMap((block) =>
+    block.language === 'html' && !/quick-start/.test(block.page) ? inlineScripts(block) : [block],
+  )
+  .filter(({ language }) => language === 'ts')
   .reduce<CodeBlock[]>((joined, block) => {
     const last = joined.at(-1);
     if (block.mark !== 'continues' || !last) return [...joined, block];
     return [...joined.slice(0, -1), { ...last, code: `${last.code}\n${block.code}` }];
   }, []);
+
+/** Scripts that stand in a page. */
+function inlineScripts(block: CodeBlock): CodeBlock[] {
+  return [...block.code.matchAll(/<script>\n(.*?)<\/script>/gs)].map((match) => ({
+    ...block,
+    line: block.line + 1 + block.code.slice(0, match.index).split('\n').length - 1,
+    language: 'ts',
+    code: match[1] ?? '',
+  }));
+}
 const nameOf = ({ page, line }: CodeBlock): string => `${page.replaceAll(/\W/g, '-')}-${line}.ts`;
 
 // Below the project, because the code imports what is installed there.

@@ -34,6 +34,12 @@ declare global {
   const mute: Call;
   const unmute: Call;
   const nextLevel: Call;
+  const button: HTMLButtonElement;
+  const startToPlay: Call;
+  interface Window {
+    trueward: { push(command: (ads: Ads) => void): void };
+  }
+  const trueward: Window['trueward'];
   const request: Request;
   const express: { raw(options: { type: string }): object };
   const app: { post(path: string, parser: object, handler: Handler): void };
