@@ -22,7 +22,7 @@ afterAll(() => postgres?.stop());
 describe.each<[string, string | undefined]>([
   ['the embedded database', undefined],
   ['two processes on PostgreSQL', postgres?.url ?? ''],
-])('rewards on %s', (_name, databaseUrl) => {
+])('rewards on %s', (name, databaseUrl) => {
   let world: World;
   beforeAll(async () => {
     if (databaseUrl !== '') world = await createWorld(databaseUrl);
@@ -51,6 +51,8 @@ describe.each<[string, string | undefined]>([
             cause: result.errorInstance,
           });
         }
+        if ((batch + 1) % 20 === 0)
+          console.log(`${name}: ${(batch + 1) * playersPerBatch} sequences, ${earned} rewards.`);
       }
       // A test in which nobody earns anything would pass for the wrong reason.
       expect(earned).toBeGreaterThan(batches * 5);
