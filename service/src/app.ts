@@ -16,7 +16,7 @@ import { addOpenApi } from './http/openapi.ts';
 import { createHotPath, type HotPath } from './http/hot-path.ts';
 import { answerProblem, ProblemError } from './http/problem.ts';
 import { addDecisionRoutes } from './http/routes/decisions.ts';
-import type { RateLimiter } from './http/rate-limits.ts';
+import type { RateLimiter } from './http/limits/rate-limits.ts';
 import { addDocs } from './http/routes/docs.ts';
 import { addMetrics } from './http/routes/metrics.ts';
 import { addReportRoutes } from './http/routes/reports.ts';

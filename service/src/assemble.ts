@@ -17,7 +17,7 @@ import {
   createServiceMetrics,
   type ServiceMetrics,
 } from './http/service-metrics.ts';
-import { createRateLimiter } from './http/rate-limits.ts';
+import { openRateLimits } from './http/limits/open-rate-limits.ts';
 import { createLiveTail } from './inspect/live-tail.ts';
 import { createTailRelay } from './inspect/tail-relay.ts';
 import { openMedia } from './media/open-media.ts';
@@ -169,10 +169,11 @@ async function wire(
   const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // The embedded database belongs to one process.
+  const processId = config.databaseUrl === undefined ? undefined : randomUUID();
   const tailRelay =
-    config.databaseUrl === undefined
-      ? undefined
-      : createTailRelay({ database, log, processId: randomUUID() });
+    processId === undefined ? undefined : createTailRelay({ database, log, processId });
+  const sharing = { database, box, clock, log, processId };
+  const rateLimits = await openRateLimits(config.rateLimits, sharing);
   const liveTail = createLiveTail(tailRelay);
   const media = openMedia({ config, database, clock, log });
   const users = createUsers({ database, box, clock, makeId, audit });
@@ -209,7 +210,7 @@ async function wire(
       clock,
       wake: dispatcher.wake,
     }),
-    limiter: createRateLimiter(config.rateLimits, clock.nowMs),
+    limiter: rateLimits.limiter,
     metrics,
     metricsToken: config.metricsToken,
     onUse: keyUse.touch,
@@ -252,6 +253,7 @@ async function wire(
         keyUse.stop(),
         upkeep.stop(),
         media.stop(),
+        rateLimits.stop(),
       ]);
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
       await configuration.stop();

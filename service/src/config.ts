@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { ConfigError, readSettings } from './config/read-settings.ts';
 import type { SettingName } from './config/settings.ts';
-import { defaultRateLimits, type RateLimits } from './http/rate-limits.ts';
+import { defaultRateLimits, type RateLimits } from './http/limits/rate-limits.ts';
 import type { S3Bucket } from './media/s3-store.ts';
 import type { PostgresLimits } from './store/postgres.ts';
 import type { Keep } from './upkeep/keep.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { allowOrigin } from './cors.ts';
 import type { AnswerHeaders, Asker } from './exchange.ts';
 import { ProblemError } from './problem.ts';
-import type { RateLimiter } from './rate-limits.ts';
+import type { RateLimiter } from './limits/rate-limits.ts';
 import type { SessionAccess } from './session-access.ts';
 
 declare module 'fastify' {

@@ -6,7 +6,7 @@ import type { Session, Sessions } from '../user/sessions.ts';
 import { reaches, type Role } from '../user/user.ts';
 import { checkOrigin } from './check-origin.ts';
 import { ProblemError } from './problem.ts';
-import type { RateLimiter } from './rate-limits.ts';
+import type { RateLimiter } from './limits/rate-limits.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
 declare module 'fastify' {

@@ -1,20 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '@trueward/protocol/wire';
-import { expect, test } from 'vitest';
-import { startCluster } from '../faults/cluster.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { type Cluster, startCluster } from '../faults/cluster.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
-import { createClient } from './client.ts';
+import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-test('two processes on one database are one service', async ({ skip }) => {
-  const postgres = await startPrivatePostgres();
-  if (!postgres) return skip('There is no PostgreSQL on this machine.');
-  const receiver = await startReceiver(() => 200);
-  const cluster = await startCluster({ databaseUrl: postgres.url, processes: 2 });
-  try {
+const postgres = await startPrivatePostgres();
+
+describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
+  let cluster: Cluster;
+  let database: Database;
+  beforeAll(async () => {
+    const databaseUrl = postgres?.url ?? '';
+    cluster = await startCluster({ databaseUrl, processes: 2, env: { RATE_LIMITS: 'on' } });
+    database = openPostgres(databaseUrl, () => undefined);
+  });
+  afterAll(async () => {
+    await database.close();
+    await cluster.stop();
+    await postgres?.stop();
+  });
+  const both = (): [Client, Client] => {
     const { keys, urls } = cluster;
     const [here, there] = urls.map((url) => createClient({ url, keys }));
     if (!here || !there) throw new Error('Two were started.');
+    return [here, there];
+  };
+
+  test('two processes on one database are one service', async () => {
+    const receiver = await startReceiver(() => 200);
+    const [here, there] = both();
     await here.call('POST', '/v1/webhooks', here.secret, {
       url: receiver.url,
       events: ['decision.rewarded'],
@@ -56,17 +74,45 @@ test('two processes on one database are one service', async ({ skip }) => {
       reason: 'a test',
     });
     let reason: string | undefined;
-    while (reason !== 'killed') {
-      const { body } = await there.decide({ placement: 'revive', user_ref: 'other' });
+    for (let asked = 0; reason !== 'killed'; asked += 1) {
+      const { body } = await there.decide({ placement: 'revive', user_ref: `other-${asked}` });
       reason = body.reason;
     }
     const { body } = await here.decide({ placement: 'revive', user_ref: 'other' });
     expect(body).toMatchObject({ status: 'no_fill', reason: 'killed' });
     expect(await attempts()).toEqual([1]);
     expect(await receiver.count(1)).toHaveLength(1);
-  } finally {
-    await cluster.stop();
     await receiver.close();
-    await postgres.stop();
-  }
+  });
+
+  test('what one process let through counts on the other one, until it is gone', async () => {
+    const [here, there] = both();
+    const count = async (): Promise<number | undefined> => {
+      const [row] = await database.query<{ count: number }>(
+        `SELECT count(DISTINCT process_id)::bigint AS count FROM limit_uses`,
+      );
+      return row?.count;
+    };
+    await expect.poll(count).toBe(2);
+    const ask = async (one: typeof here): Promise<number> =>
+      (await one.decide({ placement: 'revive', user_ref: 'flood' })).status;
+    const flood = () => Promise.all(Array.from({ length: 65 }, () => ask(here)));
+    const told = () =>
+      database.query<{ name: string }>(`SELECT name FROM limit_uses WHERE name <> ''`);
+    // As soon as both know of each other.
+    while ((await told()).length === 0) await flood();
+    expect(await flood()).toContain(429);
+    // Alone, this one would let sixty of them through.
+    let passed = 0;
+    while ((await ask(there)) === 200) {
+      passed += 1;
+      await sleep(250);
+    }
+    expect(passed).toBeLessThan(30);
+    // Neither the user nor an address is to be read.
+    expect((await told()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
+
+    await cluster.service(0).stop();
+    expect(await count()).toBe(1);
+  });
 });

@@ -12,7 +12,7 @@ import type { AnswerHeaders, Asker } from '../exchange.ts';
 import type { HotRoute } from '../hot-path.ts';
 import { identify } from '../identify.ts';
 import { ProblemError } from '../problem.ts';
-import type { RateLimiter } from '../rate-limits.ts';
+import type { RateLimiter } from '../limits/rate-limits.ts';
 import { compileBody } from '../validation.ts';
 
 interface Parts {

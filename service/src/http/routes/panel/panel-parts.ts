@@ -8,7 +8,7 @@ import type { Database } from '../../../store/database.ts';
 import type { EventBodies } from '../../../webhook/event-body.ts';
 import type { Users } from '../../../user/create-users.ts';
 import type { RunOperation } from '../../operations.ts';
-import type { RateLimiter } from '../../rate-limits.ts';
+import type { RateLimiter } from '../../limits/rate-limits.ts';
 import type { SessionCookie } from '../../session-cookie.ts';
 
 /** What the routes of the panel have in common. */

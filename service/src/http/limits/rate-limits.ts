@@ -1,6 +1,6 @@
-import type { KeyPrincipal, Principal } from '../key/principal.ts';
-import type { AnswerHeaders, Asker } from './exchange.ts';
-import { ProblemError } from './problem.ts';
+import type { KeyPrincipal, Principal } from '../../key/principal.ts';
+import type { AnswerHeaders, Asker } from '../exchange.ts';
+import { ProblemError } from '../problem.ts';
 import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
 
 /** The limits by what they count; absent: none. */
@@ -30,20 +30,21 @@ export interface RateLimiter {
   onUser(principal: Principal, userRef: string, answer: AnswerHeaders): void;
 }
 
-/** Limits hold per process: behind a balancer, a flood of one key gets as many times more. */
-export function createRateLimiter(
-  limits: RateLimits | undefined,
-  nowMs: () => number,
-): RateLimiter {
-  if (!limits) {
+/** What each limit counts by. */
+export type LimitBuckets = Record<keyof RateLimits, TokenBuckets>;
+
+export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): LimitBuckets => ({
+  key: createTokenBuckets(limits.key, nowMs),
+  ip: createTokenBuckets(limits.ip, nowMs),
+  user: createTokenBuckets(limits.user, nowMs),
+});
+
+/** Without buckets nothing is refused. */
+export function createRateLimiter(buckets: LimitBuckets | undefined): RateLimiter {
+  if (!buckets) {
     const nothing = () => undefined;
     return { onKey: nothing, onStranger: nothing, onUser: nothing };
   }
-  const buckets = {
-    key: createTokenBuckets(limits.key, nowMs),
-    ip: createTokenBuckets(limits.ip, nowMs),
-    user: createTokenBuckets(limits.user, nowMs),
-  };
   const take = (answer: AnswerHeaders, bucket: TokenBuckets, name: string, what: string): void => {
     const taken = bucket.take(name);
     tell(answer, taken);

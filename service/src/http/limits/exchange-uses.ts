@@ -1,0 +1,81 @@
+import type { Mac } from '../../platform/mac.ts';
+import type { TokenBuckets } from './token-buckets.ts';
+
+/** How many requests a process let through since it began to tell, by a name that nobody else can read. */
+export interface Use {
+  name: string;
+  uses: number;
+}
+
+/** Tells other processes of what was let through here, and takes in what was there. */
+export interface UseExchange {
+  /** What this process tells. */
+  tell(): Use[];
+  /** What the others have told, of the names that this process knows. */
+  hear(processes: number, uses: readonly (Use & { processId: string })[]): void;
+  /** The names that this process wants to hear of. */
+  names(): string[];
+}
+
+/** So many rounds it is told again, in case that one of them failed. */
+const toldRounds = 3;
+/** After so many rounds without a use a name is forgotten. */
+const keptRounds = 120;
+
+interface Known {
+  kind: string;
+  name: string;
+  uses: number;
+  /** The sums that other processes had told before. */
+  heard: Map<string, number>;
+  round: number;
+}
+
+/**
+ * Only names of which more than a quiet part was used are told, and only by their hash: they are
+ * addresses and users. Sums and not differences, so that nothing is lost when a round fails.
+ */
+export function createUseExchange(
+  buckets: Readonly<Record<string, TokenBuckets>>,
+  mac: Mac,
+): UseExchange {
+  const known = new Map<string, Known>();
+  let round = 0;
+
+  const remember = (kind: string, name: string, uses: number): void => {
+    const key = mac(`${kind}\n${name}`).slice(0, 22);
+    const before = known.get(key);
+    known.set(key, {
+      kind,
+      name,
+      uses: (before?.uses ?? 0) + uses,
+      heard: before?.heard ?? new Map<string, number>(),
+      round,
+    });
+  };
+  /** A process that began anew has told less than before. */
+  const added = (before: number | undefined, uses: number): number =>
+    before === undefined || uses < before ? uses : uses - before;
+
+  return {
+    tell() {
+      round += 1;
+      for (const [kind, each] of Object.entries(buckets))
+        for (const [name, uses] of each.readUses()) remember(kind, name, uses);
+      for (const [key, { round: last }] of known) if (round - last > keptRounds) known.delete(key);
+      return [...known]
+        .filter(([, each]) => round - each.round < toldRounds)
+        .map(([name, { uses }]) => ({ name, uses }));
+    },
+    names: () => [...known.keys()],
+    hear(processes, told) {
+      for (const each of Object.values(buckets)) each.share(processes);
+      for (const { processId, name, uses } of told) {
+        const mine = known.get(name);
+        if (!mine) continue;
+        buckets[mine.kind]?.charge(mine.name, added(mine.heard.get(processId), uses));
+        mine.heard.set(processId, uses);
+      }
+    },
+  };
+}

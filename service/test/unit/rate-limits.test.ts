@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { createUseExchange, type Use } from '../../src/http/limits/exchange-uses.ts';
+import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
+
+const rate = { perS: 100, burst: 400 };
+
+/** Processes that tell each other once a second; `send` says how many requests come to each in a tenth of one. */
+function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
+  let nowMs = 0;
+  const buckets = Array.from({ length: processes }, () => createTokenBuckets(rate, () => nowMs));
+  const exchanges = buckets.map((ip) => createUseExchange({ ip }, (text) => `hash of ${text}`));
+  const table = new Map<number, Map<string, Use>>();
+  let names = new Set<string>();
+  const exchange = (index: number): void => {
+    const rows = table.get(index) ?? new Map<string, Use>();
+    for (const use of exchanges[index]?.tell() ?? []) {
+      rows.set(use.name, use);
+      names = names.add(use.name);
+    }
+    table.set(index, rows);
+    const others = [...table].filter(([other]) => other !== index);
+    const told = others.flatMap(([other, uses]) =>
+      [...uses.values()].map((use) => ({ ...use, processId: String(other) })),
+    );
+    exchanges[index]?.hear(processes, told);
+  };
+  let [admitted, later] = [0, 0];
+  for (let index = 0; index < processes; index += 1) exchange(index);
+  for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
+    nowMs = tenth * 100;
+    for (const [index, each] of buckets.entries()) {
+      for (let request = 0; request < send(index, tenth); request += 1) {
+        if (!each.take('198.51.100.7').allowed) continue;
+        admitted += 1;
+        if (tenth >= seconds * 5) later += 1;
+      }
+      // Each at another moment of the second.
+      if (tenth % 10 === index % 10) exchange(index);
+    }
+  }
+  return { admitted, perSLater: later / (seconds / 2), names: [...names] };
+}
+
+describe('a limit that several processes share', () => {
+  const flood = 60;
+  test.each([1, 2, 4, 13])(
+    'of a flood that comes evenly to %i processes, as many pass as the limit says, or a quarter more',
+    (processes) => {
+      const { admitted, perSLater } = run(processes, 240, () => Math.ceil(flood / processes));
+      expect(perSLater).toBeGreaterThanOrEqual(rate.perS * 0.95);
+      expect(perSLater).toBeLessThanOrEqual(rate.perS * 1.25);
+      // At once, a bucket of each; never more than that.
+      expect(admitted).toBeLessThanOrEqual(
+        processes * (rate.burst + rate.perS) + 240 * rate.perS * 1.25,
+      );
+    },
+  );
+
+  test('of one that comes to a single process, nothing is refused that the limit allows', () => {
+    const { perSLater } = run(4, 120, (process) => (process === 2 ? flood : 0));
+    expect(perSLater).toBeCloseTo(rate.perS, 0);
+  });
+
+  test('however it is spread, at most half more than the limit passes for long', () => {
+    // As much as three of four may let through without a word, and a flood to the fourth.
+    const quiet = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
+    const { perSLater } = run(4, 240, (process, tenth) => (process === 3 ? flood : quiet(tenth)));
+    expect(perSLater).toBeGreaterThan(rate.perS * 1.2);
+    expect(perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
+    const moving = run(4, 240, (process, tenth) =>
+      Math.floor(tenth / 30) % 4 === process ? flood : 0,
+    );
+    expect(moving.perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
+  });
+
+  test('whoever asks seldom is not told of, and others are by a hash', () => {
+    expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
+    expect(run(4, 10, () => flood).names).toEqual(['hash of ip\n198.51.100.7'.slice(0, 22)]);
+  });
+});
