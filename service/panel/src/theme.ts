@@ -27,6 +27,18 @@ const components = (
       },
     },
   },
+  // A line of text that fills a wide screen is hard to fill in and to read.
+  MuiFormControl: { styleOverrides: { root: { maxWidth: 720 } } },
+  RaMenuItemLink: {
+    styleOverrides: {
+      root: ({ theme }: { theme: Theme }) => ({
+        '&.RaMenuItemLink-active': {
+          fontWeight: 600,
+          backgroundColor: theme.palette.action.selected,
+        },
+      }),
+    },
+  },
   MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
   RaToolbar: {
     styleOverrides: {

@@ -68,7 +68,11 @@ export function createManage(parts: Parts): Manage {
       const { queries, scope } = operation;
       const made = await resources.create(queries, scope, kind, document);
       await tell(operation, kind, undefined, made);
-      await audit.record(operation, { action: `${kind}.created`, targetId: made.id, after: made });
+      await audit.record(operation, {
+        action: deedOf(kind, 'created'),
+        targetId: made.id,
+        after: made,
+      });
       return { document: made, revision: 1 };
     },
 
@@ -80,7 +84,7 @@ export function createManage(parts: Parts): Manage {
       const after = await resources.replace(operation.queries, operation.scope, kind, id, own);
       if (!after) throw new Error(`The ${kind} ${id} went away under the lock.`);
       await tell(operation, kind, before, after.document);
-      const deed = { action: `${kind}.${action}`, targetId: id, before, after: after.document };
+      const deed = { action: deedOf(kind, action), targetId: id, before, after: after.document };
       await audit.record(operation, deed);
       return after;
     },
@@ -94,7 +98,7 @@ export function createManage(parts: Parts): Manage {
       if (user !== undefined) throw new RefusedError('conflict', `${user} still uses it.`);
       await resources.archive(queries, scope, kind, id);
       await tell(operation, kind, before, undefined);
-      await audit.record(operation, { action: `${kind}.archived`, targetId: id, before });
+      await audit.record(operation, { action: deedOf(kind, 'archived'), targetId: id, before });
     },
   };
 }
@@ -119,3 +123,7 @@ async function check<K extends ResourceKind>(
 }
 
 const keyOf = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
+
+/** `kill_switch.updated`: as everything on the wire, in small letters. */
+const deedOf = (kind: ResourceKind, deed: string): string =>
+  `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${deed}`;

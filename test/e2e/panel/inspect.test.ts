@@ -151,6 +151,17 @@ test('the live tail shows what a game does, as it does it', async () => {
   ]);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused').waitFor();
+  await site.game.decideImage('player-9');
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('Listening').waitFor();
+  // Of the pause, nothing is shown; a refused event is, although it belongs to no decision.
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await site.game.report({ id: 'broken' });
+  await lines.first().waitFor();
+  expect(await lines.allTextContents()).toEqual([
+    expect.stringMatching(/rejected.*invalid event$/),
+  ]);
+  expect(await lines.getByRole('link').count()).toBe(0);
 });
 
 test('the overview sums up, compares, says why there was no ad, and hands over a CSV', async () => {

@@ -26,12 +26,16 @@ export function codeOf(error: unknown): string | undefined {
     : undefined;
 }
 
+const changedElsewhere =
+  'Nothing is saved: somebody else has changed it since you opened it. Refresh, look at what is there now, and save again.';
+
 /** What a person is told of a failure. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong.';
 
 /** `The body is not valid: /name is too long.` */
-const inWords = ({ detail, errors = [] }: Problem): string => {
+const inWords = ({ code, detail, errors = [] }: Problem): string => {
+  if (code === 'precondition_failed') return changedElsewhere;
   const wrong = errors.map(({ pointer, message }) => `${pointer} ${message}`.trim());
   return wrong.length === 0 ? detail : `${detail.replace(/\.$/, '')}: ${wrong.join('; ')}.`;
 };

@@ -6,9 +6,7 @@ import { TimeColumn } from '../common/columns.tsx';
 import { inWords } from '../common/status-chip.tsx';
 import { differences } from './differences.ts';
 
-const filters = [
-  <TextInput key="target" source="target_id" label="Only what was done to (id)" alwaysOn />,
-];
+const filters = [<TextInput key="target" source="target_id" label="Id of an object" alwaysOn />];
 
 /** Who changed what, and what it was before. */
 export const AuditList = () => (

@@ -1,14 +1,6 @@
-import {
-  Button,
-  Dialog,
-  DialogActions,
-  DialogContent,
-  DialogContentText,
-  DialogTitle,
-  MenuItem,
-  TextField,
-} from '@mui/material';
+import { MenuItem, TextField } from '@mui/material';
 import { useState } from 'react';
+import { AskDialog } from './ask-dialog.tsx';
 
 const overlaps = [
   { name: 'Not at all: it ends now', seconds: 0 },
@@ -26,32 +18,22 @@ interface Props {
 }
 
 /** Asks for how long the old secret still works beside the new one. */
-export function OverlapDialog({ title, text, confirm, onConfirm, onClose }: Props) {
+export function OverlapDialog({ onConfirm, ...texts }: Props) {
   const [overlapS, setOverlapS] = useState(86_400);
   return (
-    <Dialog open onClose={onClose} fullWidth maxWidth="xs" aria-labelledby="overlap-title">
-      <DialogTitle id="overlap-title">{title}</DialogTitle>
-      <DialogContent sx={{ display: 'grid', gap: 2 }}>
-        <DialogContentText>{text}</DialogContentText>
-        <TextField
-          select
-          label="The old one still works for"
-          value={overlapS}
-          onChange={({ target }) => setOverlapS(Number(target.value))}
-        >
-          {overlaps.map(({ name, seconds }) => (
-            <MenuItem key={seconds} value={seconds}>
-              {name}
-            </MenuItem>
-          ))}
-        </TextField>
-      </DialogContent>
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button variant="contained" onClick={() => onConfirm(overlapS)}>
-          {confirm}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <AskDialog {...texts} onConfirm={() => onConfirm(overlapS)}>
+      <TextField
+        select
+        label="The old one still works for"
+        value={overlapS}
+        onChange={({ target }) => setOverlapS(Number(target.value))}
+      >
+        {overlaps.map(({ name, seconds }) => (
+          <MenuItem key={seconds} value={seconds}>
+            {name}
+          </MenuItem>
+        ))}
+      </TextField>
+    </AskDialog>
   );
 }

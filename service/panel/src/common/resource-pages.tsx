@@ -58,6 +58,22 @@ interface FormPageProps {
   transform?(values: Record<string, unknown>): Record<string, unknown>;
 }
 
+interface EditPageProps extends FormPageProps {
+  /** How it is taken out of use; by default it is archived. */
+  ending?: Ending;
+}
+
+interface Ending {
+  label: string;
+  /** What becomes of it then. */
+  effect: string;
+}
+
+const archiving: Ending = {
+  label: 'Archive',
+  effect: 'It is not used any more. Reports and the audit log keep it.',
+};
+
 const unchanged = (values: Record<string, unknown>) => values;
 
 /** Makes one, and shows the list then. */
@@ -69,8 +85,16 @@ export function CreatePage({ noun, children, transform = unchanged }: FormPagePr
   );
 }
 
+/** When the record has changed elsewhere, what was typed stays; all else is as it is now. */
+const keepTyped = { keepDirtyValues: true };
+
 /** Changes one. Waits for the service: what is shown as saved is saved. */
-export function EditPage({ noun, children, transform = unchanged }: FormPageProps) {
+export function EditPage({
+  noun,
+  children,
+  transform = unchanged,
+  ending = archiving,
+}: EditPageProps) {
   return (
     <Edit
       title={<RecordTitle noun={noun} />}
@@ -79,7 +103,9 @@ export function EditPage({ noun, children, transform = unchanged }: FormPageProp
       redirect="list"
       transform={transform}
     >
-      <SimpleForm toolbar={<EditToolbar />}>{children}</SimpleForm>
+      <SimpleForm toolbar={<EditToolbar ending={ending} />} resetOptions={keepTyped}>
+        {children}
+      </SimpleForm>
     </Edit>
   );
 }
@@ -89,12 +115,18 @@ function RecordTitle({ noun }: { noun: string }) {
   return <>{`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${name}`}</>;
 }
 
-/** Saves, and archives after a question. */
-export function EditToolbar() {
+/** Saves; archives, or what goes for it, after a question. */
+export function EditToolbar({ ending: { label, effect } = archiving }: { ending?: Ending }) {
   return (
     <Toolbar sx={{ justifyContent: 'space-between' }}>
       <SaveButton />
-      <DeleteWithConfirmButton label="Archive" mutationMode="pessimistic" />
+      <DeleteWithConfirmButton
+        label={label}
+        confirmTitle={`${label} it?`}
+        confirmContent={effect}
+        confirmColor="warning"
+        mutationMode="pessimistic"
+      />
     </Toolbar>
   );
 }

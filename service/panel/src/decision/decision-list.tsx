@@ -37,7 +37,11 @@ function LookUp() {
     if (id.trim() !== '') void navigate(`/decisions/${encodeURIComponent(id.trim())}`);
   }
   return (
-    <Box component="form" onSubmit={open} sx={{ display: 'flex', gap: 1, maxWidth: 600 }}>
+    <Box
+      component="form"
+      onSubmit={open}
+      sx={{ display: 'flex', gap: 1, maxWidth: 600, alignItems: 'center' }}
+    >
       <TextField
         label="Id of a decision"
         placeholder="dec_…"

@@ -55,9 +55,11 @@ const Line = ({ line }: { line: TailLine }) => (
   <li>
     <TimeText time={line.time} /> <strong>{inWords(line.what)}</strong>{' '}
     {line.status !== undefined && <StatusChip status={line.status} />}{' '}
-    <Link component={RouterLink} to={`/decisions/${line.decisionId}`}>
-      {line.decisionId}
-    </Link>
+    {line.decisionId !== undefined && (
+      <Link component={RouterLink} to={`/decisions/${line.decisionId}`}>
+        {line.decisionId}
+      </Link>
+    )}
     {line.detail !== '' && (
       <Typography component="span" color="textSecondary">
         {' '}

@@ -1,12 +1,14 @@
+import { inWords } from '../common/status-chip.tsx';
 import type { StoredDecision, StoredEvent } from './stored-decision.ts';
 
 /** One thing that happened, as the live tail shows it. */
 export interface TailLine {
-  key: string;
+  key: number;
   time: string | undefined;
   what: string;
   status: string | undefined;
-  decisionId: string;
+  /** Absent: an event that names none was refused. */
+  decisionId: string | undefined;
   detail: string;
 }
 
@@ -14,11 +16,14 @@ export interface TailLine {
 const mostLines = 500;
 
 /** The newest on top. */
-export const addLine = (lines: readonly TailLine[], line: TailLine): readonly TailLine[] =>
-  [line, ...lines].slice(0, mostLines);
+export const addLine = (
+  lines: readonly TailLine[],
+  line: Omit<TailLine, 'key'>,
+): readonly TailLine[] =>
+  [{ ...line, key: (lines[0]?.key ?? 0) + 1 }, ...lines].slice(0, mostLines);
 
 /** Reads what the service sent. */
-export function readLine(type: string, data: string): TailLine {
+export function readLine(type: string, data: string): Omit<TailLine, 'key'> {
   if (type === 'decision') {
     const {
       id,
@@ -27,12 +32,11 @@ export function readLine(type: string, data: string): TailLine {
       reason,
       status,
     } = JSON.parse(data) as StoredDecision;
-    const detail =
-      reason === undefined ? placement : `${placement}, ${reason.replaceAll('_', ' ')}`;
-    return { key: id, time, what: 'decision', status, decisionId: id, detail };
+    const detail = reason === undefined ? placement : `${placement}, ${inWords(reason)}`;
+    return { time, what: 'decision', status, decisionId: id, detail };
   }
-  const event = JSON.parse(data) as StoredEvent & { decision_id: string };
-  const { id, type: what, occurred_at: time, decision_id: decisionId, status, code } = event;
-  // The same event again is a line of its own: it was refused as a duplicate.
-  return { key: `${id} ${status} ${time}`, time, what, status, decisionId, detail: code ?? '' };
+  // Of an event whose form is wrong, the service knows the id only.
+  const event = JSON.parse(data) as Partial<StoredEvent> & { decision_id?: string };
+  const { type: what = 'event', occurred_at: time, decision_id: decisionId, status, code } = event;
+  return { time, what, status, decisionId, detail: code === undefined ? '' : inWords(code) };
 }

@@ -1,15 +1,7 @@
-import {
-  Button,
-  Dialog,
-  DialogActions,
-  DialogContent,
-  DialogContentText,
-  DialogTitle,
-  MenuItem,
-  TextField,
-} from '@mui/material';
+import { MenuItem, TextField } from '@mui/material';
 import { useState } from 'react';
 import { useEnvironment } from '../api/environment.ts';
+import { AskDialog } from '../common/ask-dialog.tsx';
 import { expiries, type KillTarget, stopRequest } from './kill-targets.ts';
 import { useEffectTime } from './use-effect-time.ts';
 
@@ -32,46 +24,35 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
     change(stopRequest(target, { reason, hours: expiries[expiry]?.hours }, Date.now()));
 
   return (
-    <Dialog open onClose={onClose} fullWidth maxWidth="xs" aria-labelledby="stop-title">
-      <DialogTitle id="stop-title">
-        Stop {target.name} in {environment}?
-      </DialogTitle>
-      <DialogContent sx={{ display: 'grid', gap: 2 }}>
-        <DialogContentText>
-          No ad of this {target.scope} is shown any more, and those on their way no longer count.
-        </DialogContentText>
-        <TextField
-          label="Reason"
-          required
-          autoFocus
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-          slotProps={{ htmlInput: { maxLength: 500 } }}
-        />
-        <TextField
-          select
-          label="For how long"
-          value={expiry}
-          onChange={(event) => setExpiry(Number(event.target.value))}
-        >
-          {expiries.map(({ name }, index) => (
-            <MenuItem key={name} value={index}>
-              {name}
-            </MenuItem>
-          ))}
-        </TextField>
-      </DialogContent>
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          variant="contained"
-          color="error"
-          disabled={isRunning || reason.trim() === ''}
-          onClick={stop}
-        >
-          Stop it now
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <AskDialog
+      title={`Stop ${target.name} in ${environment}?`}
+      text={`No ad of this ${target.scope} is shown any more, and those on their way no longer count.`}
+      confirm="Stop it now"
+      confirmColor="error"
+      isReady={!isRunning && reason.trim() !== ''}
+      onConfirm={stop}
+      onClose={onClose}
+    >
+      <TextField
+        label="Reason"
+        required
+        autoFocus
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+        slotProps={{ htmlInput: { maxLength: 500 } }}
+      />
+      <TextField
+        select
+        label="For how long"
+        value={expiry}
+        onChange={(event) => setExpiry(Number(event.target.value))}
+      >
+        {expiries.map(({ name }, index) => (
+          <MenuItem key={name} value={index}>
+            {name}
+          </MenuItem>
+        ))}
+      </TextField>
+    </AskDialog>
   );
 }

@@ -1,20 +1,15 @@
+import { Box } from '@mui/material';
 import { AppBar, Logout, TitlePortal, UserMenu } from 'react-admin';
 import { useEnvironment } from '../api/environment.ts';
 import { environmentColors } from '../theme.ts';
+import { titleStyle, useIsPhone } from './title-place.ts';
 import { AccountMenuItem } from './account-menu-item.tsx';
 import { EnvironmentSwitch } from './environment-switch.tsx';
-
-/** On a phone there is room for it to be read out only. */
-const titleStyle = {
-  fontSize: '1.25rem',
-  fontWeight: 500,
-  opacity: { xs: 0, sm: 1 },
-  width: { xs: 0, sm: 'auto' },
-};
 
 /** The bar at the top, in the colour of its environment. */
 export function PanelAppBar() {
   const { environment } = useEnvironment();
+  const isPhone = useIsPhone();
   return (
     <AppBar
       alwaysOn
@@ -26,7 +21,7 @@ export function PanelAppBar() {
         </UserMenu>
       }
     >
-      <TitlePortal variant="h1" sx={titleStyle} />
+      {isPhone ? <Box sx={{ flex: 1 }} /> : <TitlePortal variant="h1" sx={titleStyle} />}
       <EnvironmentSwitch />
     </AppBar>
   );

@@ -1,8 +1,9 @@
 import { type ReactNode, Suspense } from 'react';
-import { Layout, Loading } from 'react-admin';
+import { Layout, Loading, TitlePortal } from 'react-admin';
 import { EnvironmentBand } from './environment-band.tsx';
 import { PanelAppBar } from './panel-app-bar.tsx';
 import { PanelMenu } from './panel-menu.tsx';
+import { titleStyle, useIsPhone } from './title-place.ts';
 
 /** A table that is wider than a phone is scrolled by itself; the page is not. */
 const layoutStyle = {
@@ -17,6 +18,7 @@ export function PanelLayout({ children }: { children: ReactNode }) {
   return (
     <Layout appBar={PanelAppBar} menu={PanelMenu} appBarAlwaysOn sx={layoutStyle}>
       <EnvironmentBand />
+      {useIsPhone() && <TitlePortal variant="h1" sx={{ ...titleStyle, marginTop: 1.5 }} />}
       <Suspense fallback={<Loading />}>{children}</Suspense>
     </Layout>
   );

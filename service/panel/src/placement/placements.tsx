@@ -97,29 +97,32 @@ const RewardFields = () => (
 
 const Limits = () => (
   <>
-    <NumberInput source="frequency_cap.max" label="At most this many impressions per player" />
-    <NumberInput source="frequency_cap.per_s" label="… within this many seconds" />
+    <NumberInput source="frequency_cap.max" label="Most impressions per player" />
+    <NumberInput source="frequency_cap.per_s" label="… within, in seconds" />
     <NumberInput
       source="cooldown_s"
-      label="Least time between two, in seconds"
+      label="Time between two, in seconds"
+      helperText="A player sees none sooner."
       defaultValue={0}
       validate={required()}
     />
     <NumberInput
       source="min_view_ms"
-      label="Image and HTML count as watched after, in milliseconds"
+      label="Watched after, in milliseconds"
+      helperText="Images and HTML; a video has to end."
       defaultValue={5_000}
       validate={required()}
     />
     <NumberInput
       source="close_after_ms"
-      label="The close button comes after, in milliseconds"
+      label="Close button after, in milliseconds"
       defaultValue={5_000}
       validate={required()}
     />
     <NumberInput
       source="late_window_s"
-      label="What was watched offline still counts for, in seconds"
+      label="Offline views count for, in seconds"
+      helperText="What was watched without a connection, and is reported later."
       defaultValue={86_400}
       validate={required()}
     />

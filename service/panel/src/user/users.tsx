@@ -10,10 +10,10 @@ import {
   useRedirect,
 } from 'react-admin';
 import { roles } from '../session/roles.ts';
-import { TimeColumn } from '../common/columns.tsx';
 import { NameColumn } from '../common/name-column.tsx';
 import { EditPage, ListPage } from '../common/resource-pages.tsx';
 import { ShownOnce } from '../common/shown-once.tsx';
+import { TimeText } from '../common/time-text.tsx';
 import { linkAdvice } from './link-advice.ts';
 import { NewLink } from './new-link.tsx';
 
@@ -28,7 +28,13 @@ export const UserList = () => (
       label="One-time codes"
       render={(user) => (user['code_enabled'] === true ? 'on' : 'off')}
     />
-    <TimeColumn source="last_sign_in_at" label="Last signed in" />
+    <DataTable.Col
+      source="last_sign_in_at"
+      label="Last signed in"
+      render={(user) =>
+        user['invited'] === true ? 'invited, not yet' : <TimeText time={user['last_sign_in_at']} />
+      }
+    />
   </ListPage>
 );
 
@@ -58,8 +64,13 @@ export function UserCreate() {
   );
 }
 
+const removing = {
+  label: 'Remove',
+  effect: 'Their sessions end at once. The audit log keeps their e-mail address.',
+};
+
 export const UserEdit = () => (
-  <EditPage noun="user">
+  <EditPage noun="user" ending={removing}>
     <UserFields isNew={false} />
     <NewLink />
   </EditPage>

@@ -25,7 +25,7 @@ export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
   );
   return (
     <PanelCard title="Deliveries">
-      <Box sx={{ display: 'flex', gap: 1, marginBlock: 1 }}>
+      <Box sx={{ display: 'flex', gap: 1, marginBlock: 1, alignItems: 'center' }}>
         <ChoiceField
           label="State"
           choices={states}

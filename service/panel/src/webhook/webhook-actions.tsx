@@ -1,7 +1,7 @@
 import { Box, Button } from '@mui/material';
 import type { Webhook } from '@trueward/protocol/wire';
 import { useState } from 'react';
-import { useCanAccess, useRecordContext } from 'react-admin';
+import { useCanAccess, useNotify, useRecordContext } from 'react-admin';
 import { query } from '../api/resources.ts';
 import { useAction } from '../api/use-call.ts';
 import { ChoiceField } from '../common/choice-field.tsx';
@@ -25,7 +25,7 @@ export function WebhookActions() {
   return (
     <PanelCard title="Health">
       <WebhookHealth />
-      <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 2 }}>
+      <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 2, alignItems: 'center' }}>
         <TestEvent webhook={webhook} />
         <Recover webhook={webhook} />
         {mayRotate && <RotateSecret webhook={webhook} />}
@@ -52,7 +52,10 @@ function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
 }
 
 function Recover({ webhook: { id } }: { webhook: Webhook }) {
-  const { run, isRunning } = useAction({ done: 'What it missed in the last day is sent again.' });
+  const notify = useNotify();
+  const { run, isRunning } = useAction<{ queued: number }>({
+    onDone: ({ queued }) => notify(describeRecovery(queued), { type: 'success' }),
+  });
   const since = () => new Date(Date.now() - dayMs).toISOString();
   return (
     <Button
@@ -64,6 +67,11 @@ function Recover({ webhook: { id } }: { webhook: Webhook }) {
     </Button>
   );
 }
+
+const describeRecovery = (count: number): string =>
+  count === 0
+    ? 'It missed nothing in the last day.'
+    : `${count === 1 ? '1 event is' : `${count} events are`} sent again.`;
 
 function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
   const [isAsking, setAsking] = useState(false);

@@ -21,7 +21,7 @@ export function WebhookHealth() {
   return <>{describeHealth(data.data)}</>;
 }
 
-/** `18 of the last 20 arrived, 2 failed.` */
+/** `Of the last 20, 18 arrived, 2 failed` */
 function describeHealth(deliveries: readonly Delivery[]): string {
   if (deliveries.length === 0) return 'Nothing was sent yet.';
   const count = (state: Delivery['state']) =>
@@ -29,7 +29,8 @@ function describeHealth(deliveries: readonly Delivery[]): string {
   const failed = count('failed');
   const waiting = count('pending');
   return [
-    `${count('delivered')} of the last ${deliveries.length} arrived`,
+    deliveries.length === 1 ? 'Of one delivery' : `Of the last ${deliveries.length}`,
+    `${count('delivered')} arrived`,
     ...(failed === 0 ? [] : [`${failed} failed`]),
     ...(waiting === 0 ? [] : [`${waiting} on their way`]),
   ].join(', ');

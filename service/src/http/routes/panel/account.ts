@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ProblemError } from '../../problem.ts';
 import { sessionOf } from '../../session-access.ts';
 import type { PanelParts } from './panel-parts.ts';
 import { newPassword, strictBody, text } from './panel-schemas.ts';
@@ -13,7 +14,11 @@ export function addAccountRoutes(app: FastifyInstance, parts: PanelParts): void 
   /** Who found an open browser must not take over the account. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const refusal = await users.signIn.confirm(sessionOf(request).user, password, request.ip);
-    if (refusal && 'refused' in refusal) throw refuse(refusal);
+    if (!refusal || !('refused' in refusal)) return;
+    // Not 401: the session is as good as before, and the page would sign them out.
+    if (refusal.refused === 'sign_in_failed')
+      throw new ProblemError('invalid_request', 'The password is wrong.');
+    throw refuse(refusal);
   };
   app.post<{ Body: { current: string; next: string } }>(
     '/panel/api/account/password',

@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Advertiser, Source, Webhook } from '../../../protocol/wire.ts';
+import { type PanelSite, startPanelSite } from './panel-site.ts';
+
+let site: PanelSite;
+let receiver: Server;
+/** What the receiver answers, and how often it was asked. */
+let [answer, asked] = [410, 0];
+beforeAll(async () => {
+  site = await startPanelSite();
+  receiver = createServer((request, response) => {
+    asked += 1;
+    request.resume();
+    response.writeHead(answer).end(answer === 200 ? 'Taken.' : 'Moved away.');
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+});
+afterAll(async () => {
+  receiver.close();
+  receiver.closeAllConnections();
+  await site.stop();
+});
+
+const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
+async function archive(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Archive' }).click();
+  const question = page.getByRole('dialog', { name: 'Archive it?' });
+  await question.getByRole('button', { name: 'Confirm' }).click();
+}
+async function findByName<T extends { name: string }>(path: string, name: string) {
+  const { body } = await site.owner.send<{ data: T[] }>('GET', path);
+  return body.data.find((each) => each.name === name);
+}
+
+test('an advertiser and a source are made, changed and archived; what is used stays', async () => {
+  const page = await site.open('/advertisers/create');
+  await page.getByLabel('Name').fill('Orchard');
+  await page.getByLabel('Domain').fill('https://orchard.example/');
+  await save(page);
+  // What the service refuses stands at its field.
+  await page.getByText('must match', { exact: false }).first().waitFor();
+  await page.getByLabel('Domain').fill('orchard.example');
+  await save(page);
+  await page.getByRole('link', { name: 'Orchard' }).click();
+  await page.getByLabel('Domain').fill('orchard.test');
+  await save(page);
+  await page.getByRole('cell', { name: 'orchard.test' }).waitFor();
+  expect(await findByName<Advertiser>('/v1/advertisers', 'Orchard')).toMatchObject({
+    domain: 'orchard.test',
+  });
+  await page.getByRole('link', { name: 'Orchard' }).click();
+  await archive(page);
+  await page.getByRole('link', { name: 'Orchard' }).waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: 'Harbour' }).click();
+  await archive(page);
+  await page.getByText('still uses it').waitFor();
+  expect(await findByName('/v1/advertisers', 'Harbour')).toBeDefined();
+
+  await go(page, '/sources/create');
+  await page.getByLabel('Name').fill('Partner');
+  await page.getByLabel('Kind').click();
+  await page.getByRole('option', { name: 'vast' }).click();
+  await page.getByLabel('Address of the VAST tag').fill('https://partner.example/tag');
+  await save(page);
+  await page.getByRole('link', { name: 'Partner' }).click();
+  await page.getByLabel('Status').click();
+  await page.getByRole('option', { name: 'paused' }).click();
+  await save(page);
+  const row = page.getByRole('row').filter({ hasText: 'Partner' });
+  await row.getByText('paused').waitFor();
+  expect(await findByName<Source>('/v1/sources', 'Partner')).toMatchObject({
+    kind: 'vast',
+    status: 'paused',
+    tag_url: 'https://partner.example/tag',
+  });
+  await row.getByRole('link').click();
+  await archive(page);
+  await row.waitFor({ state: 'detached' });
+});
+
+test('who edits what somebody else has changed meanwhile is told, and overwrites nothing', async () => {
+  const { body } = await site.owner.send<Advertiser>('POST', '/v1/advertisers', {
+    name: 'Mill',
+    domain: 'mill.example',
+  });
+  const path = `/v1/advertisers/${body.id}`;
+  const changeElsewhere = (domain: string) => site.owner.send('PATCH', path, { domain });
+  const read = async () => (await site.owner.send<Advertiser>('GET', path)).body;
+  const page = await site.open(`/advertisers/${body.id}`);
+  await page.getByLabel('Name').fill('Windmill');
+  await changeElsewhere('windmill.example');
+  await save(page);
+  await page.getByRole('alert').filter({ hasText: 'has changed it since' }).waitFor();
+  expect(await read()).toMatchObject({ name: 'Mill', domain: 'windmill.example' });
+  // What was typed is still there, beside what the other one has made of it.
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await expect.poll(() => page.getByLabel('Domain').inputValue()).toBe('windmill.example');
+  expect(await page.getByLabel('Name').inputValue()).toBe('Windmill');
+  await save(page);
+  await page.getByRole('link', { name: 'Windmill' }).waitFor();
+  expect(await read()).toMatchObject({ name: 'Windmill', domain: 'windmill.example' });
+});
+
+test('a webhook that failed is seen on the overview and at itself, and gets what it missed', async () => {
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  const { body: webhook } = await site.owner.send<Webhook>('POST', '/v1/webhooks', {
+    url,
+    events: ['kill_switch.changed'],
+  });
+  const page = await site.open(`/webhooks/${webhook.id}`);
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  const health = page.getByRole('region', { name: 'Health' });
+  await expect
+    .poll(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).first().click();
+      return health.textContent();
+    })
+    .toContain('Turned off: its server said that it is gone.');
+  const deliveries = page.getByRole('region', { name: 'Deliveries' });
+  await deliveries.getByText('1 attempt').click();
+  await deliveries.getByText('Moved away.').waitFor();
+  await deliveries.getByRole('button', { name: 'Redeliver' }).click();
+  await page.getByText('enable it first').waitFor();
+
+  await go(page, '/');
+  const failing = page.getByRole('region', { name: 'Failing deliveries' });
+  await failing.getByText('last: 410').waitFor();
+  await failing.getByRole('link', { name: url }).click();
+  // Turned off, it missed an event.
+  await site.owner.send('POST', '/v1/kill-switches', {
+    scope: 'placement',
+    target_id: 'lobby',
+    state: 'on',
+    reason: 'a test',
+  });
+  answer = 200;
+  await page.getByLabel('Status').click();
+  await page.getByRole('option', { name: 'enabled' }).click();
+  await save(page);
+  await page.getByText('Element updated').waitFor();
+  await page.getByRole('button', { name: 'Send again what it missed in 24 h' }).click();
+  await page.getByText('2 events are sent again.').waitFor();
+  await expect.poll(() => asked).toBe(3);
+  await expect
+    .poll(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).first().click();
+      return health.textContent();
+    })
+    .toContain('Of the last 3, 2 arrived, 1 failed');
+  await page.getByRole('button', { name: 'Send again what it missed in 24 h' }).click();
+  await page.getByText('It missed nothing in the last day.').waitFor();
+  await deliveries.getByLabel('State').click();
+  await page.getByRole('option', { name: 'failed' }).click();
+  await deliveries.getByText('1 attempt').click();
+  await deliveries.getByRole('button', { name: 'Redeliver' }).click();
+  await expect.poll(() => asked).toBe(4);
+});

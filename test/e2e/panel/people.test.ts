@@ -1,0 +1,135 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { codeAt } from '../../../service/test/http/authenticator.ts';
+import { password } from '../../../service/test/http/panel-client.ts';
+import { type PanelSite, startPanelSite } from './panel-site.ts';
+
+let site: PanelSite;
+beforeAll(async () => {
+  site = await startPanelSite();
+});
+afterAll(() => site.stop());
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
+const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+
+/** Opens a one-time link in a browser of its own, and chooses a password there. */
+async function setUpBy(link: string, secret: string): Promise<Page> {
+  const page = await site.open(new URL(link).hash.slice(1), { as: 'nobody' });
+  await page.getByRole('textbox', { name: 'New password' }).fill(secret);
+  await page.getByRole('button', { name: 'Set up and sign in' }).click();
+  await heading(page, 'Overview').waitFor();
+  return page;
+}
+
+/** The link that a dialog shows once. */
+async function takeLink(page: Page, dialog: string): Promise<string> {
+  const shown = page.getByRole('dialog', { name: dialog });
+  const link = await shown.getByRole('group').textContent();
+  await shown.getByRole('button', { name: 'I have stored it' }).click();
+  return link ?? '';
+}
+
+async function fillSignIn(page: Page, email: string, secret: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('textbox', { name: 'Password' }).fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Asks the service for something, and is at the sign-in then. */
+async function expectSignedOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+}
+
+test('somebody is invited, gets another role, a new link, and is removed, and each holds at once', async () => {
+  const owner = await site.open('/users/create');
+  await owner.getByLabel('E-mail').fill('grace@example.com');
+  await owner.getByLabel('Name').fill('Grace');
+  await owner.getByLabel('Role').click();
+  await owner.getByRole('option', { name: 'Viewer' }).click();
+  await owner.getByRole('button', { name: 'Save' }).click();
+  const invitation = await takeLink(owner, 'The invitation');
+  const row = owner.getByRole('row').filter({ hasText: 'grace@example.com' });
+  await row.getByText('invited, not yet').waitFor();
+  const grace = await setUpBy(invitation, password);
+  await go(grace, '/advertisers');
+  await grace.getByRole('link', { name: 'Harbour' }).waitFor();
+  expect(await grace.getByRole('link', { name: 'Create' }).count()).toBe(0);
+
+  await row.getByRole('link', { name: 'Grace' }).click();
+  await owner.getByLabel('Role').click();
+  await owner.getByRole('option', { name: 'Operator' }).click();
+  await owner.getByRole('button', { name: 'Save' }).click();
+  await row.getByText('operator').waitFor();
+  await grace.reload();
+  await grace.getByRole('link', { name: 'Create' }).waitFor();
+
+  await row.getByRole('link', { name: 'Grace' }).click();
+  await owner.getByRole('button', { name: 'New link to choose a password' }).click();
+  const another = await setUpBy(await takeLink(owner, 'The new link'), 'another password of hers');
+  await expectSignedOut(grace);
+  await fillSignIn(grace, 'grace@example.com', password);
+  await grace.getByText('is wrong').waitFor();
+
+  await owner.getByRole('button', { name: 'Remove' }).click();
+  const question = owner.getByRole('dialog', { name: 'Remove it?' });
+  await question.getByText('Their sessions end at once.').waitFor();
+  await question.getByRole('button', { name: 'Confirm' }).click();
+  await row.waitFor({ state: 'detached' });
+  await expectSignedOut(another);
+  await fillSignIn(another, 'grace@example.com', 'another password of hers');
+  await another.getByText('is wrong').waitFor();
+});
+
+test('a new password ends one’s other sessions, and the old one works no more', async () => {
+  const operator = await site.invite('operator');
+  const [here, elsewhere] = [
+    await site.open('/account', { as: operator }),
+    await site.open('/placements', { as: operator }),
+  ];
+  const change = async (current: string, next: string) => {
+    await here.getByLabel('Password until now').fill(current);
+    await here.getByLabel('New password').fill(next);
+    await here.getByRole('button', { name: 'Change it' }).click();
+  };
+  await change('not my password', 'a password of my own');
+  await here.getByText('The password is wrong.').waitFor();
+  await change(password, 'too short');
+  await here.getByText('Must be 12 characters at least').waitFor();
+  await change(password, 'a password of my own');
+  await here.getByText('Your password is changed.').waitFor();
+  expect(await here.getByLabel('New password').inputValue()).toBe('');
+  // This one goes on, with a session of its own.
+  await go(here, '/placements');
+  await here.getByRole('link', { name: 'revive' }).waitFor();
+
+  await expectSignedOut(elsewhere);
+  await fillSignIn(elsewhere, operator.email, password);
+  await elsewhere.getByText('is wrong').waitFor();
+  await fillSignIn(elsewhere, operator.email, 'a password of my own');
+  await heading(elsewhere, 'Placements').waitFor();
+});
+
+test('one-time codes are turned off by the password, and are not asked for then', async () => {
+  const viewer = await site.invite('viewer');
+  const started = await viewer.send<{ secret: string }>('POST', '/panel/api/account/codes');
+  const code = codeAt(started.body.secret);
+  expect((await viewer.send('POST', '/panel/api/account/codes/confirm', { code })).status).toBe(
+    204,
+  );
+  const page = await site.open('/account', { as: viewer });
+  const codes = page.getByRole('region', { name: 'One-time codes' });
+  await codes.getByText('One-time codes are on.').waitFor();
+  await codes.getByLabel('Your password').fill('not my password');
+  await codes.getByRole('button', { name: 'Turn off' }).click();
+  await page.getByText('The password is wrong.').waitFor();
+  await codes.getByLabel('Your password').fill(password);
+  await codes.getByRole('button', { name: 'Turn off' }).click();
+  await codes.getByRole('button', { name: 'Turn on' }).waitFor();
+
+  await page.getByRole('button', { name: 'Profile' }).click();
+  await page.getByRole('menuitem', { name: 'Logout' }).click();
+  await fillSignIn(page, viewer.email, password);
+  await heading(page, 'Overview').waitFor();
+});
