@@ -11,7 +11,8 @@ interface Target {
   url: string;
   path: string;
   key?: string;
-  body(): string;
+  /** Of the next request; undefined when there is nothing more to send. */
+  body(): string | undefined;
   /** How many at a time; 64 by default. */
   connections?: number;
   /** Told the body of each answer. */
@@ -29,6 +30,8 @@ export async function load(
   const send = async (): Promise<void> => {
     while (performance.now() - startedMs < ms) {
       const sentMs = performance.now();
+      const sent = body();
+      if (sent === undefined) return;
       const answer = await pool.request({
         path,
         method: 'POST',
@@ -38,7 +41,7 @@ export async function load(
             'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36',
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         },
-        body: body(),
+        body: sent,
       });
       const text = await answer.body.text();
       if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`);

@@ -6,17 +6,14 @@ import type { Watch } from '../reward/watch-time.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
-/** The first and the last: by them alone it can be told which partitions are of interest. */
-const boundsOf = (ids: readonly string[]): [string, string] => {
+/** The first and the last id: by them alone it can be told which partitions are of interest. */
+export const boundsOf = (ids: readonly string[]): [string, string] => {
   const sorted = ids.toSorted();
   return [sorted[0] ?? '', sorted.at(-1) ?? ''];
 };
 /** A watch ends before it is too late to tell of it, which is seven days at most. */
 const watchEndsWithinMs = 8 * 86_400_000;
 
-/** Ids as one parameter, so that the text of the query stays the same. */
-const among = (parameter: string) =>
-  `IN (SELECT jsonb_array_elements_text(${parameter}::text::jsonb))`;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Makes the others that grant to the same users wait until this transaction ends. */
@@ -29,18 +26,20 @@ export async function lockViewers(
   if (viewers.length === 0) return;
   await queries.query(
     `INSERT INTO viewers (account_id, environment, viewer, seen_at)
-      SELECT $1, $2, viewer, $3 FROM jsonb_array_elements_text($4::text::jsonb) AS viewer ORDER BY viewer
+      SELECT $1, $2, viewer, $3 FROM unnest($4::text[]) AS viewer ORDER BY viewer
       ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at`,
-    [accountId, environment, iso(nowMs), JSON.stringify(viewers)],
+    [accountId, environment, iso(nowMs), viewers],
   );
 }
 
-/** Reads filled decisions and holds them until the transaction ends. */
-export async function lockDecisions(
+/** Reads filled decisions; with `hold` nobody else changes them until the transaction ends. */
+export async function readDecisions(
   queries: Queries,
   { accountId, environment }: Scope,
   ids: string[],
+  { hold }: { hold: boolean },
 ): Promise<DecisionState[]> {
+  if (ids.length === 0) return [];
   interface Row extends Omit<
     DecisionState,
     'issuedAtMs' | 'expiresAtMs' | 'lateAtMs' | 'servedAtMs' | 'settledAtMs'
@@ -57,10 +56,10 @@ export async function lockDecisions(
         user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
         simulate, invalid_reason AS "invalidReason", issued_at, expires_at, late_at, served_at, reward_state AS "rewardState",
         reward_reason AS "rewardReason", receipt, settled_at
-      FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id ${among('$3')}
+      FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = ANY($3::text[])
         AND id BETWEEN $4 AND $5
-      ORDER BY id FOR UPDATE`,
-    [accountId, environment, JSON.stringify(ids), ...boundsOf(ids)],
+      ORDER BY id ${hold ? 'FOR UPDATE' : ''}`,
+    [accountId, environment, ids, ...boundsOf(ids)],
   );
   return rows.map(({ issued_at, expires_at, late_at, served_at, settled_at, ...row }) => ({
     ...row,
@@ -72,78 +71,55 @@ export async function lockDecisions(
   }));
 }
 
-/** Stores events and hands back the keys (`decision/event`) of those that were new. */
-export async function insertEvents(
-  queries: Queries,
-  accountId: string,
-  events: readonly RecordedEvent[],
-): Promise<Set<string>> {
-  if (events.length === 0) return new Set();
-  const rows = events.map((event) => ({
-    decision_id: event.decisionId,
-    id: event.id,
-    type: event.type,
-    occurred_at: iso(event.occurredAtMs),
-    received_at: iso(event.receivedAtMs),
-    offset_ms: event.offsetMs,
-    clamped: event.clamped,
-    watched_ms: event.watchedMs,
-    visible_ratio: event.visible?.ratio,
-    visible_ms: event.visible?.ms,
-    detail: event.detail,
-  }));
-  const stored = await queries.query<{ decision_id: string; id: string }>(
-    `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped,
-        watched_ms, visible_ratio, visible_ms, detail)
-      SELECT $1, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms, visible_ratio, visible_ms, detail
-      FROM jsonb_to_recordset($2::text::jsonb) AS row(decision_id text, id text, type text,
-        occurred_at timestamptz, received_at timestamptz, offset_ms bigint, clamped boolean, watched_ms integer,
-        visible_ratio double precision, visible_ms integer, detail text)
-      ON CONFLICT (account_id, decision_id, id) DO NOTHING
-      RETURNING decision_id, id`,
-    [accountId, JSON.stringify(rows)],
-  );
-  return new Set(stored.map(({ decision_id, id }) => `${decision_id}/${id}`));
+interface EvidenceRow {
+  decision_id: string;
+  id: string;
+  type: RecordedEvent['type'];
+  occurred_at: Date;
+  received_at: Date;
+  offset_ms: number | null;
+  clamped: boolean;
+  watched_ms: number | null;
+  visible_ratio: number | null;
+  visible_ms: number | null;
 }
 
-/** Reads what impressions and rewards are judged by. */
+/** Reads what impressions and rewards are judged by, by decision. */
 export async function readEvidence(
   queries: Queries,
   accountId: string,
   decisionIds: string[],
-): Promise<RecordedEvent[]> {
-  interface Row {
-    decision_id: string;
-    id: string;
-    type: RecordedEvent['type'];
-    occurred_at: Date;
-    received_at: Date;
-    offset_ms: number | null;
-    clamped: boolean;
-    watched_ms: number | null;
-    visible_ratio: number | null;
-    visible_ms: number | null;
-  }
-  if (decisionIds.length === 0) return [];
-  const rows = await queries.query<Row>(
+): Promise<Map<string, RecordedEvent[]>> {
+  const evidence = new Map(decisionIds.map((id): [string, RecordedEvent[]] => [id, []]));
+  if (decisionIds.length === 0) return evidence;
+  const rows = await queries.query<EvidenceRow>(
     `SELECT decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms, visible_ratio, visible_ms
-      FROM ad_events WHERE account_id = $1 AND decision_id ${among('$2')} AND decision_id BETWEEN $3 AND $4
+      FROM ad_events WHERE account_id = $1 AND decision_id = ANY($2::text[]) AND decision_id BETWEEN $3 AND $4
         AND type IN ('start', 'impression', 'viewable', 'first_quartile', 'midpoint', 'third_quartile', 'complete')`,
-    [accountId, JSON.stringify(decisionIds), ...boundsOf(decisionIds)],
+    [accountId, decisionIds, ...boundsOf(decisionIds)],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    decisionId: row.decision_id,
-    type: row.type,
-    occurredAtMs: row.occurred_at.getTime(),
-    receivedAtMs: row.received_at.getTime(),
-    offsetMs: row.offset_ms ?? 0,
-    clamped: row.clamped,
-    ...(row.watched_ms === null ? {} : { watchedMs: row.watched_ms }),
-    ...(row.visible_ratio === null || row.visible_ms === null
-      ? {}
-      : { visible: { ratio: row.visible_ratio, ms: row.visible_ms } }),
-  }));
+  for (const row of rows) evidence.get(row.decision_id)?.push(eventOf(row));
+  return evidence;
+}
+
+const eventOf = (row: EvidenceRow): RecordedEvent => ({
+  id: row.id,
+  decisionId: row.decision_id,
+  type: row.type,
+  occurredAtMs: row.occurred_at.getTime(),
+  receivedAtMs: row.received_at.getTime(),
+  offsetMs: row.offset_ms ?? 0,
+  clamped: row.clamped,
+  ...(row.watched_ms === null ? {} : { watchedMs: row.watched_ms }),
+  ...(row.visible_ratio === null || row.visible_ms === null
+    ? {}
+    : { visible: { ratio: row.visible_ratio, ms: row.visible_ms } }),
+});
+
+/** What somebody was rewarded for. */
+export interface ViewerWatch extends Watch {
+  viewer: string;
+  decisionId: string;
 }
 
 /** What these users were rewarded for since `sinceMs`. */
@@ -152,7 +128,8 @@ export async function readWatches(
   { accountId, environment }: Scope,
   viewers: string[],
   sinceMs: number,
-): Promise<(Watch & { viewer: string; decisionId: string })[]> {
+): Promise<ViewerWatch[]> {
+  if (viewers.length === 0) return [];
   const rows = await queries.query<{
     id: string;
     viewer: string;
@@ -161,11 +138,11 @@ export async function readWatches(
     required_ms: number;
   }>(
     `SELECT id, viewer, watch_from, watch_to, required_ms FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND viewer ${among('$3')} AND watch_to > $4 AND id >= $5`,
+      WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[]) AND watch_to > $4 AND id >= $5`,
     [
       accountId,
       environment,
-      JSON.stringify(viewers),
+      viewers,
       iso(sinceMs),
       firstIdAt('decision', sinceMs - watchEndsWithinMs),
     ],
@@ -179,51 +156,59 @@ export async function readWatches(
   }));
 }
 
-/** When the user had verified impressions at the placement, less than `withinMs` away; other decisions only. */
-export async function readServedAround(
+/** A verified impression. */
+export interface ServedAd {
+  decisionId: string;
+  viewer: string;
+  placement: string;
+  atMs: number;
+}
+
+/** The verified impressions of these users from `fromMs` to `toMs`. */
+export async function readServed(
   queries: Queries,
   { accountId, environment }: Scope,
-  decision: DecisionState,
-  atMs: number,
-  withinMs: number,
-): Promise<number[]> {
-  const rows = await queries.query<{ served_at: Date }>(
-    `SELECT served_at FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND placement = $4
-        AND served_at > $5 AND served_at < $6 AND id <> $7 AND id >= $8`,
+  viewers: string[],
+  [fromMs, toMs]: [number, number],
+): Promise<ServedAd[]> {
+  if (viewers.length === 0) return [];
+  const rows = await queries.query<Omit<ServedAd, 'atMs'> & { served_at: Date }>(
+    `SELECT id AS "decisionId", viewer, placement, served_at FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
+        AND served_at > $4 AND served_at < $5 AND id >= $6`,
     [
       accountId,
       environment,
-      decision.viewer,
-      decision.placement,
-      iso(atMs - withinMs),
-      iso(atMs + withinMs),
-      decision.id,
-      firstIdAt('decision', atMs - withinMs - servedWithinMs),
+      viewers,
+      iso(fromMs),
+      iso(toMs),
+      firstIdAt('decision', fromMs - servedWithinMs),
     ],
   );
-  return rows.map(({ served_at }) => served_at.getTime());
+  return rows.map(({ served_at, ...row }) => ({ ...row, atMs: served_at.getTime() }));
 }
 
-/** How many ads the user was given in the time before this decision and never saw. */
+/** How many ads each user was given in the time before each decision and has not seen. */
 export async function countUnseen(
   queries: Queries,
   { accountId, environment }: Scope,
-  decision: DecisionState,
+  decisions: readonly DecisionState[],
   withinMs: number,
-): Promise<number> {
-  const [row] = await queries.query<{ count: number }>(
-    `SELECT count(*) AS count FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND viewer = $3 AND status = 'filled'
-        AND id > $4 AND id < $5 AND id <> $6 AND served_at IS NULL`,
-    [
-      accountId,
-      environment,
-      decision.viewer,
-      firstIdAt('decision', decision.issuedAtMs - withinMs),
-      firstIdAt('decision', decision.issuedAtMs + 1),
-      decision.id,
-    ],
+): Promise<Map<string, number>> {
+  if (decisions.length === 0) return new Map();
+  const asked = decisions.map(({ id, viewer, issuedAtMs }) => ({
+    asked_id: id,
+    asked_viewer: viewer,
+    from_id: firstIdAt('decision', issuedAtMs - withinMs),
+    to_id: firstIdAt('decision', issuedAtMs + 1),
+  }));
+  const rows = await queries.query<{ id: string; count: number }>(
+    `SELECT asked_id AS id, (
+        SELECT count(*) FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked_viewer
+          AND status = 'filled' AND id > from_id AND id < to_id AND id <> asked_id AND served_at IS NULL) AS count
+      FROM jsonb_to_recordset($3::text::jsonb)
+        AS asked(asked_id text, asked_viewer text, from_id text, to_id text)`,
+    [accountId, environment, JSON.stringify(asked)],
   );
-  return row?.count ?? 0;
+  return new Map(rows.map(({ id, count }) => [id, count]));
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
 import { readEvent } from './read-event.ts';
 import type { Intake } from './record-events.ts';
 
@@ -41,14 +41,11 @@ export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn 
       good.push(read.event);
       return undefined;
     });
-    const viewers = [
-      ...new Set([...userRefs.values()].map((userRef) => pseudonym(scope, userRef))),
-    ];
-    const botEvents = new Set(
-      isBot(userAgent, scope.environment)
-        ? good.map(({ decisionId, id }) => `${decisionId}/${id}`)
-        : [],
-    );
+    const moving = good
+      .filter(isEvidence)
+      .flatMap(({ decisionId }) => userRefs.get(decisionId) ?? []);
+    const viewers = [...new Set(moving)].map((userRef) => pseudonym(scope, userRef));
+    const botEvents = new Set(isBot(userAgent, scope.environment) ? good.map(keyOf) : []);
     const { results, decisions } =
       good.length === 0
         ? { results: [], decisions: [] }

@@ -1,6 +1,6 @@
 import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import type { Snapshot } from '../decision/snapshot.ts';
-import { addToRollups, type Count } from '../report/rollup.ts';
+import { addToRollups } from '../report/rollup.ts';
 import { groupByScope, type Scope } from '../resource/scope.ts';
 import type { RewardVerdict } from '../reward/check-reward.ts';
 import type { Receipts } from '../reward/receipt.ts';
@@ -10,9 +10,14 @@ import type { WriteEvents } from '../webhook/event-writer.ts';
 import { checkArrival } from './check-arrival.ts';
 import { describeReward } from '../reward/describe-reward.ts';
 import type { DecisionState } from './decision-state.ts';
-import { insertEvents, lockDecisions, lockViewers } from './event-store.ts';
-import { countOf, isDecisionKilled, judgeDecisions, type Judged } from './judge-decisions.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import { countEvents, countInvalid } from './count-events.ts';
+import { lockViewers, readDecisions, readEvidence } from './event-store.ts';
+import { insertEvents } from './insert-events.ts';
+import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
+import { moveDecisions, type Move } from './move-decisions.ts';
+import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
+import { addReceipts, announceMoves, countMoves } from './tell-moves.ts';
+import { readHistory } from './viewer-history.ts';
 
 /** The events of one request whose tokens are good. */
 export interface Intake {
@@ -20,8 +25,9 @@ export interface Intake {
   events: RecordedEvent[];
   /** By decision, from the tokens. */
   userRefs: ReadonlyMap<string, string>;
+  /** The users whose decisions may move on. */
   viewers: string[];
-  /** Ids (`decision/event`) of those that a bot sent. */
+  /** Keys of those that a bot sent. */
   botEvents: ReadonlySet<string>;
 }
 
@@ -35,20 +41,8 @@ interface Parts {
   onChange(scope: Scope, decisionIds: string[]): void;
 }
 
-/** How an event type is called in reports. */
-const metrics: Record<RecordedEvent['type'], string> = {
-  impression: 'impressions_reported',
-  viewable: 'viewable',
-  start: 'starts',
-  first_quartile: 'first_quartiles',
-  midpoint: 'midpoints',
-  third_quartile: 'third_quartiles',
-  complete: 'completes',
-  click: 'clicks',
-  skip: 'skips',
-  close: 'closes',
-  error: 'errors',
-};
+/** While a server works on one transaction, the next one is made ready. Those about the same decisions take turns. */
+const transactionsAtOnce = 3;
 
 /** The lane on which events are committed together. */
 export function createEventLane(parts: Parts): Lane<Intake, EventBatchResult> {
@@ -62,6 +56,7 @@ export function createEventLane(parts: Parts): Lane<Intake, EventBatchResult> {
       return intakes.map((intake) => results.get(intake) ?? { results: [], decisions: [] });
     },
     maxBatch: 100,
+    atOnce: parts.database.connections ? transactionsAtOnce : 1,
   });
 }
 
@@ -83,12 +78,13 @@ async function record(
     recordIn(queries, parts, merged),
   );
   if (changed.length > 0) parts.onChange(merged.scope, changed);
+  const rewards = new Map(answer.decisions.map((reward) => [reward.id, reward]));
   let position = 0;
   return {
     next({ events }) {
       const ids = new Set(events.map(({ decisionId }) => decisionId));
       const results = answer.results.slice(position, (position += events.length));
-      return { results, decisions: answer.decisions.filter(({ id }) => ids.has(id)) };
+      return { results, decisions: [...ids].flatMap((id) => rewards.get(id) ?? []) };
     },
   };
 }
@@ -96,55 +92,110 @@ async function record(
 async function recordIn(
   queries: Queries,
   parts: Parts,
-  { scope, events, userRefs, viewers, botEvents }: Intake,
+  intake: Intake,
 ): Promise<{ answer: EventBatchResult; changed: string[] }> {
+  const { scope, events, userRefs } = intake;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
-  await lockViewers(queries, scope, viewers, nowMs);
-  const locked = await lockDecisions(queries, scope, [
-    ...new Set(events.map(({ decisionId }) => decisionId)),
-  ]);
-  const decisions = new Map(locked.map((decision) => [decision.id, decision]));
-
-  const codes = events.map((event): EventResult['code'] => {
-    const decision = decisions.get(event.decisionId);
-    if (!decision) return 'decision_mismatch';
-    if (botEvents.has(`${event.decisionId}/${event.id}`)) return 'invalid_traffic';
-    return checkArrival(event, decision, isDecisionKilled(snapshot, decision, nowMs));
-  });
+  const { held, decisions } = await readAbout(queries, intake, nowMs);
+  const codes = codesOf(intake, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
   const fresh = await insertEvents(queries, scope.accountId, acceptable);
   const results = resultsOf(events, codes, fresh);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
 
-  const refused = refusedRewards(events, codes);
-  const touched = new Set([
-    ...accepted.filter(isEvidence).map(({ decisionId }) => decisionId),
-    ...refused.keys(),
-  ]);
-  const judged = await judgeDecisions(
-    { queries, scope, snapshot, receipts: parts.receipts, nowMs, userRefs, refused },
-    locked.filter(({ id }) => touched.has(id)),
-  );
+  const moves = await settle(queries, parts, intake, {
+    held,
+    snapshot,
+    nowMs,
+    accepted,
+    refused: refusedRewards(events, codes),
+  });
+  // The last of all: whoever counts the same in another transaction waits from here to the commit.
   const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
-  await writeAlong(queries, parts, scope, judged, [
-    ...countsOf(scope, accepted, decisions),
-    ...countsOfInvalid(scope, invalid, decisions),
+  await addToRollups(queries, scope.accountId, [
+    ...countMoves(scope, moves, nowMs),
+    ...countEvents(scope, accepted, decisions),
+    ...countInvalid(scope, invalid, decisions),
   ]);
 
-  const after = new Map([
-    ...decisions,
-    ...judged.decisions.map((decision) => [decision.id, decision] as const),
-  ]);
-  const statuses = [...after.values()].map((decision) =>
+  for (const { after } of moves) decisions.set(after.id, after);
+  const statuses = [...decisions.values()].map((decision) =>
     describeReward(parts.receipts, scope, decision, userRefs.get(decision.id)),
   );
   return {
     answer: { results, decisions: await Promise.all(statuses) },
-    changed: judged.decisions
-      .filter((decision) => decision !== decisions.get(decision.id))
-      .map(({ id }) => id),
+    changed: moves.map(({ after }) => after.id),
   };
+}
+
+interface Evidence {
+  held: readonly DecisionState[];
+  snapshot: Snapshot;
+  nowMs: number;
+  accepted: readonly RecordedEvent[];
+  refused: ReadonlyMap<string, RewardVerdict>;
+}
+
+/** Judges the decisions of which there is something new, and writes how they move on. */
+async function settle(
+  queries: Queries,
+  { receipts, writeEvents }: Parts,
+  { scope, userRefs }: Intake,
+  { held, snapshot, nowMs, accepted, refused }: Evidence,
+): Promise<Move[]> {
+  const touched = new Set([
+    ...accepted.filter(isEvidence).map(({ decisionId }) => decisionId),
+    ...refused.keys(),
+  ]);
+  const decisions = held.filter(({ id }) => touched.has(id));
+  if (decisions.length === 0) return [];
+  const ids = decisions.map(({ id }) => id);
+  const evidence = await readEvidence(queries, scope.accountId, ids);
+  const history = await readHistory(queries, scope, snapshot, decisions);
+  const judged = judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
+  const moves = await addReceipts(receipts, scope, judged, userRefs);
+  await moveDecisions(queries, scope.accountId, moves);
+  await writeEvents(queries, scope, announceMoves(moves, userRefs));
+  return moves;
+}
+
+/**
+ * Reads the decisions that the events are about. Those that may move on are held, and so are their
+ * users; for what is only counted a look is enough, so that many may count at a time.
+ */
+async function readAbout(
+  queries: Queries,
+  { scope, events, viewers }: Intake,
+  nowMs: number,
+): Promise<{ held: DecisionState[]; decisions: Map<string, DecisionState> }> {
+  const all = new Set(events.map(({ decisionId }) => decisionId));
+  const moving = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
+  const others = [...all].filter((id) => !moving.has(id));
+  await lockViewers(queries, scope, viewers, nowMs);
+  const held = await readDecisions(queries, scope, [...moving], { hold: true });
+  const seen = await readDecisions(queries, scope, others, { hold: false });
+  return { held, decisions: new Map([...held, ...seen].map((each) => [each.id, each])) };
+}
+
+/** Why events are refused; undefined for those that are not. */
+function codesOf(
+  { events, botEvents }: Intake,
+  decisions: ReadonlyMap<string, DecisionState>,
+  snapshot: Snapshot,
+  nowMs: number,
+): EventResult['code'][] {
+  const killed = new Set(
+    [...decisions.values()]
+      .filter((decision) => isDecisionKilled(snapshot, decision, nowMs))
+      .map(({ id }) => id),
+  );
+  return events.map((event) => {
+    const decision = decisions.get(event.decisionId);
+    if (!decision) return 'decision_mismatch';
+    if (botEvents.size > 0 && botEvents.has(keyOf(event))) return 'invalid_traffic';
+    return checkArrival(event, decision, killed.has(decision.id));
+  });
 }
 
 function resultsOf(
@@ -153,11 +204,12 @@ function resultsOf(
   fresh: Set<string>,
 ): EventResult[] {
   const left = new Set(fresh);
-  return events.map(({ id, decisionId }, index) => {
+  return events.map((event, index) => {
+    const { id } = event;
     const code = codes[index];
     if (code !== undefined) return { id, status: 'rejected', code };
     // Of the same id twice in one request, the first is the new one.
-    return { id, status: left.delete(`${decisionId}/${id}`) ? 'accepted' : 'duplicate' };
+    return { id, status: left.delete(keyOf(event)) ? 'accepted' : 'duplicate' };
   });
 }
 
@@ -175,43 +227,4 @@ function refusedRewards(
     if (code === 'late') refused.set(decisionId, { state: 'expired', reason: code });
   });
   return refused;
-}
-
-/** The events by which impressions and rewards are judged. */
-const isEvidence = ({ type }: RecordedEvent): boolean =>
-  type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
-
-function countsOf(
-  scope: Scope,
-  accepted: RecordedEvent[],
-  decisions: ReadonlyMap<string, DecisionState>,
-): Count[] {
-  return accepted.flatMap(({ decisionId, type, receivedAtMs }) => {
-    const decision = decisions.get(decisionId);
-    return decision ? [countOf(scope, decision, receivedAtMs, metrics[type])] : [];
-  });
-}
-
-function countsOfInvalid(
-  scope: Scope,
-  events: RecordedEvent[],
-  decisions: ReadonlyMap<string, DecisionState>,
-): Count[] {
-  return events.flatMap(({ decisionId, receivedAtMs }) => {
-    const decision = decisions.get(decisionId);
-    if (!decision) return [];
-    const reason = decision.invalidReason ?? 'bot';
-    return [countOf(scope, decision, receivedAtMs, 'invalid_traffic', reason)];
-  });
-}
-
-async function writeAlong(
-  queries: Queries,
-  parts: Parts,
-  scope: Scope,
-  judged: Judged,
-  counts: Count[],
-): Promise<void> {
-  await addToRollups(queries, scope.accountId, [...judged.counts, ...counts]);
-  await parts.writeEvents(queries, scope, judged.events);
 }

@@ -16,3 +16,14 @@ export interface RecordedEvent {
   visible?: { ratio: number; ms: number };
   detail?: string;
 }
+
+/**
+ * Whether impression and reward are judged anew when it comes. Of the others is counted that they
+ * came, and in what order; none of them moves a decision on.
+ */
+export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
+  type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
+
+/** What an event is known by: ids of events are the device's, and no two devices have asked each other. */
+export const keyOf = ({ decisionId, id }: Pick<RecordedEvent, 'decisionId' | 'id'>): string =>
+  `${decisionId}/${id}`;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { countOf } from '../event/judge-decisions.ts';
+import { countOf } from '../event/count-of.ts';
 import type { DecisionState } from '../event/decision-state.ts';
 import type { Clock } from '../platform/clock.ts';
 import { addToRollups } from '../report/rollup.ts';
@@ -61,7 +61,7 @@ function expireOf(
       [new Date(nowMs).toISOString(), accountId, JSON.stringify(ids), ids[0], ids.at(-1)],
     );
     const counts = rows.map((row) =>
-      countOf({ ...row, accountId }, row, nowMs, 'rewards_expired', row.rewardReason ?? undefined),
+      countOf(row, row, nowMs, 'rewards_expired', row.rewardReason ?? undefined),
     );
     await addToRollups(queries, accountId, counts);
     return rows.map(({ id }) => id);

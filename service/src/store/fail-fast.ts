@@ -48,7 +48,8 @@ export function failFast(database: Database, { onAway, onBack }: Notices): Datab
     ...database,
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       guard(() => database.query<T>(text, params)),
-    execute: (text, params) => guard(() => database.execute(text, params)),
+    execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
+      guard(() => database.execute<T>(text, params)),
     transaction: <T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions) =>
       guard(() => database.transaction(work, options)),
     close() {

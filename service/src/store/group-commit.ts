@@ -24,6 +24,8 @@ interface LaneOptions<T, R> {
   maxBatch?: number;
   /** Items that may wait. */
   maxQueue?: number;
+  /** Transactions at a time; one by default, as on a database that has one connection. */
+  atOnce?: number;
 }
 
 /**
@@ -32,14 +34,14 @@ interface LaneOptions<T, R> {
  * transaction each.
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
-  const { commit, maxBatch = 200, maxQueue = 5_000 } = options;
+  const { commit, maxBatch = 200, maxQueue = 5_000, atOnce = 1 } = options;
   interface Waiting {
     item: T;
     resolve(result: R): void;
     reject(error: unknown): void;
   }
   let queue: Waiting[] = [];
-  let running: Promise<void> | undefined;
+  const running = new Set<Promise<void>>();
 
   const run = async (): Promise<void> => {
     // Whatever else came in during this turn of the event loop goes along.
@@ -54,7 +56,14 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
         for (const { reject } of batch) reject(error);
       }
     }
-    running = undefined;
+  };
+  const start = (): void => {
+    const runner = run().finally(() => {
+      running.delete(runner);
+      // What came after the last look at the queue.
+      if (queue.length > 0) start();
+    });
+    running.add(runner);
   };
 
   return {
@@ -62,11 +71,11 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       if (queue.length >= maxQueue) return Promise.reject(new OverloadedError());
       return new Promise<R>((resolve, reject) => {
         queue.push({ item, resolve, reject });
-        running ??= run();
+        if (running.size < atOnce) start();
       });
     },
     async drain() {
-      await running;
+      while (running.size > 0) await Promise.all(running);
     },
     waiting: () => queue.length,
   };

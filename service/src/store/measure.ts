@@ -17,7 +17,8 @@ export function measure(
     ...database,
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       timed('statement', () => database.query<T>(text, params)),
-    execute: (text, params) => timed('statement', () => database.execute(text, params)),
+    execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
+      timed('statement', () => database.execute<T>(text, params)),
     transaction: <T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions) =>
       timed('transaction', () => database.transaction(work, options)),
   };

@@ -39,8 +39,8 @@ export function openPostgres(
   return {
     query: <T = Row>(text: string, params: readonly unknown[] = []) =>
       again(async () => (await pool.query(text, [...params])).rows as T[]),
-    execute: (text, params) =>
-      again(async () => void (await pool.query(statement(text, params, limits)))),
+    execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
+      again(async () => (await pool.query(statement(text, params, limits))).rows as T[]),
     transaction(work, options = {}) {
       const once = () => inTransaction(pool, limits, work, options);
       return options.unhurried === true ? once() : again(once);
@@ -115,7 +115,8 @@ async function inTransaction<T>(
     }
     const result = await work({
       query,
-      execute: async (text, params) => void (await client.query(statement(text, params, limits))),
+      execute: async <R = Row>(text: string, params: readonly (string | Buffer)[]) =>
+        (await client.query(statement(text, params, limits))).rows as R[],
     });
     await query('COMMIT');
     client.release();

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
 import { isArchived } from '../store/archive/archive-week.ts';
 import type { Database } from '../store/database.ts';
-import { dropWeek, listWeeks, makePartitions } from '../store/partitions.ts';
+import { analyzePartitions, dropWeek, listWeeks, makePartitions } from '../store/partitions.ts';
 import type { Keep } from './keep.ts';
 import { removeOldRows } from './remove-old-rows.ts';
 import { takeChore } from './take-chore.ts';
@@ -22,10 +22,10 @@ const everyMs = 3_600_000;
  */
 export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
-  await attempt(parts, 'partitions', () => makePartitions(parts.database, parts.clock.nowMs()));
+  await attempt(parts, 'partitions', () => keepPartitions(parts));
   let running = attempt(parts, 'old rows', () => removeOld(parts, stopping.signal));
   const round = async (): Promise<void> => {
-    await attempt(parts, 'partitions', () => makePartitions(parts.database, parts.clock.nowMs()));
+    await attempt(parts, 'partitions', () => keepPartitions(parts));
     await attempt(parts, 'old rows', () => removeOld(parts, stopping.signal));
   };
   const timer = setInterval(() => {
@@ -48,6 +48,11 @@ async function attempt({ log }: Parts, what: string, work: () => Promise<void>):
   } catch (error) {
     log.warn({ err: error }, `the ${what} could not be seen to; in an hour again`);
   }
+}
+
+async function keepPartitions({ database, clock }: Parts): Promise<void> {
+  await makePartitions(database, clock.nowMs());
+  await analyzePartitions(database);
 }
 
 async function removeOld(parts: Parts, stopping: AbortSignal): Promise<void> {

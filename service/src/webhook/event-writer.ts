@@ -1,6 +1,7 @@
 import type { Webhook, WebhookEvent } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
+import { textArray } from '../store/binary-arrays.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { EventBodies } from './event-body.ts';
@@ -51,18 +52,27 @@ export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): W
         .filter((webhook) => webhook.events.includes(type))
         .map((webhook) => ({ id: makeId('delivery'), event_id: id, webhook_id: webhook.id })),
     );
-    await queries.query(
-      `INSERT INTO webhook_events (account_id, id, environment, type, body, created_at)
-        SELECT $1, id, $2, type, body, $3
-        FROM jsonb_to_recordset($4::text::jsonb) AS row(id text, type text, body text)`,
-      [scope.accountId, scope.environment, now, JSON.stringify(events)],
+    const common = [scope.accountId, scope.environment, now];
+    await queries.execute(
+      `INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
+        SELECT $1, $2, $3::timestamptz, * FROM unnest($4::text[], $5::text[], $6::text[])`,
+      [
+        ...common,
+        textArray(events.map(({ id }) => id)),
+        textArray(events.map(({ type }) => type)),
+        textArray(events.map(({ body }) => body)),
+      ],
     );
     if (deliveries.length === 0) return;
-    await queries.query(
-      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
-        SELECT $1, id, $2, event_id, webhook_id, 'pending', 0, now(), $3
-        FROM jsonb_to_recordset($4::text::jsonb) AS row(id text, event_id text, webhook_id text)`,
-      [scope.accountId, scope.environment, now, JSON.stringify(deliveries)],
+    await queries.execute(
+      `INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
+        SELECT $1, $2, now(), $3::timestamptz, 'pending', 0, * FROM unnest($4::text[], $5::text[], $6::text[])`,
+      [
+        ...common,
+        textArray(deliveries.map(({ id }) => id)),
+        textArray(deliveries.map(({ event_id }) => event_id)),
+        textArray(deliveries.map(({ webhook_id }) => webhook_id)),
+      ],
     );
   };
 }

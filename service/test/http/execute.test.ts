@@ -53,7 +53,15 @@ async function tryOut(database: Database): Promise<void> {
     { name: 'first3', i: null, b: null, d: null, o: null, t: null },
   ]);
   await expect(database.execute(insert, row('first'))).rejects.toMatchObject({ code: '23505' });
-  await database.execute(insert, row('second'));
+  const second = await database.execute<{ i: number; b: number; t: Date }>(
+    `${insert} RETURNING i, b, t`,
+    row('second'),
+  );
+  expect(second[1]).toEqual({
+    i: 2_147_483_647,
+    b: Number.MAX_SAFE_INTEGER,
+    t: new Date('2026-11-21T00:00:00.000Z'),
+  });
   const half = database.transaction(async (queries) => {
     await queries.execute(insert, row('third'));
     throw new Error('stop');

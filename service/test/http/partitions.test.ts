@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
-import { insertEvents } from '../../src/event/event-store.ts';
+import { insertEvents } from '../../src/event/insert-events.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { createRandomPool } from '../../src/platform/random-pool.ts';
 import type { Database } from '../../src/store/database.ts';

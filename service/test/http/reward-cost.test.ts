@@ -72,8 +72,8 @@ test('a completion is verified in the transaction that claims it, and nothing is
   expect(alone).toEqual([]);
   expect(together).toHaveLength(1);
   const [claim = []] = together;
-  const moved = claim.findIndex((text) => text.includes('SET reward_state = $3'));
-  expect(claim.slice(0, moved).some((text) => text.startsWith('INSERT INTO ad_events'))).toBe(true);
+  const moved = claim.findIndex((text) => text.includes('reward_state = move.reward_state'));
+  expect(claim.slice(0, moved).some((text) => text.includes('INSERT INTO ad_events'))).toBe(true);
   // Not one statement per event, or per rule: a claim stays as short as it is now.
   expect(claim.length).toBeLessThanOrEqual(9);
   expect((await game.status(decision.id)).state).toBe('earned');

@@ -10,8 +10,10 @@ afterAll(() => postgres?.stop());
 describe.each<[string, string | undefined | null]>([
   ['the embedded database', undefined],
   ['PostgreSQL', postgres?.url ?? null],
-])('a hundred completions at once on %s', (_name, databaseUrl) => {
-  test('make one reward, one webhook event and one in the report', async ({ skip }) => {
+])('on %s', (_name, databaseUrl) => {
+  test('a hundred completions at once make one reward, one webhook event and one in the report', async ({
+    skip,
+  }) => {
     if (databaseUrl === null) return skip('There is no PostgreSQL here, and no DATABASE_URL.');
     const game = await startGame(databaseUrl);
     try {
@@ -32,6 +34,30 @@ describe.each<[string, string | undefined | null]>([
       expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
       expect(await game.count('rewards_earned')).toBe(1);
       expect(await game.count('impressions')).toBe(1);
+    } finally {
+      await game.stop();
+    }
+  });
+
+  test('an event that is only counted counts once, however often and in whatever order it comes at once', async ({
+    skip,
+  }) => {
+    if (databaseUrl === null) return skip('There is no PostgreSQL here, and no DATABASE_URL.');
+    const game = await startGame(databaseUrl);
+    try {
+      const ads = await Promise.all(['one', 'two', 'three'].map((name) => game.decide(name)));
+      const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'close')]);
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, (_, index) =>
+          game.report(...(index % 2 === 0 ? events : events.toReversed())),
+        ),
+      );
+      const accepted = answers
+        .flatMap(({ results }) => results)
+        .filter(({ status }) => status === 'accepted')
+        .map(({ id }) => id);
+      expect(accepted.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+      expect([await game.count('midpoints'), await game.count('closes')]).toEqual([3, 3]);
     } finally {
       await game.stop();
     }

@@ -1,7 +1,8 @@
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
-import { insertEvents, lockDecisions, lockViewers } from '../../src/event/event-store.ts';
-import { moveReward } from '../../src/event/move-decision.ts';
+import { lockViewers, readDecisions } from '../../src/event/event-store.ts';
+import { insertEvents } from '../../src/event/insert-events.ts';
+import { moveDecisions } from '../../src/event/move-decisions.ts';
 import type { RecordedEvent } from '../../src/event/recorded-event.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createIds } from '../../src/platform/ids.ts';
@@ -77,15 +78,18 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
   'rows of one account are held, and events are stored once': (database) =>
     database.transaction(async (queries) => {
       await lockViewers(queries, scope, ['probe'], nowMs);
-      expectEqual((await lockDecisions(queries, scope, [decisionId])).length, 1);
+      expectEqual((await readDecisions(queries, scope, [decisionId], { hold: true })).length, 1);
       expectEqual((await insertEvents(queries, scope.accountId, [event])).size, 1);
       expectEqual((await insertEvents(queries, scope.accountId, [event])).size, 0);
     }),
   'of two that move a reward, one does': async (database) => {
-    const move = (state: 'pending' | 'denied') =>
-      moveReward(database, scope.accountId, decisionId, { state }, null, nowMs);
-    expectEqual(await move('pending'), true);
-    expectEqual(await move('pending'), false);
+    const [before] = await readDecisions(database, scope, [decisionId], { hold: false });
+    if (!before) throw new Error('the decision is not there');
+    const after = { ...before, rewardState: 'pending' as const };
+    const move = () => moveDecisions(database, scope.accountId, [{ before, after }]);
+    await move();
+    const [again] = await Promise.allSettled([move()]);
+    expectEqual(again?.status, 'rejected');
   },
   'rewards expire across accounts without a lock on all of them': async (database) => {
     expectEqual(await expireRewards(database, systemClock), [decisionId]);

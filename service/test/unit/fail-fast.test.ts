@@ -13,12 +13,11 @@ function createFlaky() {
     if (state.error) throw state.error;
     return [];
   };
-  const execute = async () => void (await ask());
   const database: Database = {
     query: ask,
-    execute,
+    execute: ask,
     transaction: ((work) =>
-      ask().then(() => work({ query: ask, execute }))) as Database['transaction'],
+      ask().then(() => work({ query: ask, execute: ask }))) as Database['transaction'],
     close: async () => undefined,
   };
   return { state, database };

@@ -46,3 +46,28 @@ test('a full lane refuses at once, and drain waits for the rest', async () => {
   expect(done).toEqual([1, 2]);
   await Promise.all(accepted);
 });
+
+test('two commits at a time, and no more, and none of the items is left', async () => {
+  const [done, running]: [number[], number[]] = [[], []];
+  let current = 0;
+  const lane = createLane<number, void>({
+    commit: async (items) => {
+      running.push((current += 1));
+      await new Promise(setImmediate);
+      current -= 1;
+      done.push(...items);
+      return items.map(() => undefined);
+    },
+    maxBatch: 2,
+    atOnce: 2,
+  });
+  // Each comes at another moment, some of them just when a commit has ended.
+  const pushed = Array.from({ length: 20 }, async (_, item) => {
+    for (let turn = 0; turn < item; turn += 1) await Promise.resolve();
+    if (item % 3 === 0) await new Promise(setImmediate);
+    await lane.push(item);
+  });
+  await Promise.all(pushed);
+  expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, item) => item));
+  expect(Math.max(...running)).toBe(2);
+});

@@ -1,5 +1,5 @@
 import { serialize } from 'pg-protocol';
-import type { Queries } from '../database.ts';
+import type { Queries, Row } from '../database.ts';
 
 /**
  * Statements that are prepared once, and run with one message of the protocol. `query()` of PGlite
@@ -7,20 +7,22 @@ import type { Queries } from '../database.ts';
  *
  * @param send - has the one connection of the database run a message
  */
-export function createExecute(send: (message: Uint8Array) => Promise<void>): Queries['execute'] {
+export function createExecute(send: (message: Uint8Array) => Promise<Row[]>): Queries['execute'] {
   const names = new Map<string, string>();
   let attempts = 0;
-  return async (text, params) => {
+  return async <T = Row>(text: string, params: readonly (string | Buffer)[]) => {
     const known = names.get(text);
     // A name is not tried twice: the database may have kept it from an attempt that failed later.
     const name = known ?? `statement_${(attempts += 1)}`;
     const parts = [
       ...(known === undefined ? [serialize.parse({ name, text })] : []),
       serialize.bind({ statement: name, values: [...params] }),
+      serialize.describe({ type: 'P' }),
       serialize.execute(),
       serialize.sync(),
     ];
-    await send(Buffer.concat(parts));
+    const rows = await send(Buffer.concat(parts));
     names.set(text, name);
+    return rows as T[];
   };
 }

@@ -38,15 +38,14 @@ async function serve(directory: string, release: () => void): Promise<Database> 
     turn = result.catch(() => undefined); // the caller has the rejection; the next one goes on
     return result;
   };
-  const execute = createExecute(
-    async (message) => void (await thread.ask({ kind: 'protocol', message })),
-  );
+  const execute = createExecute((message) => thread.ask({ kind: 'protocol', message }));
   const queries: Queries = { query: run, execute };
 
   return {
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       inTurn(() => run<T>(text, params)),
-    execute: (text, params) => inTurn(() => execute(text, params)),
+    execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
+      inTurn(() => execute<T>(text, params)),
     transaction: (work) =>
       inTurn(async () => {
         await run('BEGIN');

@@ -1,6 +1,6 @@
 /** The thread in which the embedded database runs: its calls are synchronous and would block HTTP. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { PGlite } from '@electric-sql/pglite';
+import { parse, PGlite } from '@electric-sql/pglite';
 import { DurableFileSystem } from './durable-file-system.ts';
 import { readyId, type WorkerAnswer, type WorkerOptions, type WorkerRequest } from './messages.ts';
 
@@ -39,8 +39,9 @@ function serve(database: PGlite): void {
         return { id: request.id, rows: [] };
       }
       if (request.kind === 'protocol') {
-        await database.execProtocol(request.message);
-        return { id: request.id, rows: [] };
+        const { messages } = await database.execProtocol(request.message);
+        const [result] = parse.parseResults(messages, database.parsers);
+        return { id: request.id, rows: (result?.rows ?? []) as Record<string, unknown>[] };
       }
       const { rows } = await database.query<Record<string, unknown>>(request.text, [
         ...request.params,

@@ -1,0 +1,46 @@
+import type { Count } from '../report/rollup.ts';
+import type { Scope } from '../resource/scope.ts';
+import { countOf } from './count-of.ts';
+import type { DecisionState } from './decision-state.ts';
+import type { RecordedEvent } from './recorded-event.ts';
+
+/** How an event type is called in reports. */
+const metrics: Record<RecordedEvent['type'], string> = {
+  impression: 'impressions_reported',
+  viewable: 'viewable',
+  start: 'starts',
+  first_quartile: 'first_quartiles',
+  midpoint: 'midpoints',
+  third_quartile: 'third_quartiles',
+  complete: 'completes',
+  click: 'clicks',
+  skip: 'skips',
+  close: 'closes',
+  error: 'errors',
+};
+
+/** What is counted of events that were accepted. */
+export function countEvents(
+  scope: Scope,
+  accepted: RecordedEvent[],
+  decisions: ReadonlyMap<string, DecisionState>,
+): Count[] {
+  return accepted.flatMap(({ decisionId, type, receivedAtMs }) => {
+    const decision = decisions.get(decisionId);
+    return decision ? [countOf(scope, decision, receivedAtMs, metrics[type])] : [];
+  });
+}
+
+/** What is counted of events that no player sent. */
+export function countInvalid(
+  scope: Scope,
+  events: RecordedEvent[],
+  decisions: ReadonlyMap<string, DecisionState>,
+): Count[] {
+  return events.flatMap(({ decisionId, receivedAtMs }) => {
+    const decision = decisions.get(decisionId);
+    if (!decision) return [];
+    const reason = decision.invalidReason ?? 'bot';
+    return [countOf(scope, decision, receivedAtMs, 'invalid_traffic', reason)];
+  });
+}

@@ -1,0 +1,23 @@
+import type { Count } from '../report/rollup.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { DecisionState } from './decision-state.ts';
+
+/** One more of `metric` under everything that the decision is reported by. */
+export function countOf(
+  { environment }: Pick<Scope, 'environment'>,
+  decision: Pick<
+    DecisionState,
+    'placement' | 'creativeId' | 'sourceId' | 'advertiserId' | 'houseAdId'
+  >,
+  atMs: number,
+  metric: string,
+  reason?: string,
+): Count {
+  const { placement, creativeId, sourceId, advertiserId, houseAdId } = decision;
+  return {
+    dimensions: { environment, placement, creativeId, sourceId, advertiserId, houseAdId },
+    atMs,
+    metric,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}

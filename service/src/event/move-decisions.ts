@@ -1,0 +1,60 @@
+import type { Watch } from '../reward/watch-time.ts';
+import type { Queries } from '../store/database.ts';
+import type { DecisionState } from './decision-state.ts';
+import { boundsOf } from './event-store.ts';
+
+/** A decision that moves on: its impression is verified, its reward is settled, it is invalid traffic. */
+export interface Move {
+  before: DecisionState;
+  after: DecisionState;
+  /** What was watched for the reward; with `earned`. */
+  watch?: Watch;
+}
+
+const iso = (ms: number | null | undefined): string | null =>
+  ms == null ? null : new Date(ms).toISOString();
+
+/**
+ * Writes what has moved, each by one conditional write: only from the state that it was judged in.
+ * The rows are held since they were read, so that a condition which fails tells of a defect here.
+ */
+export async function moveDecisions(
+  queries: Queries,
+  accountId: string,
+  moves: readonly Move[],
+): Promise<void> {
+  if (moves.length === 0) return;
+  const ids = moves.map(({ before }) => before.id);
+  const rows = await queries.query(
+    `UPDATE decisions SET invalid_reason = move.invalid_reason, served_at = move.served_at,
+        reward_state = move.reward_state, reward_reason = move.reward_reason, receipt = move.receipt,
+        watch_from = coalesce(move.watch_from, decisions.watch_from),
+        watch_to = coalesce(move.watch_to, decisions.watch_to), settled_at = move.settled_at
+      FROM jsonb_to_recordset($2::text::jsonb) AS move(id text, served_before timestamptz, reward_before text,
+        invalid_reason text, served_at timestamptz, reward_state text, reward_reason text, receipt text,
+        watch_from timestamptz, watch_to timestamptz, settled_at timestamptz)
+      WHERE decisions.account_id = $1 AND decisions.id = move.id AND decisions.id = ANY($3::text[])
+        AND decisions.id BETWEEN $4 AND $5
+        AND decisions.reward_state = move.reward_before
+        AND decisions.served_at IS NOT DISTINCT FROM move.served_before
+      RETURNING decisions.id`,
+    [accountId, JSON.stringify(moves.map(rowOf)), ids, ...boundsOf(ids)],
+  );
+  if (rows.length !== moves.length) {
+    throw new Error(`Of ${moves.length} decisions that were held, ${rows.length} could be moved.`);
+  }
+}
+
+const rowOf = ({ before, after, watch }: Move): object => ({
+  id: after.id,
+  served_before: iso(before.servedAtMs),
+  reward_before: before.rewardState,
+  invalid_reason: after.invalidReason,
+  served_at: iso(after.servedAtMs),
+  reward_state: after.rewardState,
+  reward_reason: after.rewardReason,
+  receipt: after.receipt,
+  watch_from: iso(watch?.fromMs),
+  watch_to: iso(watch?.toMs),
+  settled_at: iso(after.settledAtMs),
+});

@@ -1,0 +1,109 @@
+import type { Count } from '../report/rollup.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { Receipts } from '../reward/receipt.ts';
+import type { EventDraft } from '../webhook/event-writer.ts';
+import { countOf } from './count-of.ts';
+import type { DecisionState } from './decision-state.ts';
+import type { Move } from './move-decisions.ts';
+
+const isServed = ({ before, after }: Move): boolean =>
+  before.servedAtMs === null && after.servedAtMs !== null;
+const isSettled = ({ before, after }: Move): boolean =>
+  before.rewardState !== after.rewardState && after.rewardState !== 'pending';
+
+/** What is counted of moves. */
+export function countMoves(scope: Scope, moves: readonly Move[], nowMs: number): Count[] {
+  return moves.flatMap((move) => {
+    const { before, after } = move;
+    const { invalidReason, servedAtMs, rewardState, rewardReason } = after;
+    return [
+      ...(invalidReason !== null && before.invalidReason === null
+        ? [countOf(scope, after, nowMs, 'invalid_traffic', invalidReason)]
+        : []),
+      ...(servedAtMs !== null && isServed(move)
+        ? [countOf(scope, after, servedAtMs, 'impressions')]
+        : []),
+      ...(isSettled(move)
+        ? [countOf(scope, after, nowMs, `rewards_${rewardState}`, rewardReason ?? undefined)]
+        : []),
+    ];
+  });
+}
+
+/** What the customer's server is told of moves; `userRefs` are the names of users, by decision. */
+export function announceMoves(
+  moves: readonly Move[],
+  userRefs: ReadonlyMap<string, string>,
+): EventDraft[] {
+  return moves.flatMap((move) => {
+    const earned = earnedBy(move, userRefs);
+    return [
+      ...(isServed(move) ? [servedEvent(move.after)] : []),
+      ...(earned ? [rewardedEvent(move.after, earned)] : []),
+    ];
+  });
+}
+
+/**
+ * The moves with receipts of what was earned. What names a child is not stored in clear; its receipt
+ * is signed again for whoever holds the token.
+ */
+export function addReceipts(
+  receipts: Receipts,
+  scope: Scope,
+  moves: readonly Move[],
+  userRefs: ReadonlyMap<string, string>,
+): Promise<Move[]> {
+  return Promise.all(
+    moves.map(async (move) => {
+      const earned = earnedBy(move, userRefs);
+      const { id: decisionId, placement, userRef, settledAtMs } = move.after;
+      if (!earned || userRef === null || settledAtMs === null) return move;
+      const facts = { scope, decisionId, placement, nowMs: settledAtMs, ...earned };
+      return { ...move, after: { ...move.after, receipt: await receipts.sign(facts) } };
+    }),
+  );
+}
+
+interface Earned {
+  reward: NonNullable<DecisionState['reward']>;
+  userRef: string;
+}
+
+function earnedBy(
+  { before, after }: Move,
+  userRefs: ReadonlyMap<string, string>,
+): Earned | undefined {
+  const { reward } = after;
+  const userRef = userRefs.get(after.id);
+  const isNew = after.rewardState === 'earned' && before.rewardState !== 'earned';
+  return isNew && reward !== null && userRef !== undefined ? { reward, userRef } : undefined;
+}
+
+const servedEvent = (decision: DecisionState): EventDraft => ({
+  type: 'decision.served',
+  data: {
+    decision_id: decision.id,
+    placement: decision.placement,
+    creative_id: decision.creativeId,
+    advertiser_id: decision.advertiserId,
+    source_id: decision.sourceId,
+    ...(decision.userRef === null ? {} : { user_ref: decision.userRef }),
+    viewable: true,
+  },
+});
+
+const rewardedEvent = (
+  { id, placement, customData, userRef: stored }: DecisionState,
+  { reward, userRef }: Earned,
+): EventDraft => ({
+  type: 'decision.rewarded',
+  data: {
+    decision_id: id,
+    placement,
+    user_ref: userRef,
+    reward,
+    ...(customData === null ? {} : { custom_data: customData }),
+  },
+  confidential: stored === null,
+});

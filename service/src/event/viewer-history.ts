@@ -1,0 +1,122 @@
+import { capWindowMs } from '../decision/caps.ts';
+import type { Snapshot } from '../decision/snapshot.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { Watch } from '../reward/watch-time.ts';
+import type { Queries } from '../store/database.ts';
+import { showGraceMs } from './check-arrival.ts';
+import { unseenWithinMs } from './check-traffic.ts';
+import type { DecisionState } from './decision-state.ts';
+import { countUnseen, readServed, readWatches } from './event-store.ts';
+import type { Move } from './move-decisions.ts';
+
+/** What else the users did, as far as a decision depends on it. Moves of the same batch are part of it. */
+export interface ViewerHistory {
+  /** What else the user was rewarded for. */
+  otherWatches(decision: DecisionState): Watch[];
+  /** When the user had other verified impressions at the placement, less than `withinMs` away. */
+  servedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
+  /** Ads that the user was given in the hour before this one, and has not seen. */
+  unseenBefore(decision: DecisionState): number;
+  add(move: Move): void;
+}
+
+/** As long as an ad may wait, so that each watch is seen beside those that it could lean on. */
+const watchesBackMs = 600_000;
+
+/** Reads it for all decisions at once, in three statements at most. */
+export async function readHistory(
+  queries: Queries,
+  scope: Scope,
+  snapshot: Snapshot,
+  decisions: readonly DecisionState[],
+): Promise<ViewerHistory> {
+  const known = decisions.filter(({ viewer }) => viewer !== null);
+  const open = known.filter(
+    ({ rewardState }) => rewardState === 'none' || rewardState === 'pending',
+  );
+  const watches = await readWatches(
+    queries,
+    scope,
+    viewersOf(open),
+    Math.min(...open.map(({ issuedAtMs }) => issuedAtMs)) - watchesBackMs,
+  );
+  const windowOf = ({ placement }: DecisionState): number => {
+    const found = snapshot.placements.get(placement)?.placement;
+    return found ? capWindowMs(found) : 0;
+  };
+  const capped = open.filter((decision) => windowOf(decision) > 0);
+  const served = await readServed(queries, scope, viewersOf(capped), [
+    Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
+    Math.max(...capped.map((each) => each.expiresAtMs + showGraceMs + windowOf(each))),
+  ]);
+  const unseen = await countUnseen(
+    queries,
+    scope,
+    known.filter(({ servedAtMs, invalidReason }) => servedAtMs === null && invalidReason === null),
+    unseenWithinMs,
+  );
+  return historyOf({
+    watches: groupByViewer(watches),
+    served: groupByViewer(served),
+    unseen,
+    justServed: new Map(),
+  });
+}
+
+const viewersOf = (decisions: readonly DecisionState[]): string[] => [
+  ...new Set(decisions.flatMap(({ viewer }) => viewer ?? [])),
+];
+
+type ByViewer<T> = Map<string, T[]>;
+
+function groupByViewer<T extends { viewer: string }>(items: readonly T[]): ByViewer<T> {
+  const groups: ByViewer<T> = new Map();
+  for (const item of items) push(groups, item.viewer, item);
+  return groups;
+}
+
+function push<T>(groups: ByViewer<T>, viewer: string, item: T): void {
+  const group = groups.get(viewer);
+  if (group) group.push(item);
+  else groups.set(viewer, [item]);
+}
+
+interface Known {
+  watches: ByViewer<Watch & { decisionId: string }>;
+  served: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
+  /** As it was before the batch, by decision. */
+  unseen: ReadonlyMap<string, number>;
+  justServed: ByViewer<DecisionState>;
+}
+
+function historyOf({ watches, served, unseen, justServed }: Known): ViewerHistory {
+  const of = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
+    (viewer === null ? undefined : groups.get(viewer)) ?? [];
+  return {
+    otherWatches: (decision) =>
+      of(watches, decision).filter(({ decisionId }) => decisionId !== decision.id),
+    servedAround: (decision, atMs, withinMs) =>
+      of(served, decision)
+        .filter(({ decisionId }) => decisionId !== decision.id)
+        .filter((other) => other.placement === decision.placement)
+        .map((other) => other.atMs)
+        .filter((otherMs) => Math.abs(otherMs - atMs) < withinMs),
+    unseenBefore(decision) {
+      const seenMeanwhile = of(justServed, decision).filter(
+        ({ id, issuedAtMs }) =>
+          id !== decision.id &&
+          issuedAtMs <= decision.issuedAtMs &&
+          issuedAtMs >= decision.issuedAtMs - unseenWithinMs,
+      );
+      return (unseen.get(decision.id) ?? 0) - seenMeanwhile.length;
+    },
+    add({ before, after, watch }) {
+      const { id: decisionId, viewer, placement, servedAtMs } = after;
+      if (viewer === null) return;
+      if (watch) push(watches, viewer, { ...watch, decisionId });
+      if (servedAtMs === null || before.servedAtMs !== null) return;
+      push(served, viewer, { decisionId, placement, atMs: servedAtMs });
+      push(justServed, viewer, after);
+    },
+  };
+}
