@@ -14,7 +14,8 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
   together: string[][];
 }> {
   const { database } = game.service;
-  const about = (text: string) => /\b(decisions|ad_events|viewers|rollups)\b/.test(text);
+  // The upkeep may just be looking for users who have not been seen for a month.
+  const about = (text: string) => /\b(decisions|ad_events|rollups)\b|INTO viewers/.test(text);
   const alone: string[] = [];
   const transactions: string[][] = [];
   const { query, execute, transaction } = database;

@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type PrivatePostgres, startPrivatePostgres } from '../private-postgres.ts';
-import { startGame } from './reward-game.ts';
+import { startGame, type Game } from './reward-game.ts';
 
 const given = process.env['DATABASE_URL'];
 const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
@@ -11,55 +11,46 @@ describe.each<[string, string | undefined | null]>([
   ['the embedded database', undefined],
   ['PostgreSQL', postgres?.url ?? null],
 ])('on %s', (_name, databaseUrl) => {
-  test('a hundred completions at once make one reward, one webhook event and one in the report', async ({
-    skip,
-  }) => {
-    if (databaseUrl === null) return skip('There is no PostgreSQL here, and no DATABASE_URL.');
-    const game = await startGame(databaseUrl);
-    try {
-      const decision = await game.decide('hundred');
-      await game.report(game.event(decision, 'start'));
-      game.pass(5_000);
-      const answers = await Promise.all(
-        Array.from({ length: 100 }, () =>
-          game.report(game.seen(decision), game.complete(decision)),
-        ),
-      );
-      const receipts = answers.map(({ decisions }) => decisions[0]?.receipt);
-      expect(answers.map(({ decisions }) => decisions[0]?.state)).toEqual(
-        Array(100).fill('earned'),
-      );
-      expect(new Set(receipts).size).toBe(1);
-      expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
-      expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
-      expect(await game.count('rewards_earned')).toBe(1);
-      expect(await game.count('impressions')).toBe(1);
-    } finally {
-      await game.stop();
-    }
+  let game: Game;
+  beforeAll(async () => {
+    if (databaseUrl !== null) game = await startGame(databaseUrl);
+  });
+  afterAll(async () => {
+    if (databaseUrl !== null) await game.stop();
+  });
+  beforeEach(({ skip }) => {
+    if (databaseUrl === null) skip('There is no PostgreSQL here, and no DATABASE_URL.');
   });
 
-  test('an event that is only counted counts once, however often and in whatever order it comes at once', async ({
-    skip,
-  }) => {
-    if (databaseUrl === null) return skip('There is no PostgreSQL here, and no DATABASE_URL.');
-    const game = await startGame(databaseUrl);
-    try {
-      const ads = await Promise.all(['one', 'two', 'three'].map((name) => game.decide(name)));
-      const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'close')]);
-      const answers = await Promise.all(
-        Array.from({ length: 60 }, (_, index) =>
-          game.report(...(index % 2 === 0 ? events : events.toReversed())),
-        ),
-      );
-      const accepted = answers
-        .flatMap(({ results }) => results)
-        .filter(({ status }) => status === 'accepted')
-        .map(({ id }) => id);
-      expect(accepted.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
-      expect([await game.count('midpoints'), await game.count('closes')]).toEqual([3, 3]);
-    } finally {
-      await game.stop();
-    }
+  test('a hundred completions at once make one reward, one webhook event and one in the report', async () => {
+    const decision = await game.decide('hundred');
+    await game.report(game.event(decision, 'start'));
+    game.pass(5_000);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => game.report(game.seen(decision), game.complete(decision))),
+    );
+    const receipts = answers.map(({ decisions }) => decisions[0]?.receipt);
+    expect(answers.map(({ decisions }) => decisions[0]?.state)).toEqual(Array(100).fill('earned'));
+    expect(new Set(receipts).size).toBe(1);
+    expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(1);
+    expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
+    expect(await game.count('rewards_earned')).toBe(1);
+    expect(await game.count('impressions')).toBe(1);
+  });
+
+  test('an event that is only counted counts once, however often and in whatever order it comes at once', async () => {
+    const ads = await Promise.all(['one', 'two', 'three'].map((name) => game.decide(name)));
+    const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'close')]);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        game.report(...(index % 2 === 0 ? events : events.toReversed())),
+      ),
+    );
+    const accepted = answers
+      .flatMap(({ results }) => results)
+      .filter(({ status }) => status === 'accepted')
+      .map(({ id }) => id);
+    expect(accepted.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    expect([await game.count('midpoints'), await game.count('closes')]).toEqual([3, 3]);
   });
 });
