@@ -7,7 +7,7 @@ import { ensureInstall } from './lib/ensure-install.mjs';
 import { root, run } from './lib/run.mjs';
 
 if (process.argv.includes('--help')) {
-  console.log(`npm run bench:scale [-- --only decisions|events|growth --seconds <n> --rows <n>]
+  console.log(`npm run bench:scale [-- --only decisions|events|growth|dispatch --seconds <n> --rows <n>]
 
 Some 5 minutes with windows of 3 seconds and a million rows, the defaults. --only may be given
 several times. Needs Linux, which tells what processor time a process has had, and PostgreSQL.`);

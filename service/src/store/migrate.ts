@@ -8,6 +8,7 @@ import { panel } from './migrations/0030-panel.ts';
 import { upkeep } from './migrations/0040-upkeep.ts';
 import { liveTail } from './migrations/0050-live-tail.ts';
 import { uploads } from './migrations/0051-uploads.ts';
+import { deliveries } from './migrations/0060-deliveries.ts';
 
 interface Migration {
   /** With `breaking` in it where versions that do not know it cannot go on. */
@@ -29,6 +30,7 @@ const migrations: readonly Migration[] = [
   upkeep,
   liveTail,
   uploads,
+  deliveries,
 ];
 
 export interface MigrateOptions {

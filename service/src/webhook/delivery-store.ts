@@ -27,6 +27,9 @@ const suspectAfter = 5;
  * The next deliveries, at most `perWebhook` of each endpoint, so that a slow one does not fill the
  * list. A suspect endpoint gets one at a time (a half-open circuit): the probe either brings it
  * back or spares it, and us, the rest.
+ *
+ * Goes from endpoint to endpoint and looks at the head of each queue: a dead one has hundreds of
+ * thousands waiting, which must not cost the others anything.
  */
 export async function readDue(
   queries: Queries,
@@ -36,45 +39,61 @@ export async function readDue(
   return queries.query<DueDelivery>(
     `SELECT account_id AS "accountId", id, event_id AS "eventId", webhook_id AS "webhookId", environment, attempt
       FROM (
-        SELECT account_id, webhook_id, d.id, d.event_id, d.environment, d.attempt, d.next_at,
-          row_number() OVER (PARTITION BY account_id, webhook_id ORDER BY next_at, id) AS place,
-          f.attempts >= $3 AS suspect
-        FROM deliveries d LEFT JOIN webhook_failures f USING (account_id, webhook_id)
-        WHERE state = 'pending' AND next_at <= now() AND (lease_until IS NULL OR lease_until <= now())
+        SELECT r.account_id, r.id AS webhook_id, d.*, f.attempts >= $3 AS suspect,
+          row_number() OVER (PARTITION BY r.account_id, r.id, leased ORDER BY next_at, d.id) AS place,
+          bool_or(leased) OVER (PARTITION BY r.account_id, r.id) AS busy
+        FROM resources r
+        LEFT JOIN webhook_failures f ON f.account_id = r.account_id AND f.webhook_id = r.id
+        CROSS JOIN LATERAL (
+          SELECT id, event_id, environment, attempt, next_at, coalesce(lease_until > now(), false) AS leased
+          FROM deliveries
+          WHERE account_id = r.account_id AND webhook_id = r.id AND state = 'pending' AND next_at <= now()
+          ORDER BY next_at, id LIMIT $4) d
+        WHERE r.kind = 'webhook'
       ) AS due
-      WHERE place <= $1 AND (suspect IS NOT TRUE OR place = 1 AND NOT EXISTS (
-        SELECT 1 FROM deliveries b WHERE b.account_id = due.account_id AND b.webhook_id = due.webhook_id
-          AND b.state = 'pending' AND b.lease_until > now()))
+      WHERE NOT leased AND place <= $1 AND (suspect IS NOT TRUE OR place = 1 AND NOT busy)
       ORDER BY next_at, id LIMIT $2`,
-    [perWebhook, limit, suspectAfter],
+    [perWebhook, limit, suspectAfter, headPerSlot * perWebhook],
   );
 }
 
-/** In how many milliseconds the next delivery is due that is not under way; below 0: it is overdue. */
+/** So much of a queue is looked at, since those that are under way are at its head. */
+const headPerSlot = 4;
+
+/** In how many milliseconds the next delivery will be due that is not due yet. */
 export async function readNextDue(queries: Queries): Promise<number | undefined> {
   const [row] = await queries.query<{ ms: number | null }>(
-    `SELECT extract(epoch FROM min(greatest(next_at, coalesce(lease_until, next_at))) - now())::float8 * 1000 AS ms
-      FROM deliveries WHERE state = 'pending'`,
+    `SELECT extract(epoch FROM min(next_at) - now())::float8 * 1000 AS ms
+      FROM deliveries WHERE state = 'pending' AND next_at > now()`,
   );
   return row?.ms ?? undefined;
 }
 
 /**
- * Takes a delivery for `leaseMs`; false when another process was faster. The count of attempts is
- * part of the condition, so no lock is needed (SKIP LOCKED does not work across shards).
+ * Takes deliveries for `leaseMs`, and hands back those that no other process was faster to take. It
+ * takes them only while they are due, so no lock is needed (SKIP LOCKED does not work across shards).
  */
 export async function claim(
   queries: Queries,
-  delivery: DueDelivery,
+  deliveries: readonly DueDelivery[],
   leaseMs: number,
-): Promise<boolean> {
-  const rows = await queries.query(
-    `UPDATE deliveries SET lease_until = now() + $4::float8 * interval '1 millisecond'
-      WHERE account_id = $1 AND id = $2 AND attempt = $3 AND state = 'pending' AND (lease_until IS NULL OR lease_until <= now())
-      RETURNING id`,
-    [delivery.accountId, delivery.id, delivery.attempt, leaseMs],
-  );
-  return rows.length > 0;
+): Promise<DueDelivery[]> {
+  const claimed = new Map<string, number>();
+  for (const accountId of new Set(deliveries.map((each) => each.accountId))) {
+    const ids = deliveries.filter((each) => each.accountId === accountId).map(({ id }) => id);
+    const rows = await queries.query<{ id: string; attempt: number }>(
+      `UPDATE deliveries SET lease_until = now() + $3::float8 * interval '1 millisecond'
+        WHERE account_id = $1 AND id = ANY($2::text[]) AND state = 'pending' AND next_at <= now()
+          AND (lease_until IS NULL OR lease_until <= now())
+        RETURNING id, attempt`,
+      [accountId, ids, leaseMs],
+    );
+    for (const { id, attempt } of rows) claimed.set(id, attempt);
+  }
+  return deliveries.flatMap((delivery) => {
+    const attempt = claimed.get(delivery.id);
+    return attempt === undefined ? [] : [{ ...delivery, attempt }];
+  });
 }
 
 /** Gives a delivery back without an attempt. */

@@ -44,6 +44,8 @@ export interface Dispatcher {
 
 /** One endpoint gets so many requests at a time: a slow one holds up itself only. */
 const perWebhook = 4;
+/** Deliveries that are begun at a time. */
+const atOnce = 100;
 /** An attempt takes 10 s at most; after this its process is taken to be gone. */
 const leaseMs = 20_000;
 const pollMs = 1_000;
@@ -58,13 +60,12 @@ export function startDispatcher(parts: Parts): Dispatcher {
   let again = false;
 
   const startDue = async (): Promise<void> => {
-    const due = await readDue(database, perWebhook, 100);
-    for (const delivery of due) {
-      const busy = [...running.values()].filter(
-        ({ webhookId }) => webhookId === delivery.webhookId,
-      ).length;
-      if (stopping.signal.aborted || busy >= perWebhook || running.has(delivery.id)) continue;
-      if (!(await claim(database, delivery, leaseMs))) continue;
+    const due = await readDue(database, perWebhook, atOnce);
+    const idle = due.filter(({ id }) => !running.has(id));
+    const claimed = await claim(database, withRoom(idle, [...running.values()]), leaseMs);
+    // There may be more than were read.
+    if (due.length === atOnce && claimed.length > 0) again = true;
+    for (const delivery of claimed) {
       const done = deliver(parts, delivery, stopping.signal)
         .catch((error: unknown) =>
           log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be recorded'),
@@ -112,6 +113,18 @@ export function startDispatcher(parts: Parts): Dispatcher {
       await Promise.all([...running.values()].map(({ done }) => done));
     },
   };
+}
+
+/** Those whose endpoints are not busy with as many as they get. */
+function withRoom(due: readonly DueDelivery[], running: readonly { webhookId: string }[]) {
+  const busy = new Map<string, number>();
+  const begin = (webhookId: string): number => {
+    const count = (busy.get(webhookId) ?? 0) + 1;
+    busy.set(webhookId, count);
+    return count;
+  };
+  for (const { webhookId } of running) begin(webhookId);
+  return due.filter(({ webhookId }) => begin(webhookId) <= perWebhook);
 }
 
 async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSignal): Promise<void> {

@@ -98,6 +98,11 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
   'deliveries are due across accounts, and are claimed once': async (database) => {
     const at = new Date(nowMs - 1_000).toISOString();
     await database.query(
+      `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
+        VALUES ($1, 'live', 'webhook', 'whk_probe', '{}', 1, now(), now())`,
+      [scope.accountId],
+    );
+    await database.query(
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
         VALUES ($1, $2, 'live', 'evt_probe', 'whk_probe', 'pending', 0, $3, $3)`,
       [scope.accountId, makeId('delivery'), at],
@@ -106,9 +111,10 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       ({ accountId }) => accountId === scope.accountId,
     );
     if (!due) throw new Error('it is not due');
-    expectEqual(await claim(database, due, 20_000), true);
-    expectEqual(await claim(database, due, 20_000), false);
-    await database.query(`DELETE FROM deliveries WHERE account_id = $1`, [scope.accountId]);
+    expectEqual((await claim(database, [due], 20_000)).length, 1);
+    expectEqual((await claim(database, [due], 20_000)).length, 0);
+    for (const table of ['deliveries', 'resources'])
+      await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
   'old weeks are archived and dropped, and old rows removed, by one of all': async (database) => {
     for (const week of await listWeeks(database, nowMs - 3_650 * dayMs)) {

@@ -2,12 +2,13 @@
 import { parseArgs } from 'node:util';
 import { startPrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { decisions } from './decisions.ts';
+import { dispatch } from './dispatch.ts';
 import { events } from './events.ts';
 import { growth } from './growth.ts';
 import type { Found, Part } from './part.ts';
 import { writeReport } from './report.ts';
 
-const parts: Record<string, Part> = { decisions, events, growth };
+const parts: Record<string, Part> = { decisions, events, growth, dispatch };
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
