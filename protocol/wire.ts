@@ -736,6 +736,9 @@ export interface Webhook {
     | 'kill_switch.changed'
   )[];
   status: 'enabled' | 'disabled';
+  /**
+   * One that is `failing` is tried once an hour, and enabled when it answers; the others are not.
+   */
   disabled_reason?: 'gone' | 'failing' | 'operator';
   /**
    * When it was disabled.

@@ -25,7 +25,12 @@ export const webhookSchema = named('Webhook', 'A receiver of events.', {
   ...resourceFields('webhook'),
   ...fields,
   status: oneOf(['enabled', 'disabled']),
-  disabled_reason: Type.Optional(oneOf(['gone', 'failing', 'operator'])),
+  disabled_reason: Type.Optional(
+    oneOf(
+      ['gone', 'failing', 'operator'],
+      'One that is `failing` is tried once an hour, and enabled when it answers; the others are not.',
+    ),
+  ),
   disabled_at: Type.Optional(time('When it was disabled.')),
   secret: Type.Optional(Type.String({ description: 'Shown once, when it is made.' })),
 });

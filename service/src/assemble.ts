@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
-import { createAuditLog } from './audit/audit-log.ts';
+import { createAuditLog, type Operation } from './audit/audit-log.ts';
 import type { Config } from './config.ts';
 import { createMakeDecision } from './decision/decision-service.ts';
 import { createDecisionLane } from './decision/record-decisions.ts';
@@ -45,6 +45,7 @@ import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
+import type { Scope } from './resource/scope.ts';
 import { startUpkeep } from './upkeep/start-upkeep.ts';
 import { createUsers, type Users } from './user/create-users.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
@@ -53,6 +54,7 @@ import { createEventBodies } from './webhook/event-body.ts';
 import { createEventWriter } from './webhook/event-writer.ts';
 import { findWebhook } from './webhook/find-webhook.ts';
 import { createGuardedAgent } from './webhook/guarded-agent.ts';
+import { startProbes } from './webhook/probe.ts';
 import { createRedelivery } from './webhook/redelivery.ts';
 import { createSender } from './webhook/sender.ts';
 import { readWebhookSecrets } from './webhook/webhook-secrets.ts';
@@ -123,26 +125,45 @@ async function wire(
     strict: createGuardedAgent({ loopback: false }),
     development: createGuardedAgent({ loopback: true }),
   };
-  const dispatcher = startDispatcher({
+  const changeWebhook = async (
+    { accountId, environment }: Scope,
+    change: (operation: Operation) => Promise<void>,
+  ): Promise<void> => {
+    await database.transaction(async (queries) => {
+      await lockConfiguration(queries, accountId);
+      await change({ queries, scope: { accountId, environment }, actor: 'service' });
+    });
+    await configuration.refresh();
+  };
+  const delivering = {
     database,
     clock,
     log,
     send: createSender({ clock, agents }),
     openBody: bodies.open,
-    findWebhook: (scope, id) => findWebhook(configuration, scope, id),
-    readSecrets: (accountId, webhookId) =>
+    readSecrets: (accountId: string, webhookId: string) =>
       readWebhookSecrets(database, box, { accountId, webhookId }, clock.nowMs()),
-    async disable(scope, id, reason) {
-      await database.transaction(async (queries) => {
-        await lockConfiguration(queries, scope.accountId);
-        await webhooks.disable({ queries, scope, actor: 'service' }, id, reason);
-      });
-      await configuration.refresh();
+    async disable(scope: Scope, id: string, reason: 'gone' | 'failing') {
+      await changeWebhook(scope, (operation) => webhooks.disable(operation, id, reason));
       log.warn({ webhookId: id, reason }, 'a webhook was disabled');
     },
-    onAttempt: metrics.observeDelivery,
     development: config.development,
+  };
+  const dispatcher = startDispatcher({
+    ...delivering,
+    findWebhook: (scope, id) => findWebhook(configuration, scope, id),
+    onAttempt: metrics.observeDelivery,
     random: Math.random,
+  });
+  const probes = startProbes({
+    ...delivering,
+    makeId,
+    resources,
+    async enable(scope, id) {
+      await changeWebhook(scope, (operation) => webhooks.revive(operation, id));
+      log.info({ webhookId: id }, 'a webhook answers again, and was enabled');
+      dispatcher.wake();
+    },
   });
 
   let address = config.publicUrl ?? `http://${config.host}:${config.port}`;
@@ -244,7 +265,7 @@ async function wire(
       expiry.stop();
       receipts.stop();
       const hangup = setTimeout(() => app.server.closeAllConnections(), hangUpAfterMs);
-      await Promise.all([app.close(), dispatcher.stop()]);
+      await Promise.all([app.close(), dispatcher.stop(), probes.stop()]);
       clearTimeout(hangup);
       await Promise.all([
         lane.drain(),

@@ -9,6 +9,7 @@ import { upkeep } from './migrations/0040-upkeep.ts';
 import { liveTail } from './migrations/0050-live-tail.ts';
 import { uploads } from './migrations/0051-uploads.ts';
 import { deliveries } from './migrations/0060-deliveries.ts';
+import { webhookProbes } from './migrations/0070-webhook-probes.ts';
 
 interface Migration {
   /** With `breaking` in it where versions that do not know it cannot go on. */
@@ -31,6 +32,7 @@ const migrations: readonly Migration[] = [
   liveTail,
   uploads,
   deliveries,
+  webhookProbes,
 ];
 
 export interface MigrateOptions {

@@ -1,8 +1,7 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
-import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../resource/scope.ts';
-import type { Database } from '../store/database.ts';
+import { attempt, type AttemptParts, hasArrived, leaseMs } from './attempt.ts';
 import {
   claim,
   readDue,
@@ -14,24 +13,16 @@ import {
 } from './delivery-store.ts';
 import { isBeyondHope, recordHealth } from './endpoint-health.ts';
 import { retryDelayMs } from './schedule.ts';
-import type { AttemptResult, Send } from './sender.ts';
+import type { AttemptResult } from './sender.ts';
 
-interface Parts {
-  database: Database;
-  clock: Clock;
+interface Parts extends AttemptParts {
   log: Logger;
-  send: Send;
   /** The endpoint; undefined when it was deleted or disabled. */
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
-  /** The body of an event as it is delivered. */
-  openBody(stored: string): string;
-  readSecrets(accountId: string, webhookId: string): Promise<string[]>;
   /** Told of every attempt and of what came of it: `delivered`, `failed`, or `retried` later. */
   onAttempt(outcome: string, seconds: number): void;
   /** Takes an endpoint out of use that said that it is gone, or has failed for days. */
   disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
-  /** Whether the service runs for development: the sandbox may then deliver to this machine. */
-  development: boolean;
   random(): number;
 }
 
@@ -46,8 +37,6 @@ export interface Dispatcher {
 const perWebhook = 4;
 /** Deliveries that are begun at a time. */
 const atOnce = 100;
-/** An attempt takes 10 s at most; after this its process is taken to be gone. */
-const leaseMs = 20_000;
 const pollMs = 1_000;
 
 /** Delivers what is due until it is stopped. Several processes may do so on one database. */
@@ -128,7 +117,7 @@ function withRoom(due: readonly DueDelivery[], running: readonly { webhookId: st
 }
 
 async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSignal): Promise<void> {
-  const { database, clock, send } = parts;
+  const { database, clock } = parts;
   const { accountId, environment, webhookId } = delivery;
   const scope: Scope = { accountId, environment };
   const webhook = await parts.findWebhook(scope, webhookId);
@@ -142,18 +131,7 @@ async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSigna
       recordAttempt(queries, delivery, result, { state: 'failed' }),
     );
   }
-  const [event] = await database.query<{ body: string }>(
-    'SELECT body FROM webhook_events WHERE account_id = $1 AND id = $2',
-    [accountId, delivery.eventId],
-  );
-  const parcel = {
-    url: webhook.url,
-    secrets: await parts.readSecrets(accountId, webhookId),
-    loopback: parts.development && environment === 'sandbox',
-  };
-  const result: AttemptResult = event
-    ? await send({ ...parcel, body: parts.openBody(event.body) }, stopping)
-    : { startedAtMs: clock.nowMs(), latencyMs: 0, error: 'the event could not be read' };
+  const result = await attempt(parts, webhook, delivery, stopping);
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
   const next = follow(result, delivery.attempt + 1, parts.random());
   parts.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
@@ -165,9 +143,9 @@ async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSigna
   else if (isBeyondHope(failing, clock.nowMs())) await parts.disable(scope, webhookId, 'failing');
 }
 
-/** What follows from an attempt: anything but 2xx has failed. */
-function follow({ status }: AttemptResult, attempts: number, random: number): Next {
-  if (status !== undefined && status >= 200 && status < 300) return { state: 'delivered' };
-  const delayMs = status === 410 ? undefined : retryDelayMs(attempts, random);
+/** What follows from an attempt. */
+function follow(result: AttemptResult, attempts: number, random: number): Next {
+  if (hasArrived(result)) return { state: 'delivered' };
+  const delayMs = result.status === 410 ? undefined : retryDelayMs(attempts, random);
   return delayMs === undefined ? { state: 'failed' } : { state: 'pending', delayMs };
 }

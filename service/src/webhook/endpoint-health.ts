@@ -10,7 +10,7 @@ export interface Failing {
 /** Writes down that an attempt failed or succeeded; hands back how long it has been failing. */
 export async function recordHealth(
   queries: Queries,
-  { accountId, webhookId }: DueDelivery,
+  { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
   succeeded: boolean,
   nowMs: number,
 ): Promise<Failing | undefined> {
@@ -43,6 +43,24 @@ export async function startAnew(
     'UPDATE webhook_failures SET since = $3 WHERE account_id = $1 AND webhook_id = $2',
     [accountId, webhookId, new Date(nowMs)],
   );
+}
+
+/** Whether this process shall try a webhook that is out of use: of all, one gets it in `everyMs`. */
+export async function claimProbe(
+  queries: Queries,
+  { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
+  nowMs: number,
+  everyMs: number,
+): Promise<boolean> {
+  const claimed = await queries.query(
+    `INSERT INTO webhook_failures AS known (account_id, webhook_id, since, attempts, probed_at)
+      VALUES ($1, $2, $3, 0, $3)
+      ON CONFLICT (account_id, webhook_id) DO UPDATE SET probed_at = $3
+        WHERE known.probed_at IS NULL OR known.probed_at <= $4
+      RETURNING webhook_id`,
+    [accountId, webhookId, new Date(nowMs), new Date(nowMs - everyMs)],
+  );
+  return claimed.length > 0;
 }
 
 /** A webhook that failed for so long is taken out of use. */

@@ -2,11 +2,11 @@ import type { Webhook, WebhookRequest, WebhookUpdate } from '@trueward/protocol/
 import type { Operation } from '../audit/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
-import { refuseFields } from '../platform/refused-error.ts';
+import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import type { IfMatch, Manage } from '../resource/manage.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Versioned } from '../resource/resource-store.ts';
-import { startAnew } from './endpoint-health.ts';
+import { recordHealth, startAnew } from './endpoint-health.ts';
 import { refuseUrl } from './receiver-url.ts';
 import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
@@ -32,6 +32,12 @@ export interface WebhookService {
   /** Makes a new secret; all before it still sign for `overlapS` seconds, or for less if they end sooner. */
   rotateSecret(operation: Operation, id: string, overlapS: number): Promise<Versioned<Webhook>>;
   disable(operation: Operation, id: string, reason: 'gone' | 'failing'): Promise<void>;
+  /**
+   * Takes one back into use that failed for days and answers again.
+   *
+   * @throws RefusedError when it was deleted, or is out of use for another reason by now.
+   */
+  revive(operation: Operation, id: string): Promise<void>;
 }
 
 export function createWebhookService(parts: Parts): WebhookService {
@@ -84,6 +90,20 @@ export function createWebhookService(parts: Parts): WebhookService {
     async disable(operation, id, reason) {
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'disabled' };
       await manage.change(operation, target, (before) => disabled(before, reason, now()));
+    },
+    async revive(operation, id) {
+      const { queries, scope } = operation;
+      const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'enabled' };
+      await manage.change(operation, target, (before) => {
+        if (before.disabled_reason === 'failing') return enable(before);
+        throw new RefusedError('conflict', 'It is out of use for another reason by now.');
+      });
+      await recordHealth(
+        queries,
+        { accountId: scope.accountId, webhookId: id },
+        true,
+        clock.nowMs(),
+      );
     },
   };
 }

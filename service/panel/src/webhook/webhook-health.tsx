@@ -6,7 +6,7 @@ import { useRead } from '../api/use-call.ts';
 
 const reasons = {
   gone: 'Turned off: its server said that it is gone.',
-  failing: 'Turned off: it failed for five days.',
+  failing: 'Turned off: it failed for five days. It is tried once an hour.',
   operator: 'Turned off by an operator.',
 };
 

@@ -1,0 +1,45 @@
+import type { Webhook } from '@trueward/protocol/wire';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../store/database.ts';
+import type { DueDelivery } from './delivery-store.ts';
+import type { AttemptResult, Send } from './sender.ts';
+
+export interface AttemptParts {
+  database: Database;
+  clock: Clock;
+  send: Send;
+  /** The body of an event as it is delivered. */
+  openBody(stored: string): string;
+  readSecrets(accountId: string, webhookId: string): Promise<string[]>;
+  /** Whether the service runs for development: the sandbox may then deliver to this machine. */
+  development: boolean;
+}
+
+/** An attempt takes 10 s at most; after this its process is taken to be gone. */
+export const leaseMs = 20_000;
+
+/** Sends the event of a delivery to its webhook, once. */
+export async function attempt(
+  { database, clock, send, openBody, readSecrets, development }: AttemptParts,
+  { url }: Webhook,
+  { accountId, environment, webhookId, eventId }: DueDelivery,
+  stopping: AbortSignal,
+): Promise<AttemptResult> {
+  const [event] = await database.query<{ body: string }>(
+    'SELECT body FROM webhook_events WHERE account_id = $1 AND id = $2',
+    [accountId, eventId],
+  );
+  if (!event)
+    return { startedAtMs: clock.nowMs(), latencyMs: 0, error: 'the event could not be read' };
+  const parcel = {
+    url,
+    secrets: await readSecrets(accountId, webhookId),
+    loopback: development && environment === 'sandbox',
+    body: openBody(event.body),
+  };
+  return send(parcel, stopping);
+}
+
+/** Anything but 2xx has failed. */
+export const hasArrived = ({ status }: AttemptResult): boolean =>
+  status !== undefined && status >= 200 && status < 300;

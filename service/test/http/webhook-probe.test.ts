@@ -1,0 +1,127 @@
+import type { AuditEntry, Delivery, Webhook } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createSteerableClock,
+  type InProcessService,
+  startInProcess,
+} from '../in-process-service.ts';
+import { type Client, createClient } from './client.ts';
+import { startReceiver } from './receiver.ts';
+
+const clock = createSteerableClock(Date.now());
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess({ clock });
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+const hourMs = 3_600_000;
+const pass = (ms: number) => clock.set(clock.nowMs() + ms);
+const call = <T>(method: string, path: string, body?: unknown) =>
+  client.call<T>(method, path, client.secret, body);
+const testEvent = async (id: string) =>
+  (await call<Delivery>('POST', `/v1/webhooks/${id}/test`, {})).body;
+const deliveriesOf = async (id: string) =>
+  (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
+
+/** Reads until it is as wanted: what follows from an answer is recorded just after it. */
+async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await read();
+    if (holds(value)) return value;
+  }
+}
+const readWebhook = async (id: string) => (await call<Webhook>('GET', `/v1/webhooks/${id}`)).body;
+const settledProbe = (id: string, wanted: number) =>
+  until(
+    () => deliveriesOf(id),
+    (all) => all.length === wanted && all[0]?.attempts.length === 1,
+  );
+
+/** A receiver that failed for five days, with the webhook that was disabled for it. */
+async function startDisabled(answer: () => number) {
+  const receiver = await startReceiver(answer);
+  const { body } = await call<Webhook>('POST', '/v1/webhooks', {
+    url: receiver.url,
+    events: ['kill_switch.changed'],
+  });
+  await testEvent(body.id);
+  await until(
+    () => deliveriesOf(body.id),
+    ([first]) => first?.attempts.length === 1,
+  );
+  pass(5 * 24 * hourMs);
+  const missed = await testEvent(body.id);
+  const webhook = await until(
+    () => readWebhook(body.id),
+    ({ status }) => status === 'disabled',
+  );
+  expect(webhook.disabled_reason).toBe('failing');
+  return { receiver, id: body.id, missed, attemptsBefore: receiver.received.length };
+}
+
+test('one that failed for five days is tried once an hour, and enabled when it answers', async () => {
+  let status = 500;
+  const { receiver, id, missed, attemptsBefore } = await startDisabled(() => status);
+
+  pass(hourMs);
+  await receiver.count(attemptsBefore + 1);
+  const [failed] = await settledProbe(id, 3);
+  expect(failed).toMatchObject({ state: 'failed', event_id: missed.event_id });
+  expect((await readWebhook(id)).status).toBe('disabled');
+
+  status = 200;
+  pass(hourMs);
+  const received = await receiver.count(attemptsBefore + 2);
+  expect(JSON.parse(received.at(-1)?.body ?? '')).toMatchObject({ id: missed.event_id });
+  const enabled = await until(
+    () => readWebhook(id),
+    (webhook) => webhook.status === 'enabled',
+  );
+  expect(enabled).not.toHaveProperty('disabled_reason');
+  expect(enabled).not.toHaveProperty('disabled_at');
+  const { body: audit } = await call<{ data: AuditEntry[] }>(
+    'GET',
+    `/v1/audit-entries?target_id=${id}`,
+  );
+  expect(audit.data[0]).toMatchObject({
+    action: 'webhook.enabled',
+    actor: 'service',
+    before: { disabled_reason: 'failing' },
+  });
+  expect((await settledProbe(id, 4))[0]?.state).toBe('delivered');
+
+  const next = await testEvent(id);
+  await until(
+    () => deliveriesOf(id),
+    (all) => all.some((one) => one.id === next.id && one.state === 'delivered'),
+  );
+  await receiver.close();
+});
+
+test('one that says that it is gone, or that an operator turned off, is not tried', async () => {
+  let status = 500;
+  const gone = await startDisabled(() => status);
+  const off = await startDisabled(() => 500);
+  await call('PATCH', `/v1/webhooks/${off.id}`, { status: 'enabled' });
+  await call('PATCH', `/v1/webhooks/${off.id}`, { status: 'disabled' });
+
+  status = 410;
+  pass(hourMs);
+  await until(
+    () => readWebhook(gone.id),
+    ({ disabled_reason }) => disabled_reason === 'gone',
+  );
+  const triedBefore = (await deliveriesOf(gone.id)).length;
+
+  // The probe of a third one shows that it has been looked for those whose hour has come.
+  const third = await startDisabled(() => 500);
+  pass(hourMs);
+  await third.receiver.count(third.attemptsBefore + 1);
+  await settledProbe(third.id, 3);
+  expect((await deliveriesOf(gone.id)).length).toBe(triedBefore);
+  expect((await deliveriesOf(off.id)).length).toBe(2);
+  await Promise.all([gone, off, third].map(({ receiver }) => receiver.close()));
+});
