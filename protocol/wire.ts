@@ -382,7 +382,7 @@ export interface Policy {
      */
     hours?: number[];
     /**
-     * User segments.
+     * The request names at least one of these `segments`.
      *
      * @maxItems 500
      */
@@ -497,6 +497,12 @@ export interface DecisionRequest {
   locale?: string;
   consent?: Consent;
   child_directed?: boolean;
+  /**
+   * The segments that the game puts the player in, for the conditions of policies. They are not stored.
+   *
+   * @maxItems 20
+   */
+  segments?: string[];
   /**
    * Handed back in `decision.rewarded`.
    */
@@ -1234,7 +1240,7 @@ export interface PolicyRequest {
      */
     hours?: number[];
     /**
-     * User segments.
+     * The request names at least one of these `segments`.
      *
      * @maxItems 500
      */
@@ -1310,7 +1316,7 @@ export interface PolicyUpdate {
      */
     hours?: number[];
     /**
-     * User segments.
+     * The request names at least one of these `segments`.
      *
      * @maxItems 500
      */

@@ -34,10 +34,15 @@ export interface AdsOptions {
    */
   consent?: ConsentOptions | 'page';
   /**
-   * For players who are children: neither `userRef` nor `customData` leaves the device, and nothing is
+   * For players who are children: none of `userRef`, `customData` and `segments` leaves the device, and nothing is
    * targeted. Rewards are then credited by their receipts. Default: `false`.
    */
   childDirected?: boolean;
+  /**
+   * The segments that your game puts the player in, for the policies of the operator: `['newcomer']`. At
+   * most 20, of up to 64 characters.
+   */
+  segments?: string[];
   /** Language of the overlay and of the request, by BCP 47. Default: the browser’s. */
   locale?: string;
   /** Texts of the overlay to be shown instead of ours: `{ learnMore: 'Play now' }`. */
@@ -117,6 +122,7 @@ const checks: Record<keyof AdsOptions, Check> = {
     !['granted', 'denied', 'unknown'].includes((value as ConsentOptions | null)?.status ?? '') &&
     "{ status: 'granted' | 'denied' | 'unknown' } or 'page'",
   childDirected: instance('boolean'),
+  segments: instance('object'),
   locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a tag such as `pt-BR`'),
   strings: instance('object'),
   engine: instance('object'),
@@ -133,8 +139,8 @@ function checkKey(key: string): 'sandbox' | 'live' {
   if (/^(?:sk_|whsec_)/.test(key)) {
     fail(
       'secret_key_in_browser',
-      'a secret key is in this page. Whoever opened the page may have it: rotate that key now, and ' +
-        'give the publishable key (`pk_…`).',
+      'a secret key is in this page, for all who open it: rotate that key now, and give the ' +
+        'publishable key (`pk_…`).',
     );
   }
   return (

@@ -74,6 +74,14 @@ export const decisionRequestSchema = named('DecisionRequest', 'Asks for an ad.',
   ),
   consent: Type.Optional(ref('Consent')),
   child_directed: Type.Optional(Type.Boolean()),
+  segments: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 20,
+      uniqueItems: true,
+      description:
+        'The segments that the game puts the player in, for the conditions of policies. They are not stored.',
+    }),
+  ),
   custom_data: Type.Optional(
     Type.String({ maxLength: 1_024, description: 'Handed back in `decision.rewarded`.' }),
   ),

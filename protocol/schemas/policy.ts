@@ -32,7 +32,7 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
           description: 'Hours of the UTC day.',
         }),
       ),
-      segments: list('User segments.'),
+      segments: list('The request names at least one of these `segments`.'),
     },
     { default: {}, description: 'All conditions that are given must hold.' },
   ),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
-import { createAuditLog, type Operation } from './audit/audit-log.ts';
+import { createAuditLog } from './audit/audit-log.ts';
 import type { Config } from './config.ts';
 import { createMakeDecision } from './decision/decision-service.ts';
 import { createDecisionLane } from './decision/record-decisions.ts';
@@ -33,11 +33,7 @@ import { createIds, type MakeId } from './platform/ids.ts';
 import { createRandomPool } from './platform/random-pool.ts';
 import { openConfiguration, type Configuration } from './resource/configuration.ts';
 import { createManage } from './resource/manage.ts';
-import {
-  createResourceStore,
-  lockConfiguration,
-  type ResourceStore,
-} from './resource/resource-store.ts';
+import { createResourceStore, type ResourceStore } from './resource/resource-store.ts';
 import { startExpiry } from './reward/expire-rewards.ts';
 import { makeReceiptKey, readReceiptKeys } from './reward/receipt-keys.ts';
 import { createReceipts } from './reward/receipt.ts';
@@ -45,19 +41,13 @@ import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
-import type { Scope } from './resource/scope.ts';
 import { startUpkeep } from './upkeep/start-upkeep.ts';
 import { createUsers, type Users } from './user/create-users.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
-import { startDispatcher } from './webhook/dispatcher.ts';
 import { createEventBodies } from './webhook/event-body.ts';
 import { createEventWriter } from './webhook/event-writer.ts';
-import { findWebhook } from './webhook/find-webhook.ts';
-import { createGuardedAgent } from './webhook/guarded-agent.ts';
-import { startProbes } from './webhook/probe.ts';
 import { createRedelivery } from './webhook/redelivery.ts';
-import { createSender } from './webhook/sender.ts';
-import { readWebhookSecrets } from './webhook/webhook-secrets.ts';
+import { startDeliveries } from './webhook/start-deliveries.ts';
 import { createWebhookService } from './webhook/webhook-service.ts';
 
 /** The parts of a running service that its starter needs. */
@@ -121,49 +111,18 @@ async function wire(
     clock,
     development: config.development,
   });
-  const agents = {
-    strict: createGuardedAgent({ loopback: false }),
-    development: createGuardedAgent({ loopback: true }),
-  };
-  const changeWebhook = async (
-    { accountId, environment }: Scope,
-    change: (operation: Operation) => Promise<void>,
-  ): Promise<void> => {
-    await database.transaction(async (queries) => {
-      await lockConfiguration(queries, accountId);
-      await change({ queries, scope: { accountId, environment }, actor: 'service' });
-    });
-    await configuration.refresh();
-  };
-  const delivering = {
+  const deliveries = startDeliveries({
     database,
+    configuration,
+    resources,
+    webhooks,
+    bodies,
+    box,
     clock,
     log,
-    send: createSender({ clock, agents }),
-    openBody: bodies.open,
-    readSecrets: (accountId: string, webhookId: string) =>
-      readWebhookSecrets(database, box, { accountId, webhookId }, clock.nowMs()),
-    async disable(scope: Scope, id: string, reason: 'gone' | 'failing') {
-      await changeWebhook(scope, (operation) => webhooks.disable(operation, id, reason));
-      log.warn({ webhookId: id, reason }, 'a webhook was disabled');
-    },
-    development: config.development,
-  };
-  const dispatcher = startDispatcher({
-    ...delivering,
-    findWebhook: (scope, id) => findWebhook(configuration, scope, id),
-    onAttempt: metrics.observeDelivery,
-    random: Math.random,
-  });
-  const probes = startProbes({
-    ...delivering,
     makeId,
-    resources,
-    async enable(scope, id) {
-      await changeWebhook(scope, (operation) => webhooks.revive(operation, id));
-      log.info({ webhookId: id }, 'a webhook answers again, and was enabled');
-      dispatcher.wake();
-    },
+    development: config.development,
+    onAttempt: metrics.observeDelivery,
   });
 
   let address = config.publicUrl ?? `http://${config.host}:${config.port}`;
@@ -182,12 +141,12 @@ async function wire(
     nowMs: clock.nowMs,
     onChange(_scope, decisionIds) {
       changes.announce(decisionIds);
-      dispatcher.wake();
+      deliveries.wake();
     },
   });
   const upkeep = await startUpkeep({ database, clock, log, keep: config.keep });
   const expiry = startExpiry({ database, clock, log, onChange: changes.announce });
-  const lane = createDecisionLane(database, writeEvents, dispatcher.wake);
+  const lane = createDecisionLane(database, writeEvents, deliveries.wake);
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // The embedded database belongs to one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
@@ -229,7 +188,7 @@ async function wire(
       configuration,
       box,
       clock,
-      wake: dispatcher.wake,
+      wake: deliveries.wake,
     }),
     limiter: rateLimits.limiter,
     metrics,
@@ -265,7 +224,7 @@ async function wire(
       expiry.stop();
       receipts.stop();
       const hangup = setTimeout(() => app.server.closeAllConnections(), hangUpAfterMs);
-      await Promise.all([app.close(), dispatcher.stop(), probes.stop()]);
+      await Promise.all([app.close(), deliveries.stop()]);
       clearTimeout(hangup);
       await Promise.all([
         lane.drain(),
@@ -276,7 +235,6 @@ async function wire(
         media.stop(),
         rateLimits.stop(),
       ]);
-      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
       await configuration.stop();
       await database.close();
     },

@@ -7,6 +7,7 @@ export interface Profile {
     userToken?: string | (() => string);
     customData?: string;
     childDirected?: boolean;
+    segments?: string[];
   };
   consent:
     | { status: 'granted' | 'denied' | 'unknown'; tcfString?: string; gppString?: string }
@@ -32,7 +33,7 @@ export function describeRequest(
   locale: string,
   { user, consent, simulate }: Profile,
 ): DecisionRequest {
-  const { childDirected, customData, userRef } = user;
+  const { childDirected, customData, segments, userRef } = user;
   const userToken = tokenOf(user.userToken);
   return {
     placement,
@@ -42,6 +43,7 @@ export function describeRequest(
     ...(userToken !== undefined && { user_token: userToken }),
     ...(customData !== undefined && { custom_data: customData }),
     ...(childDirected !== undefined && { child_directed: childDirected }),
+    ...(segments && { segments }),
     ...(consent && {
       consent: {
         status: consent.status,

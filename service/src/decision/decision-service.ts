@@ -91,6 +91,7 @@ export async function judgeRequest(
         hour: new Date(nowMs).getUTCHours(),
         ...(request.locale === undefined ? {} : { language: request.locale }),
         ...(device === undefined ? {} : { device }),
+        ...(request.segments === undefined ? {} : { segments: request.segments }),
       },
       servedAtMs: served,
       servedToday: configuration.servedToday(scope),

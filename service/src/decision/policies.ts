@@ -7,6 +7,8 @@ export interface PolicyContext {
   device?: 'desktop' | 'mobile' | 'tablet';
   country?: string;
   childDirected: boolean;
+  /** Those that the game puts the player in. */
+  segments?: readonly string[];
   /** Of the UTC day. */
   hour: number;
 }
@@ -22,7 +24,8 @@ export function applies({ when }: Policy, context: PolicyContext): boolean {
     includes(when.devices, context.device) &&
     (when.child_directed === undefined || when.child_directed === context.childDirected) &&
     (when.hours === undefined || when.hours.includes(context.hour)) &&
-    when.segments === undefined
+    (when.segments === undefined ||
+      when.segments.some((segment) => context.segments?.includes(segment)))
   );
 }
 

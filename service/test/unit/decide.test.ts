@@ -24,7 +24,13 @@ function run({ place = {}, resources = ad('a'), request = {}, facts = {} }: Case
     snapshot,
     entry,
     request: { placement: 'revive', ...request },
-    context: { childDirected: false, hour: 12, language: 'pt-BR', device: 'mobile' },
+    context: {
+      childDirected: false,
+      hour: 12,
+      language: 'pt-BR',
+      device: 'mobile',
+      segments: ['new', 'guild-7'],
+    },
     servedAtMs: [],
     servedToday: new Map(),
     nowMs: now,
@@ -137,6 +143,8 @@ describe('a policy', () => {
     [{ hours: [11, 13] }, true],
     [{ child_directed: true }, true],
     [{ countries: ['DE'] }, true],
+    [{ segments: ['payer', 'new'] }, false],
+    [{ segments: ['payer'] }, true],
     [{ devices: ['mobile'], hours: [13] }, true],
   ])('with the conditions %j leaves the ad: %s', (when, expected) => {
     expect(filled(when)).toBe(expected);

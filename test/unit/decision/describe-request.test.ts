@@ -18,6 +18,11 @@ test('a function is asked for the user token at each request', () => {
   ]);
 });
 
+test('a request tells the segments of the player', () => {
+  const profile = { user: { segments: ['newcomer'] }, consent: undefined, simulate: undefined };
+  expect(describeRequest('revive', 'en', profile).segments).toEqual(['newcomer']);
+});
+
 test('a function that throws costs the token, not the request, and its error is seen', () => {
   const later: (() => void)[] = [];
   vi.stubGlobal('queueMicrotask', (callback: () => void) => later.push(callback));

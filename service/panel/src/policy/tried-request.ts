@@ -8,6 +8,8 @@ export interface TriedRequest {
   consent: 'granted' | 'denied' | 'unknown';
   device: 'desktop' | 'mobile' | 'tablet';
   childDirected: 'yes' | 'no';
+  /** By commas. */
+  segments: string;
 }
 
 export const emptyRequest: TriedRequest = {
@@ -17,12 +19,14 @@ export const emptyRequest: TriedRequest = {
   consent: 'granted',
   device: 'desktop',
   childDirected: 'no',
+  segments: '',
 };
 
 /** The request as the service takes it. */
 export const toRequest = (tried: TriedRequest): DecisionRequest => ({
   placement: tried.placement,
   consent: { status: tried.consent },
+  segments: [...new Set(tried.segments.split(',').flatMap((each) => each.trim() || []))],
   ...(tried.userRef === '' ? {} : { user_ref: tried.userRef }),
   ...(tried.locale === '' ? {} : { locale: tried.locale }),
   ...(tried.childDirected === 'yes' ? { child_directed: true } : {}),

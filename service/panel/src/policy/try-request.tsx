@@ -55,6 +55,7 @@ export function TryRequest({ policy, policyId }: Props) {
         {field('consent', 'Consent', options('granted', 'denied', 'unknown'))}
         {field('device', 'Device', options('desktop', 'mobile', 'tablet'))}
         {field('childDirected', 'Directed at children', options('no', 'yes'))}
+        {field('segments', 'Segments, by commas')}
       </Box>
       <div>
         <Button variant="contained" disabled={isRunning || request.placement === ''} onClick={ask}>

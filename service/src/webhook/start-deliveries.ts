@@ -1,0 +1,88 @@
+import type { Logger } from 'pino';
+import type { Operation } from '../audit/audit-log.ts';
+import type { SecretBox } from '../key/secret-box.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { MakeId } from '../platform/ids.ts';
+import type { Configuration } from '../resource/configuration.ts';
+import { lockConfiguration, type ResourceStore } from '../resource/resource-store.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { Database } from '../store/database.ts';
+import { type Dispatcher, startDispatcher } from './dispatcher.ts';
+import type { EventBodies } from './event-body.ts';
+import { findWebhook } from './find-webhook.ts';
+import { createGuardedAgent } from './guarded-agent.ts';
+import { startProbes } from './probe.ts';
+import { createSender } from './sender.ts';
+import { readWebhookSecrets } from './webhook-secrets.ts';
+import type { WebhookService } from './webhook-service.ts';
+
+interface Parts {
+  database: Database;
+  configuration: Configuration;
+  resources: ResourceStore;
+  webhooks: WebhookService;
+  bodies: EventBodies;
+  box: SecretBox;
+  clock: Clock;
+  log: Logger;
+  makeId: MakeId;
+  development: boolean;
+  /** Told of every attempt and of what came of it: `delivered`, `failed`, or `retried` later. */
+  onAttempt(outcome: string, seconds: number): void;
+}
+
+/** Delivers what webhooks are owed, takes those out of use that are dead, and back when they live. */
+export function startDeliveries(parts: Parts): Dispatcher {
+  const { database, configuration, resources, webhooks, box, clock, log, makeId } = parts;
+  const agents = {
+    strict: createGuardedAgent({ loopback: false }),
+    development: createGuardedAgent({ loopback: true }),
+  };
+  const change = async (
+    { accountId, environment }: Scope,
+    work: (operation: Operation) => Promise<void>,
+  ): Promise<void> => {
+    await database.transaction(async (queries) => {
+      await lockConfiguration(queries, accountId);
+      await work({ queries, scope: { accountId, environment }, actor: 'service' });
+    });
+    await configuration.refresh();
+  };
+  const common = {
+    database,
+    clock,
+    log,
+    send: createSender({ clock, agents }),
+    openBody: parts.bodies.open,
+    readSecrets: (accountId: string, webhookId: string) =>
+      readWebhookSecrets(database, box, { accountId, webhookId }, clock.nowMs()),
+    async disable(scope: Scope, id: string, reason: 'gone' | 'failing') {
+      await change(scope, (operation) => webhooks.disable(operation, id, reason));
+      log.warn({ webhookId: id, reason }, 'a webhook was disabled');
+    },
+    development: parts.development,
+  };
+  const dispatcher = startDispatcher({
+    ...common,
+    findWebhook: (scope, id) => findWebhook(configuration, scope, id),
+    onAttempt: parts.onAttempt,
+    random: Math.random,
+  });
+  const probes = startProbes({
+    ...common,
+    makeId,
+    resources,
+    async enable(scope, id) {
+      await change(scope, (operation) => webhooks.revive(operation, id));
+      log.info({ webhookId: id }, 'a webhook answers again, and was enabled');
+      dispatcher.wake();
+    },
+  });
+  return {
+    wake: dispatcher.wake,
+    async stop() {
+      await Promise.all([dispatcher.stop(), probes.stop()]);
+      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
+    },
+  };
+}

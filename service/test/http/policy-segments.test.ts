@@ -1,0 +1,35 @@
+import type { Decision, Policy } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+test('a policy for a segment blocks those that are in it, and nobody else', async () => {
+  const { body: policy } = await client.call<Policy>('POST', '/v1/policies', client.secret, {
+    name: 'Let newcomers play',
+    kind: 'policy',
+    when: { segments: ['newcomer'] },
+    block: { everything: true },
+  });
+  const ask = async (segments?: string[]) =>
+    client.call<Decision>('POST', '/v1/decisions', client.publishable, {
+      placement: 'revive',
+      user_ref: 'player-1',
+      ...(segments ? { segments } : {}),
+    });
+  expect(policy.when).toEqual({ segments: ['newcomer'] });
+  expect((await ask()).body.status).toBe('filled');
+  expect((await ask(['payer'])).body.status).toBe('filled');
+  expect((await ask(['payer', 'newcomer'])).body).toMatchObject({
+    status: 'blocked',
+    reason: 'policy',
+  });
+  expect((await ask(['newcomer', 'newcomer'])).status).toBe(422);
+});
