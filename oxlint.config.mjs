@@ -101,8 +101,11 @@ const service = {
   [`service/src/{${serviceDomain.join(',')}}/**`]: [
     no(above(['http']), 'A domain folder does not know HTTP: http/ calls it.'),
   ],
+  'service/src/trace/**': [
+    no(above(['http', ...serviceDomain]), 'trace/ lies below: it knows store/ only.'),
+  ],
   'service/src/store/**': [
-    no(above(['http']), 'store/ lies below.'),
+    no(above(['http', 'trace']), 'store/ lies below.'),
     onlyTypes(
       above(serviceDomain),
       'store/ lies below the domain folders; it may name their types.',

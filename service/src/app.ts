@@ -53,6 +53,7 @@ import type { ResourceStore } from './resource/resource-store.ts';
 import type { Receipts } from './reward/receipt.ts';
 import type { ReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
+import type { Tracing } from './trace/tracing.ts';
 import type { Users } from './user/create-users.ts';
 import type { EventBodies } from './webhook/event-body.ts';
 import type { Redelivery } from './webhook/redelivery.ts';
@@ -87,6 +88,7 @@ export interface AppParts {
   limiter: RateLimiter;
   metrics: ServiceMetrics;
   metricsToken: string | undefined;
+  tracing: Pick<Tracing, 'listener' | 'named'>;
   /** Whose X-Forwarded-For is believed. */
   trustedProxies: string[] | undefined;
   mediaDirectory: string;
@@ -109,12 +111,15 @@ const keepAliveMs = 72_000;
 export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   const { configuration, clock, limiter, onUse, onLeak } = parts;
   const log: FastifyBaseLogger = parts.log;
+  const { tracing } = parts;
   let hotPath: HotPath = () => false;
   const app = Fastify({
-    serverFactory: (rest) =>
-      createServer({ keepAliveTimeout: keepAliveMs }, (request, response) => {
+    serverFactory: (rest) => {
+      const listener = tracing.listener((request, response) => {
         if (!hotPath(request, response)) rest(request, response);
-      }),
+      });
+      return createServer({ keepAliveTimeout: keepAliveMs }, listener);
+    },
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
@@ -124,7 +129,10 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
   });
-  app.addHook('onRequest', async (request, reply) => void reply.header('request-id', request.id));
+  app.addHook('onRequest', async (request, reply) => {
+    tracing.named(request.raw, request.id, request.routeOptions.url);
+    void reply.header('request-id', request.id);
+  });
   // Otherwise a client keeps the connection, and with it the process that is to end.
   app.addHook('onSend', async (_request, reply) => {
     if (parts.draining.aborted) void reply.header('connection', 'close');

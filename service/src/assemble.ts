@@ -41,6 +41,8 @@ import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
+import { openTracing } from './trace/open-tracing.ts';
+import type { Tracing } from './trace/tracing.ts';
 import { startUpkeep } from './upkeep/start-upkeep.ts';
 import { createUsers, type Users } from './user/create-users.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
@@ -72,10 +74,12 @@ const hangUpAfterMs = 3_000;
 /** Opens the database and wires all parts; the one place where they are made. */
 export async function assemble(config: Config, clock: Clock, log: Logger): Promise<Service> {
   const metrics = createServiceMetrics();
+  const tracing = await openTracing(config.traces, log);
   const database = await prepareDatabase(config, log, metrics.observeDatabase);
   try {
-    return await wire(config, clock, log, { database, metrics });
+    return await wire(config, clock, log, { database, metrics, tracing });
   } catch (error) {
+    await tracing.stop();
     await database.close();
     throw error;
   }
@@ -85,7 +89,7 @@ async function wire(
   config: Config,
   clock: Clock,
   log: Logger,
-  { database, metrics }: { database: Database; metrics: ServiceMetrics },
+  { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
 ): Promise<Service> {
   const box = createSecretBox(readMasterKey(config));
   const makeId = createIds(clock, createRandomPool());
@@ -121,6 +125,7 @@ async function wire(
     clock,
     log,
     makeId,
+    tracing,
     development: config.development,
     onAttempt: metrics.observeDelivery,
   });
@@ -139,14 +144,16 @@ async function wire(
     receipts,
     writeEvents,
     nowMs: clock.nowMs,
+    openLane: tracing.lane('events'),
     onChange(_scope, decisionIds) {
       changes.announce(decisionIds);
       deliveries.wake();
     },
   });
-  const upkeep = await startUpkeep({ database, clock, log, keep: config.keep });
-  const expiry = startExpiry({ database, clock, log, onChange: changes.announce });
-  const lane = createDecisionLane(database, writeEvents, deliveries.wake);
+  const upkeep = await startUpkeep({ database, clock, log, tracing, keep: config.keep });
+  const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
+  const openLane = tracing.lane('decisions');
+  const lane = createDecisionLane(database, writeEvents, deliveries.wake, openLane);
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // The embedded database belongs to one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
@@ -155,7 +162,7 @@ async function wire(
   const sharing = { database, box, clock, log, processId };
   const rateLimits = await openRateLimits(config.rateLimits, sharing);
   const liveTail = createLiveTail(tailRelay);
-  const media = openMedia({ config, database, clock, log });
+  const media = openMedia({ config, database, clock, log, tracing });
   const users = createUsers({ database, box, clock, makeId, audit });
   const keyUse = startKeyUse(database, clock, log);
   addStateMetrics(metrics.registry, {
@@ -193,6 +200,7 @@ async function wire(
     limiter: rateLimits.limiter,
     metrics,
     metricsToken: config.metricsToken,
+    tracing,
     onUse: keyUse.touch,
     onLeak: createRecordLeak(database, audit, clock),
     trustedProxies: config.trustedProxies,
@@ -235,8 +243,7 @@ async function wire(
         media.stop(),
         rateLimits.stop(),
       ]);
-      await configuration.stop();
-      await database.close();
+      await Promise.all([tracing.stop(), configuration.stop().then(() => database.close())]);
     },
   };
 }

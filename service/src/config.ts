@@ -4,6 +4,7 @@ import type { SettingName } from './config/settings.ts';
 import { defaultRateLimits, type RateLimits } from './http/limits/rate-limits.ts';
 import type { S3Bucket } from './media/s3-store.ts';
 import type { PostgresLimits } from './store/postgres.ts';
+import { parseHeaders, type SamplerName, type TraceSettings } from './trace/trace-settings.ts';
 import type { Keep } from './upkeep/keep.ts';
 
 /** What the service is started with. */
@@ -37,6 +38,8 @@ export interface Config {
   rateLimits?: RateLimits;
   /** What `/metrics` asks for; absent: it answers this machine only. */
   metricsToken?: string;
+  /** Absent: no traces. */
+  traces?: TraceSettings;
   logLevel: string;
 }
 
@@ -78,6 +81,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     ...(masterKey === undefined ? {} : { masterKey }),
     ...(text('RATE_LIMITS') === 'off' ? {} : { rateLimits: defaultRateLimits }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
+    ...readTraces(values),
     logLevel: text('LOG_LEVEL'),
   };
 }
@@ -92,6 +96,22 @@ function readKeep(values: ReadonlyMap<SettingName, string | undefined>): Keep {
     decisionsMs: days('RETENTION_DAYS'),
     auditMs: days('AUDIT_RETENTION_DAYS'),
     archiveDirectory: directory === undefined ? undefined : resolve(directory),
+  };
+}
+
+function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
+  traces?: TraceSettings;
+} {
+  const endpoint = values.get('OTEL_EXPORTER_OTLP_ENDPOINT')?.replace(/\/+$/, '');
+  if (endpoint === undefined) return {};
+  return {
+    traces: {
+      endpoint,
+      headers: parseHeaders(values.get('OTEL_EXPORTER_OTLP_HEADERS') ?? '') ?? {},
+      serviceName: values.get('OTEL_SERVICE_NAME') ?? '',
+      sampler: values.get('OTEL_TRACES_SAMPLER') as SamplerName,
+      ratio: Number(values.get('OTEL_TRACES_SAMPLER_ARG')),
+    },
   };
 }
 

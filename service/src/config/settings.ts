@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { parseHeaders, samplerNames } from '../trace/trace-settings.ts';
 
 /** One variable that the service is configured by. */
 export interface Setting {
@@ -169,6 +170,36 @@ export const settings = {
     expected: '16 characters or more',
     valid: (text) => text.length >= 16,
     secret: true,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    about: 'an OpenTelemetry collector that takes OTLP over HTTP; unset: no traces',
+    expected: 'an http or https address such as http://127.0.0.1:4318',
+    valid: isUrlOf('http:', 'https:'),
+    secret: true,
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    about: 'headers that the collector asks for: name=value, by commas, percent-encoded',
+    expected: 'name=value, by commas',
+    valid: (text) => parseHeaders(text) !== undefined,
+    secret: true,
+  },
+  OTEL_SERVICE_NAME: {
+    about: 'the name of the service in its traces',
+    expected: 'a name',
+    valid: anything,
+    fallback: 'trueward',
+  },
+  OTEL_TRACES_SAMPLER: {
+    about:
+      'which traces are told of; those with parentbased ask the traceparent of the client first',
+    ...oneOf(...samplerNames),
+    fallback: 'parentbased_always_on',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    about: 'the share of traces that a sampler with traceidratio takes',
+    expected: 'a number from 0 to 1',
+    valid: (text) => /^(0|1|[01]?\.\d+)$/.test(text) && Number(text) <= 1,
+    fallback: '1',
   },
   LOG_LEVEL: {
     about: 'the least severe lines to log; debug has a line for each request',

@@ -2,7 +2,8 @@ import { addSums, type Count, hourMs, sumCounts } from '../report/rollup.ts';
 import { groupByScope, type Scope } from '../resource/scope.ts';
 import { integerArray, textArray, timeArray } from '../store/binary-arrays.ts';
 import type { Database } from '../store/database.ts';
-import { createLane, type Lane } from '../store/group-commit.ts';
+import type { Lane } from '../store/group-commit.ts';
+import type { OpenLane } from '../trace/tracing.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
 import type { DecisionRecord, MadeDecision } from './decision-record.ts';
 
@@ -67,8 +68,9 @@ export function createDecisionLane(
   database: Database,
   writeEvents: WriteEvents,
   onEvents: () => void,
+  openLane: OpenLane,
 ): Lane<MadeDecision, void> {
-  return createLane({
+  return openLane({
     async commit(items) {
       await recordDecisions(database, writeEvents, items);
       if (items.some(({ event }) => event)) onEvents();

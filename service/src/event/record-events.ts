@@ -5,7 +5,8 @@ import { groupByScope, type Scope } from '../resource/scope.ts';
 import type { RewardVerdict } from '../reward/check-reward.ts';
 import type { Receipts } from '../reward/receipt.ts';
 import type { Database, Queries } from '../store/database.ts';
-import { createLane, type Lane } from '../store/group-commit.ts';
+import type { Lane } from '../store/group-commit.ts';
+import type { OpenLane } from '../trace/tracing.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
 import { checkArrival } from './check-arrival.ts';
 import { describeReward } from '../reward/describe-reward.ts';
@@ -37,6 +38,7 @@ interface Parts {
   receipts: Receipts;
   writeEvents: WriteEvents;
   nowMs(): number;
+  openLane: OpenLane;
   /** Called after the commit with the decisions whose reward or impression moved on. */
   onChange(scope: Scope, decisionIds: string[]): void;
 }
@@ -46,7 +48,7 @@ const transactionsAtOnce = 3;
 
 /** The lane on which events are committed together. */
 export function createEventLane(parts: Parts): Lane<Intake, EventBatchResult> {
-  return createLane({
+  return parts.openLane({
     async commit(intakes) {
       const results = new Map<Intake, EventBatchResult>();
       for (const group of groupByScope(intakes)) {

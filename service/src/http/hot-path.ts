@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { KeyKind } from '../key/key-text.ts';
 import type { KeyPrincipal } from '../key/principal.ts';
+import type { Tracing } from '../trace/tracing.ts';
 import type { AdmitKey } from './authenticate.ts';
 import type { AnswerHeaders, Asker } from './exchange.ts';
 import { parseJson } from './json-body.ts';
@@ -26,6 +27,7 @@ interface Exchange {
 interface Parts {
   admitKey: AdmitKey;
   metrics: ServiceMetrics;
+  tracing: Pick<Tracing, 'named'>;
   bodyLimit: number;
   clientAddress(request: IncomingMessage): string;
   draining: AbortSignal;
@@ -70,6 +72,7 @@ async function exchange(
 ): Promise<void> {
   const startedMs = performance.now();
   const id = randomUUID();
+  parts.tracing.named(request, id, route.path);
   const sent: Record<string, string | number> = { 'request-id': id };
   const headers: AnswerHeaders = {
     getHeader: (name) => sent[name],

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
+import type { Tracing } from '../trace/tracing.ts';
 import { createFolderStore } from './folder-store.ts';
 import type { MediaStore } from './media-store.ts';
 import { createS3Store } from './s3-store.ts';
@@ -14,10 +15,11 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Logger;
+  tracing: Pick<Tracing, 'run'>;
 }
 
 /** Uploaded media, in the bucket that is configured or beside the data; unused ones go by themselves. */
-export function openMedia({ config, database, clock, log }: Parts): {
+export function openMedia({ config, database, clock, log, tracing }: Parts): {
   store: MediaStore;
   uploads: Uploads;
   stop(): Promise<void>;
@@ -26,5 +28,5 @@ export function openMedia({ config, database, clock, log }: Parts): {
     ? createS3Store(config.mediaBucket)
     : createFolderStore(join(config.dataDirectory, 'media'));
   const uploads = createUploads({ database, store, clock, log });
-  return { store, uploads, stop: startSweep(uploads, log).stop };
+  return { store, uploads, stop: startSweep(uploads, log, tracing).stop };
 }

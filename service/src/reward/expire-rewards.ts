@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { addToRollups } from '../report/rollup.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { Database } from '../store/database.ts';
+import type { Tracing } from '../trace/tracing.ts';
 
 interface Expired extends Pick<
   DecisionState,
@@ -17,6 +18,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Logger;
+  tracing: Pick<Tracing, 'run'>;
   /** Called after the commit with the decisions whose reward has ended. */
   onChange(decisionIds: string[]): void;
 }
@@ -69,12 +71,16 @@ function expireOf(
 }
 
 /** Does so every minute until it is stopped. */
-export function startExpiry({ database, clock, log, onChange }: Parts): { stop(): void } {
+export function startExpiry(parts: Parts): { stop(): void } {
+  const { database, clock, log, tracing, onChange } = parts;
+  const work = { name: 'upkeep expired rewards' };
   const timer = setInterval(() => {
-    expireRewards(database, clock).then(
-      (ids) => ids.length > 0 && onChange(ids),
-      (error: unknown) => log.error({ err: error }, 'rewards could not be expired'),
-    );
+    tracing
+      .run(work, () => expireRewards(database, clock))
+      .then(
+        (ids) => ids.length > 0 && onChange(ids),
+        (error: unknown) => log.error({ err: error }, 'rewards could not be expired'),
+      );
   }, 60_000);
   return { stop: () => clearInterval(timer) };
 }

@@ -17,7 +17,7 @@ export interface Lane<T, R> {
   waiting(): number;
 }
 
-interface LaneOptions<T, R> {
+export interface LaneOptions<T, R> {
   /** Writes the items in one transaction and answers each, in order. */
   commit(items: T[]): Promise<R[]>;
   /** Items per transaction. */

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { isArchived } from '../store/archive/archive-week.ts';
 import type { Database } from '../store/database.ts';
 import { analyzePartitions, dropWeek, listWeeks, makePartitions } from '../store/partitions.ts';
+import type { Tracing } from '../trace/tracing.ts';
 import type { Keep } from './keep.ts';
 import { removeOldRows } from './remove-old-rows.ts';
 import { takeChore } from './take-chore.ts';
@@ -11,6 +12,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Logger;
+  tracing: Pick<Tracing, 'run'>;
   keep: Keep;
 }
 
@@ -42,9 +44,10 @@ export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void>
 }
 
 /** Never rejects: rows without a partition have a place all the same, and old ones can wait. */
-async function attempt({ log }: Parts, what: string, work: () => Promise<void>): Promise<void> {
+async function attempt(parts: Parts, what: string, work: () => Promise<void>): Promise<void> {
+  const { log, tracing } = parts;
   try {
-    await work();
+    await tracing.run({ name: `upkeep ${what}` }, work);
   } catch (error) {
     log.warn({ err: error }, `the ${what} could not be seen to; in an hour again`);
   }

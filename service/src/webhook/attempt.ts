@@ -1,12 +1,15 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
+import type { Tracing } from '../trace/tracing.ts';
 import type { DueDelivery } from './delivery-store.ts';
 import type { AttemptResult, Send } from './sender.ts';
+import { traceAttempt } from './trace-attempt.ts';
 
 export interface AttemptParts {
   database: Database;
   clock: Clock;
+  tracing: Pick<Tracing, 'run'>;
   send: Send;
   /** The body of an event as it is delivered. */
   openBody(stored: string): string;
@@ -20,11 +23,12 @@ export const leaseMs = 20_000;
 
 /** Sends the event of a delivery to its webhook, once. */
 export async function attempt(
-  { database, clock, send, openBody, readSecrets, development }: AttemptParts,
+  { database, clock, tracing, send, openBody, readSecrets, development }: AttemptParts,
   { url }: Webhook,
-  { accountId, environment, webhookId, eventId }: DueDelivery,
+  delivery: DueDelivery,
   stopping: AbortSignal,
 ): Promise<AttemptResult> {
+  const { accountId, environment, webhookId, eventId } = delivery;
   const [event] = await database.query<{ body: string }>(
     'SELECT body FROM webhook_events WHERE account_id = $1 AND id = $2',
     [accountId, eventId],
@@ -37,7 +41,7 @@ export async function attempt(
     loopback: development && environment === 'sandbox',
     body: openBody(event.body),
   };
-  return send(parcel, stopping);
+  return traceAttempt(tracing, delivery, (headers) => send({ ...parcel, headers }, stopping));
 }
 
 /** Anything but 2xx has failed. */

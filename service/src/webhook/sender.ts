@@ -7,6 +7,8 @@ export interface Parcel {
   url: string;
   body: string;
   secrets: readonly string[];
+  /** More headers. */
+  headers?: Readonly<Record<string, string>>;
   /** Whether the receiver may be this machine. */
   loopback: boolean;
 }
@@ -35,7 +37,7 @@ interface Parts {
 export type Send = (parcel: Parcel, signal: AbortSignal) => Promise<AttemptResult>;
 
 export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send {
-  return async ({ url, body, secrets, loopback }, signal) => {
+  return async ({ url, body, secrets, headers: more, loopback }, signal) => {
     const startedAtMs = clock.nowMs();
     const finish = (rest: Pick<AttemptResult, 'status' | 'error' | 'response'>): AttemptResult => ({
       startedAtMs,
@@ -47,6 +49,7 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
       const answer = await request(url, {
         method: 'POST',
         headers: {
+          ...more,
           'content-type': 'application/json',
           'user-agent': 'Trueward-Webhooks/1',
           ...headers,

@@ -7,6 +7,7 @@ import type { Configuration } from '../resource/configuration.ts';
 import { lockConfiguration, type ResourceStore } from '../resource/resource-store.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
+import type { Tracing } from '../trace/tracing.ts';
 import { type Dispatcher, startDispatcher } from './dispatcher.ts';
 import type { EventBodies } from './event-body.ts';
 import { findWebhook } from './find-webhook.ts';
@@ -25,6 +26,7 @@ interface Parts {
   box: SecretBox;
   clock: Clock;
   log: Logger;
+  tracing: Pick<Tracing, 'run'>;
   makeId: MakeId;
   development: boolean;
   /** Told of every attempt and of what came of it: `delivered`, `failed`, or `retried` later. */
@@ -52,6 +54,7 @@ export function startDeliveries(parts: Parts): Dispatcher {
     database,
     clock,
     log,
+    tracing: parts.tracing,
     send: createSender({ clock, agents }),
     openBody: parts.bodies.open,
     readSecrets: (accountId: string, webhookId: string) =>

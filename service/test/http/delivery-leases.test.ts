@@ -8,6 +8,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
+import { noTracing } from '../../src/trace/tracing.ts';
 import { startDispatcher } from '../../src/webhook/dispatcher.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 
@@ -59,6 +60,7 @@ test('a delivery under way is nobody else’s, whatever their clock says', async
       database: on,
       clock: { nowMs: () => systemClock.nowMs() + aheadMs },
       log: pino({ level: 'silent' }),
+      tracing: noTracing,
       async send() {
         sent.push(name);
         begun();

@@ -7,6 +7,7 @@ import { firstIdAt } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
+import { noTracing } from '../../src/trace/tracing.ts';
 import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
 import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
 import { takeChore } from '../../src/upkeep/take-chore.ts';
@@ -166,6 +167,7 @@ test('a service that starts sees to old rows by itself', async () => {
     database,
     clock: { nowMs: () => nowMs },
     log: pino({ level: 'silent' }),
+    tracing: noTracing,
     keep: { decisionsMs: 90 * dayMs, auditMs: undefined, archiveDirectory: undefined },
   });
   await expect.poll(() => count('webhook_events')).toBe(6);

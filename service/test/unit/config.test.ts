@@ -25,6 +25,33 @@ test('a file configures what the environment does not, and each value tells wher
   });
 });
 
+test('where traces go is configured by the variables of OpenTelemetry', () => {
+  expect(readConfig({ OTEL_SERVICE_NAME: 'ads' }).traces).toBeUndefined();
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.test/otlp/',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20YTpi, x-tenant = eu=1',
+    OTEL_TRACES_SAMPLER: 'traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0.25',
+  };
+  expect(readConfig(env).traces).toEqual({
+    endpoint: 'https://collector.test/otlp',
+    headers: { authorization: 'Basic YTpi', 'x-tenant': 'eu=1' },
+    serviceName: 'trueward',
+    sampler: 'traceidratio',
+    ratio: 0.25,
+  });
+});
+
+test.each([
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', 'OTEL_EXPORTER_OTLP_ENDPOINT is "…"; expected'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'Bearer secret', 'OTEL_EXPORTER_OTLP_HEADERS is "…"; expected'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz', 'OTEL_EXPORTER_OTLP_HEADERS is "…"; expected'],
+  ['OTEL_TRACES_SAMPLER', 'jaeger_remote', 'expected always_on'],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'expected a number from 0 to 1'],
+])('%s=%s is refused', (name, value, message) => {
+  expect(() => readConfig({ [name]: value })).toThrow(message);
+});
+
 test.each([
   ['{"PROT": 9000}', 'sets PROT, which is no setting'],
   ['{"PORT": true}', 'sets PORT to no text and no number'],

@@ -16,6 +16,7 @@ import type { Database } from '../../../service/src/store/database.ts';
 import { migrate } from '../../../service/src/store/migrate.ts';
 import { openPGlite } from '../../../service/src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
+import { noTracing } from '../../../service/src/trace/tracing.ts';
 
 /** Decisions stored per second in the three ways. */
 export interface GroupCommit {
@@ -44,7 +45,12 @@ export async function measureGroupCommit(
       : openPostgres(databaseUrl, (error) => console.error(error));
   try {
     await migrate(database);
-    const lane = createDecisionLane(database, nothing, () => undefined);
+    const lane = createDecisionLane(
+      database,
+      nothing,
+      () => undefined,
+      noTracing.lane('decisions'),
+    );
     const ways: Record<keyof GroupCommit, (made: MadeDecision) => Promise<unknown>> = {
       together: lane.push,
       each: (made) => recordDecisions(database, nothing, [made]),

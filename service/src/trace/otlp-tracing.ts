@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  type Span as OpenSpan,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Logger } from 'pino';
+import { createSampler } from './create-sampler.ts';
+import { createOtlpExporter } from './otlp-exporter.ts';
+import { createTracedLane } from './traced-lane.ts';
+import type { TraceSettings } from './trace-settings.ts';
+import type { Tracing } from './tracing.ts';
+
+/** A stop waits so long for the collector; the process has five seconds for all of it. */
+const flushWithinMs = 1_500;
+
+/**
+ * Tells of the service to an OpenTelemetry collector. Nothing is registered globally, so that several
+ * services of one process keep their traces apart.
+ */
+export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing {
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(
+      resourceFromAttributes({
+        'service.name': settings.serviceName,
+        'service.instance.id': randomUUID(),
+      }),
+    ),
+    sampler: createSampler(settings.sampler, settings.ratio),
+    // As many as a transaction has requests.
+    spanLimits: { linkCountLimit: 200, attributeValueLengthLimit: 500 },
+    spanProcessors: [new BatchSpanProcessor({ exporter: createOtlpExporter(settings, log) })],
+  });
+  const tracer = provider.getTracer('trueward');
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  const propagator = new W3CTraceContextPropagator();
+  const requests = new WeakMap<IncomingMessage, OpenSpan>();
+
+  const beginRequest = (request: IncomingMessage, response: ServerResponse): Context => {
+    const { method = '', headers } = request;
+    const from = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+    const attributes = { 'http.request.method': method };
+    const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, from);
+    requests.set(request, span);
+    response.once('close', () => {
+      endRequest(span, response);
+    });
+    return trace.setSpan(from, span);
+  };
+
+  return {
+    listener: (listener) => (request, response) => {
+      const context = beginRequest(request, response);
+      // What Fastify does with a body goes on from its events.
+      contexts.bind(context, request);
+      contexts.with(context, listener, undefined, request, response);
+    },
+    named(request, id, route) {
+      const span = requests.get(request);
+      span?.setAttribute('trueward.request_id', id);
+      if (route === undefined) return;
+      span?.setAttribute('http.route', route).updateName(`${request.method} ${route}`);
+    },
+    lane: (name) => createTracedLane(name, tracer, () => trace.getSpanContext(contexts.active())),
+    async run({ name, outgoing, attributes = {} }, run) {
+      const kind = outgoing ? SpanKind.CLIENT : SpanKind.INTERNAL;
+      const span = tracer.startSpan(name, { kind, attributes }, ROOT_CONTEXT);
+      const context = trace.setSpan(ROOT_CONTEXT, span);
+      const headers: Record<string, string> = {};
+      propagator.inject(context, headers, defaultTextMapSetter);
+      const fail = (message: string): void => {
+        span.setStatus({ code: SpanStatusCode.ERROR, message });
+      };
+      try {
+        const tell = span.setAttributes.bind(span);
+        return await contexts.with(context, run, undefined, { headers, tell, fail });
+      } catch (error) {
+        fail(String(error));
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+    async stop() {
+      const stopped = new AbortController();
+      const flushed = provider.shutdown().catch((error: unknown) => {
+        log.warn({ err: error }, 'the last traces could not be sent');
+      });
+      const late = sleep(flushWithinMs, undefined, { signal: stopped.signal });
+      await Promise.race([flushed, late]);
+      stopped.abort();
+      await late.catch(() => undefined);
+      contexts.disable();
+    },
+  };
+}
+
+function endRequest(span: OpenSpan, response: ServerResponse): void {
+  // The client may have gone before there was a status.
+  if (response.headersSent) span.setAttribute('http.response.status_code', response.statusCode);
+  else span.setAttribute('error.type', 'client_gone');
+  if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}

@@ -1,0 +1,55 @@
+import {
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+  TraceFlags,
+} from '@opentelemetry/api';
+import { createLane, type Lane, type LaneOptions } from '../store/group-commit.ts';
+import type { OpenLane } from './tracing.ts';
+
+/**
+ * Makes lanes whose transactions are spans. One belongs to the trace of the first request in it that is
+ * sampled, so that it is seen there, and has links to the others.
+ */
+export function createTracedLane(
+  name: string,
+  tracer: Tracer,
+  active: () => SpanContext | undefined,
+): OpenLane {
+  return <T extends object, R>(options: LaneOptions<T, R>): Lane<T, R> => {
+    const origins = new WeakMap<T, SpanContext>();
+    const lane = createLane<T, R>({
+      ...options,
+      async commit(items) {
+        const span = begin(items.flatMap((item) => origins.get(item) ?? []));
+        span.setAttribute('trueward.batch_size', items.length);
+        try {
+          return await options.commit(items);
+        } catch (error) {
+          span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
+          throw error;
+        } finally {
+          span.end();
+        }
+      },
+    });
+    return {
+      ...lane,
+      push(item) {
+        const origin = active();
+        if (origin) origins.set(item, origin);
+        return lane.push(item);
+      },
+    };
+  };
+
+  function begin(origins: readonly SpanContext[]) {
+    const sampled = origins.filter(({ traceFlags }) => traceFlags & TraceFlags.SAMPLED);
+    const [first = origins[0], ...others] = sampled;
+    const links = others.map((context) => ({ context }));
+    const parent = first ? trace.setSpanContext(ROOT_CONTEXT, first) : ROOT_CONTEXT;
+    return tracer.startSpan(`commit ${name}`, { links }, parent);
+  }
+}

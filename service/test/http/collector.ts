@@ -1,0 +1,75 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+interface SentAttribute {
+  key: string;
+  value: { stringValue?: string; intValue?: number; boolValue?: boolean };
+}
+
+interface SentSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: SentAttribute[];
+  links: { traceId: string; spanId: string }[];
+  status: { code: number; message?: string };
+}
+
+/** OTLP/HTTP, as far as it is looked at here. */
+interface SentTraces {
+  resourceSpans: {
+    resource: { attributes: SentAttribute[] };
+    scopeSpans: { spans: SentSpan[] }[];
+  }[];
+}
+
+/** A span as it arrived. */
+export interface CollectedSpan extends Omit<SentSpan, 'attributes'> {
+  attributes: Record<string, unknown>;
+  /** Of the service that sent it. */
+  resource: Record<string, unknown>;
+}
+
+/** A collector of OpenTelemetry on a port of its own, or on `port`. */
+export async function startCollector(port = 0) {
+  const spans: CollectedSpan[] = [];
+  const requests: { path: string | undefined; headers: Record<string, unknown> }[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      requests.push({ path: request.url, headers: request.headers });
+      spans.push(...readSpans(JSON.parse(body) as SentTraces));
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    requests,
+    named: (name: string) => spans.filter((span) => span.name === name),
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function readSpans({ resourceSpans }: SentTraces): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans
+      .flatMap(({ spans }) => spans)
+      .map((span) => ({
+        ...span,
+        attributes: valuesOf(span.attributes),
+        resource: valuesOf(resource.attributes),
+      })),
+  );
+}
+
+const valuesOf = (attributes: readonly SentAttribute[]): Record<string, unknown> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));

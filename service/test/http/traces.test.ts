@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Webhook } from '@trueward/protocol/wire';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { createOtlpExporter } from '../../src/trace/otlp-exporter.ts';
+import { startInProcess } from '../in-process.ts';
+import { startService } from '../start-service.ts';
+import { createClient } from './client.ts';
+import { type CollectedSpan, startCollector } from './collector.ts';
+import { startReceiver } from './receiver.ts';
+
+type Collector = Awaited<ReturnType<typeof startCollector>>;
+
+async function collect(port?: number): Promise<Collector> {
+  const collector = await startCollector(port);
+  onTestFinished(() => collector.close());
+  return collector;
+}
+
+/** A service that tells of itself to this collector; what it told is there when it has stopped. */
+const startTraced = (collector: Pick<Collector, 'url'>, env: Record<string, string> = {}) =>
+  startInProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, RATE_LIMITS: 'off', ...env });
+
+/** What a span belongs to and is linked to, by the ids of spans. */
+const servedBy = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
+  parentSpanId,
+  ...links.map(({ spanId }) => spanId),
+];
+
+test('a decision, its events and its webhook are told to the collector, at the latest by the stop', async () => {
+  const collector = await collect();
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const service = await startTraced(collector, {
+    OTEL_SERVICE_NAME: 'ads-eu',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret',
+  });
+  const client = createClient(service);
+  const { body: webhook } = await client.call<Webhook>('POST', '/v1/webhooks', client.secret, {
+    url: receiver.url,
+    events: ['decision.served'],
+  });
+  const decided = await client.decide({
+    placement: 'revive',
+    user_ref: 'traced',
+    formats: ['image'],
+  });
+  await sleep(1_050); // an impression takes a second of watching
+  await client.report(client.seen(decided.body));
+  const [delivery] = await receiver.count(1);
+  const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;
+  await expect
+    .poll(async () => (await client.call('GET', deliveries, client.secret)).body)
+    .toMatchObject({ data: [{ state: 'delivered' }] });
+  await service.stop();
+
+  expect(collector.requests[0]).toMatchObject({
+    path: '/v1/traces',
+    headers: { authorization: 'Bearer secret' },
+  });
+  const [decision] = collector.named('POST /v1/decisions');
+  expect(decision).toMatchObject({
+    kind: 2,
+    resource: { 'service.name': 'ads-eu' },
+    attributes: {
+      'http.request.method': 'POST',
+      'http.route': '/v1/decisions',
+      'http.response.status_code': 200,
+      'trueward.request_id': decided.headers.get('request-id'),
+    },
+  });
+  expect(decision?.parentSpanId).toBeUndefined();
+  expect(collector.named('commit decisions')).toMatchObject([
+    { traceId: decision?.traceId, parentSpanId: decision?.spanId, links: [] },
+  ]);
+  const [report] = collector.named('POST /v1/events');
+  expect(collector.named('commit events')).toMatchObject([
+    {
+      traceId: report?.traceId,
+      parentSpanId: report?.spanId,
+      attributes: { 'trueward.batch_size': 1 },
+    },
+  ]);
+  const [attempt] = collector.named('webhook attempt');
+  expect(attempt).toMatchObject({
+    kind: 3,
+    attributes: {
+      'trueward.webhook_id': webhook.id,
+      'trueward.event_id': (JSON.parse(delivery?.body ?? '') as { id: string }).id,
+      'trueward.attempt': 1,
+      'http.response.status_code': 200,
+    },
+  });
+  expect(delivery?.headers['traceparent']).toBe(`00-${attempt?.traceId}-${attempt?.spanId}-01`);
+  expect(collector.spans.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['upkeep partitions', 'upkeep old rows', 'upkeep unused files']),
+  );
+});
+
+test('a request goes on with the trace of its client, also where a body goes another way', async () => {
+  const collector = await collect();
+  const service = await startTraced(collector);
+  const client = createClient(service);
+  const traceId = 'ab'.repeat(16);
+  const traceparent = `00-${traceId}-${'cd'.repeat(8)}-01`;
+  const request = { placement: 'revive', user_ref: 'traced' };
+  const headers = { traceparent };
+  await client.call('POST', '/v1/decisions', client.publishable, request, headers);
+  // A query string is not usual: Fastify answers it.
+  await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
+  await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
+  await service.stop();
+  const requests = collector.named('POST /v1/decisions');
+  expect(requests).toMatchObject([
+    { traceId, parentSpanId: 'cd'.repeat(8) },
+    { traceId, parentSpanId: 'cd'.repeat(8) },
+  ]);
+  expect(collector.named('commit decisions').map(servedBy)).toEqual(
+    requests.map(({ spanId }) => [spanId]),
+  );
+  expect(collector.named('GET')).toMatchObject([
+    { traceId, attributes: { 'http.response.status_code': 404 } },
+  ]);
+});
+
+test('a transaction of many requests is linked to each of them', async () => {
+  const collector = await collect();
+  const service = await startTraced(collector);
+  const client = createClient(service);
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, () => client.decide({ placement: 'revive', user_ref: 'traced' })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  await service.stop();
+  const requests = collector.named('POST /v1/decisions').map(({ spanId }) => spanId);
+  const batches = collector.named('commit decisions');
+  expect(requests).toHaveLength(40);
+  expect(batches.length).toBeLessThan(40);
+  expect(batches.flatMap(servedBy).toSorted()).toEqual(requests.toSorted());
+  expect(batches.map(({ attributes }) => attributes['trueward.batch_size'])).toEqual(
+    batches.map((batch) => servedBy(batch).length),
+  );
+});
+
+test('a sampler tells of what it takes only', async () => {
+  const collector = await collect();
+  const service = await startTraced(collector, { OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
+  const client = createClient(service);
+  await client.decide({ placement: 'revive', user_ref: 'traced' });
+  await client.call(
+    'POST',
+    '/v1/decisions',
+    client.publishable,
+    { placement: 'revive', user_ref: 'traced' },
+    {
+      traceparent: `00-${'ef'.repeat(16)}-${'cd'.repeat(8)}-01`,
+    },
+  );
+  await service.stop();
+  expect(collector.spans.map(({ name, traceId }) => `${name} ${traceId}`).toSorted()).toEqual([
+    `POST /v1/decisions ${'ef'.repeat(16)}`,
+    `commit decisions ${'ef'.repeat(16)}`,
+  ]);
+});
+
+/** An address on which nobody listens. */
+async function deadAddress(): Promise<string> {
+  const { url, close } = await startCollector();
+  await close();
+  return url;
+}
+
+test('a collector that is away harms nothing', async () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await deadAddress() };
+  const service = await startService({ env });
+  const { status } = await createClient(service).decide({
+    placement: 'revive',
+    user_ref: 'traced',
+  });
+  expect(status).toBe(200);
+  // A stop that takes too long ends with another code.
+  expect(await service.stop()).toBe(0);
+});
+
+test('a collector that is away is logged once, and once that it is back', async () => {
+  const endpoint = await deadAddress();
+  const lines: string[] = [];
+  const log = pino({}, { write: (line) => void lines.push(line) });
+  const exporter = createOtlpExporter({ endpoint, headers: {} }, log);
+  const send = () => new Promise((resolve) => exporter.export([], resolve));
+  await Promise.all([send(), send(), send()]);
+  const messages = () => lines.map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(messages()).toEqual([expect.stringContaining('takes no traces')]);
+  await collect(Number(new URL(endpoint).port));
+  await send();
+  await send();
+  expect(messages().slice(1)).toEqual(['the collector takes traces again']);
+  await exporter.shutdown();
+});
+
+/** Ends a process that loads a package of OpenTelemetry. */
+const refusal = `export const resolve = (name, context, next) => {
+  if (name.startsWith('@opentelemetry/')) throw new Error('It loads ' + name);
+  return next(name, context);
+};`;
+const hooks = `import { register } from 'node:module';
+  register('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(refusal))});`;
+const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hooks)}`;
+
+test('without a collector the packages of OpenTelemetry are not loaded', async () => {
+  const service = await startService({ env: { NODE_OPTIONS } });
+  expect(
+    (await createClient(service).decide({ placement: 'revive', user_ref: 'traced' })).status,
+  ).toBe(200);
+  expect(await service.stop()).toBe(0);
+  const env = { NODE_OPTIONS, OTEL_EXPORTER_OTLP_ENDPOINT: await deadAddress() };
+  await expect(startService({ env })).rejects.toThrow('It loads @opentelemetry/');
+});
