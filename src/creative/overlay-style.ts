@@ -21,10 +21,11 @@ dialog {
 }
 .frame { display: flex; flex-direction: column; height: 100%; outline: 0; animation: appear .16s ease-out }
 @keyframes appear { from { opacity: 0 } }
-header { display: flex; align-items: center; gap: .6em; padding: .55em .8em; min-height: max(2.6em, 44px) }
-.text { flex: 1; min-width: 0 }
+header { display: flex; flex-wrap: wrap; justify-content: end; align-items: center; gap: .2em .6em; padding: .55em .8em; min-height: max(2.6em, 44px) }
+.text { flex: auto; width: min-content; min-width: 0 }
 p, h2 { margin: 0; overflow-wrap: anywhere }
-.title { font-weight: 650; line-height: 1.2 }
+/* Where its longest word does not fit beside the controls, the text has a row of its own. */
+.title { overflow-wrap: break-word; font-weight: 650; line-height: 1.2 }
 .kind { font-size: .78em; opacity: .72 }
 .time { font-variant-numeric: tabular-nums; font-weight: 600; white-space: nowrap; padding: .2em .7em; border-radius: 9em; background: #ffffff1f }
 button, a {
@@ -72,13 +73,15 @@ footer { display: flex; justify-content: center; padding: .55em .8em }
 @media (prefers-reduced-motion: reduce) { *, ::slotted(*) { animation: none !important; transition: none !important } }
 `;
 
-let sheet: CSSStyleSheet | undefined;
+let made = 0;
 
-/** A constructed sheet, because a strict `style-src` refuses style elements and attributes. */
+/**
+ * A constructed sheet, because a strict `style-src` refuses style elements and attributes. No two have
+ * the same text: for a text that it knows, WebKit goes on with the media queries and the viewport units
+ * of the first sheet, and a phone may have been turned since.
+ */
 export function overlayStyle(): CSSStyleSheet {
-  if (sheet === undefined) {
-    sheet = new CSSStyleSheet();
-    sheet.replaceSync(css);
-  }
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`${css}/* ${(made += 1)} */`);
   return sheet;
 }

@@ -1,4 +1,5 @@
 import { icon } from './dom.ts';
+import { keepTab } from './keep-tab.ts';
 import {
   buildOverlay,
   icons,
@@ -49,6 +50,8 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     throw error;
   }
 
+  // Before the keys are swallowed, or it would hear none.
+  const letTabGo = keepTab(root);
   const letKeysGo = swallowKeys();
   let open = true;
   dialog.oncancel = (event) => {
@@ -77,6 +80,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       if (!open) return;
       open = false;
       document.removeEventListener('fullscreenchange', comeToTheFront);
+      letTabGo();
       letKeysGo();
       dialog.close();
       host.remove();

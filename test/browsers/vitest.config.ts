@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import type { BrowserCommand } from 'vitest/node';
+import { sdkSources } from '../../demo/sdk-sources.ts';
 import { pressesOf } from './presses.ts';
 import { webDriver } from './webdriver-provider.ts';
 
@@ -37,11 +38,14 @@ const byPlaywright: typeof byWebDriver = {
 
 export default defineConfig({
   root: join(import.meta.dirname, '..', '..'),
-  resolve: { tsconfigPaths: true },
+  resolve: { alias: sdkSources, tsconfigPaths: true },
   optimizeDeps: { include: ['idb-keyval', 'phaser'] },
   plugins: [withRealInput()],
   test: {
     restoreMocks: true,
+    // As in the project's own configuration: a busy machine is no failure.
+    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 60_000,
     include: ['test/browser/**/*.test.ts'],
     browser: {
       enabled: true,

@@ -24,6 +24,7 @@ export interface WebDriverOptions {
 
 /** The characters that WebDriver has for keys that write nothing. */
 const named: Record<string, string> = {
+  Shift: '\uE008',
   Tab: '\uE004',
   Enter: '\uE007',
   Escape: '\uE00C',

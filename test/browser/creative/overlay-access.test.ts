@@ -61,6 +61,28 @@ it.each([
   expect((await tabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 
+it('the Tab key goes round, forwards and backwards', async () => {
+  shown = await openWith(kinds['image'] as never, 'en');
+  shown.opened.askClose(true);
+  const at = () => shown.root?.activeElement?.textContent;
+  expect(at()).toBe('Keep watching');
+  await userEvent.tab();
+  expect(at()).toBe('Close anyway');
+  await userEvent.tab();
+  expect(at()).toBe('Keep watching');
+  await userEvent.keyboard('{Shift>}{Tab}{/Shift}');
+  expect(at()).toBe('Close anyway');
+});
+
+it('the Tab key gets from the controls into an HTML creative', async () => {
+  shown = await openWith(kinds['html'] as never, 'en', { clickUrl: undefined });
+  shown.opened.allowClose();
+  await userEvent.tab();
+  expect(shown.root?.activeElement?.ariaLabel).toBe('Close ad');
+  await userEvent.tab();
+  expect(document.activeElement).toBe(document.querySelector('iframe'));
+});
+
 it('tells a screen reader what is asked and what was earned', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
   const { dialog, opened, root } = shown;

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cdp, page, server } from 'vitest/browser';
+import { eventually } from '../../support/eventually.ts';
 import { kinds, languages, looks, openWith } from './overlay-set.ts';
 
 const image = kinds['image'] as never;
@@ -74,6 +75,32 @@ it.each([
   const { height: picture } =
     document.querySelector('img')?.getBoundingClientRect() ?? new DOMRect();
   expect(picture).toBeGreaterThan(height * 0.7);
+});
+
+it('is laid out anew when the screen is turned, during an ad and between two', async () => {
+  const cardPadding = async () => {
+    const card = shown.shown('.end .card') as Element;
+    await eventually(() => expect(flaws()).toEqual([]));
+    return parseFloat(getComputedStyle(card).paddingTop);
+  };
+  const open = async () => {
+    shown = await openWith(image, 'de');
+    shown.opened.showEndCard();
+  };
+  await page.viewport(568, 320);
+  await open();
+  const flat = await cardPadding();
+  await page.viewport(320, 568);
+  const upright = await cardPadding();
+  expect(upright).toBeGreaterThan(flat);
+  shown.end();
+  await page.viewport(568, 320);
+  await open();
+  expect(await cardPadding()).toBe(flat);
+  shown.end();
+  await page.viewport(320, 568);
+  await open();
+  expect(await cardPadding()).toBe(upright);
 });
 
 it('keeps clear of the notch and the rounded corners of a screen', async () => {
