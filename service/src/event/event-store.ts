@@ -4,7 +4,7 @@ import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { DecisionState } from './decision-state.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import { judgedTypes, type RecordedEvent } from './recorded-event.ts';
 
 /** The first and the last id: by them alone it can be told which partitions are of interest. */
 export const boundsOf = (ids: readonly string[]): [string, string] => {
@@ -95,7 +95,7 @@ export async function readEvidence(
   const rows = await queries.query<EvidenceRow>(
     `SELECT decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms, visible_ratio, visible_ms
       FROM ad_events WHERE account_id = $1 AND decision_id = ANY($2::text[]) AND decision_id BETWEEN $3 AND $4
-        AND type IN ('start', 'impression', 'viewable', 'first_quartile', 'midpoint', 'third_quartile', 'complete')`,
+        AND type IN (${judgedTypes.map((type) => `'${type}'`).join(', ')})`,
     [accountId, decisionIds, ...boundsOf(decisionIds)],
   );
   for (const row of rows) evidence.get(row.decision_id)?.push(eventOf(row));

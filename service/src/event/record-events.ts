@@ -16,7 +16,7 @@ import { lockViewers, readDecisions, readEvidence } from './event-store.ts';
 import { insertEvents } from './insert-events.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { moveDecisions, type Move } from './move-decisions.ts';
-import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
+import { isEvidence, judgedTypes, keyOf, type RecordedEvent } from './recorded-event.ts';
 import { addReceipts, announceMoves, countMoves } from './tell-moves.ts';
 import { readHistory } from './viewer-history.ts';
 
@@ -102,16 +102,22 @@ async function recordIn(
   const { held, decisions } = await readAbout(queries, intake, nowMs);
   const codes = codesOf(intake, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
+  const refused = refusedRewards(events, codes);
+  const judged = touchedOf(held, acceptable, refused);
+  // Before the new ones are stored: reading these back would cost more than to store them.
+  const known = await readEvidence(queries, scope.accountId, idsOf(judged));
   const fresh = await insertEvents(queries, scope.accountId, acceptable);
   const results = resultsOf(events, codes, fresh);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
+  for (const event of accepted)
+    if (judgedTypes.includes(event.type)) known.get(event.decisionId)?.push(event);
 
   const moves = await settle(queries, parts, intake, {
-    held,
+    decisions: touchedOf(judged, accepted, refused),
+    evidence: known,
     snapshot,
     nowMs,
-    accepted,
-    refused: refusedRewards(events, codes),
+    refused,
   });
   // The last of all: whoever counts the same in another transaction waits from here to the commit.
   const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
@@ -131,11 +137,23 @@ async function recordIn(
   };
 }
 
+const idsOf = (decisions: readonly DecisionState[]): string[] => decisions.map(({ id }) => id);
+
+/** The decisions of which these events, or what was refused, say something new. */
+function touchedOf(
+  decisions: readonly DecisionState[],
+  events: readonly RecordedEvent[],
+  refused: ReadonlyMap<string, RewardVerdict>,
+): DecisionState[] {
+  const touched = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
+  return decisions.filter(({ id }) => touched.has(id) || refused.has(id));
+}
+
 interface Evidence {
-  held: readonly DecisionState[];
+  decisions: readonly DecisionState[];
+  evidence: ReadonlyMap<string, RecordedEvent[]>;
   snapshot: Snapshot;
   nowMs: number;
-  accepted: readonly RecordedEvent[];
   refused: ReadonlyMap<string, RewardVerdict>;
 }
 
@@ -144,16 +162,9 @@ async function settle(
   queries: Queries,
   { receipts, writeEvents }: Parts,
   { scope, userRefs }: Intake,
-  { held, snapshot, nowMs, accepted, refused }: Evidence,
+  { decisions, evidence, snapshot, nowMs, refused }: Evidence,
 ): Promise<Move[]> {
-  const touched = new Set([
-    ...accepted.filter(isEvidence).map(({ decisionId }) => decisionId),
-    ...refused.keys(),
-  ]);
-  const decisions = held.filter(({ id }) => touched.has(id));
   if (decisions.length === 0) return [];
-  const ids = decisions.map(({ id }) => id);
-  const evidence = await readEvidence(queries, scope.accountId, ids);
   const history = await readHistory(queries, scope, snapshot, decisions);
   const judged = judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
   const moves = await addReceipts(receipts, scope, judged, userRefs);
