@@ -1,4 +1,4 @@
-import type { UseStore } from 'idb-keyval';
+import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Clock } from './clock.ts';
 
 /** One IndexedDB database that opens itself, and again after the browser closed it. */
@@ -17,9 +17,13 @@ export interface DatabaseOptions {
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
-  /** Some browsers never answer an open request (https://bugs.webkit.org/show_bug.cgi?id=226547). */
-  openTimeoutMs?: number;
 }
+
+/**
+ * What has no answer after so long has failed, in milliseconds, because what waits for it must go on.
+ * Some browsers never answer an open request (https://bugs.webkit.org/show_bug.cgi?id=226547).
+ */
+const timeoutMs = 5_000;
 
 /** Resolves when the transaction is stored. Not idb-keyval's helper: that rejects without the cause. */
 export const completed = (transaction: IDBTransaction): Promise<void> =>
@@ -50,34 +54,30 @@ export function createDatabase(options: DatabaseOptions): Database {
     if (closed && connection) forget(connection);
   };
 
-  const open = (): Promise<IDBDatabase> =>
+  const inTime = <T>(work: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      // A rejected `opening` stays until the browser answers, so that later writes do not wait again.
-      const giveUp = options.clock.after(options.openTimeoutMs ?? 3_000, () =>
-        reject(new Error('The database did not open in time.')),
+      const cancel = options.clock.after(timeoutMs, () =>
+        reject(new Error('The database did not answer.')),
       );
-      const failed = (error: unknown): void => {
-        giveUp();
-        opening = undefined;
-        reject(error);
-      };
-      try {
-        const request = (options.indexedDB ?? indexedDB).open(options.name, 1);
-        request.onupgradeneeded = () => {
-          for (const [name, { autoIncrement }] of Object.entries(options.stores))
-            request.result.createObjectStore(name, { autoIncrement });
-        };
-        request.onsuccess = () => {
-          giveUp();
-          resolve(adopt(request.result));
-        };
-        request.onerror = () => failed(request.error);
-      } catch (error) {
-        failed(error);
-      }
+      work.finally(cancel).then(resolve, reject);
     });
 
-  const connect = async (): Promise<IDBDatabase> => connection ?? (await (opening ??= open()));
+  const open = async (): Promise<IDBDatabase> => {
+    const request = (options.indexedDB ?? indexedDB).open(options.name, 1);
+    request.onupgradeneeded = () => {
+      for (const [name, { autoIncrement }] of Object.entries(options.stores))
+        request.result.createObjectStore(name, { autoIncrement });
+    };
+    return adopt(await promisifyRequest(request));
+  };
+  const failed = (error: unknown): never => {
+    opening = undefined;
+    throw error;
+  };
+
+  // A rejected `opening` stays until the browser answers, so that later writes do not wait again.
+  const connect = async (): Promise<IDBDatabase> =>
+    connection ?? (await (opening ??= inTime(open().catch(failed))));
 
   return {
     store: (name, durability = 'relaxed') => {
@@ -94,7 +94,11 @@ export function createDatabase(options: DatabaseOptions): Database {
         // A connection can be dead without having said so; a new one is tried once.
         const store = await begin(mode).catch(() => begin(mode));
         try {
-          return await callback(store);
+          return await inTime(Promise.resolve(callback(store)));
+        } catch (error) {
+          // The next one gets a connection that has not failed.
+          forget(store.transaction.db);
+          throw error;
         } finally {
           tidy();
         }

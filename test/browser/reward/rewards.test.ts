@@ -1,3 +1,4 @@
+import { promisifyRequest } from 'idb-keyval';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Decision, RewardStatus } from '../../../protocol/wire.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
@@ -66,6 +67,19 @@ const watch = async (rewards: Rewards, id: string) => {
   await rewards.track(decision(id));
   await rewards.watched(id);
 };
+
+/** Holds a transaction open over all of the database until it is told to let go, so that others wait. */
+async function occupy(database: string): Promise<() => void> {
+  const connection = await promisifyRequest(indexedDB.open(database));
+  const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');
+  let held = true;
+  const hold = (): void => {
+    if (held) store.get('none').onsuccess = hold;
+    else connection.close();
+  };
+  hold();
+  return () => (held = false);
+}
 
 beforeEach(() => {
   name = `rewards-${newRandomId()}`;
@@ -435,6 +449,27 @@ test('works without a database, and says so', async () => {
   await rewards.settle([earned('dec_1')]);
   expect(await handed).toMatchObject({ decisionId: 'dec_1' });
   expect(rewards.diagnostics().storage).toBe('memory');
+});
+
+test('a database that does not answer holds up nothing, and is used again when it does', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock);
+  await watch(rewards, 'dec_1');
+  const letGo = await occupy(name);
+  const listed = rewards.list();
+  let watched = false;
+  void watch(rewards, 'dec_2').then(() => (watched = true));
+  await eventually(async () => {
+    await clock.advance(5_000);
+    expect(watched).toBe(true);
+  });
+  expect(await listed).toMatchObject([{ decisionId: 'dec_1' }]);
+  expect(rewards.diagnostics().storage).toBe('memory');
+  letGo();
+  await eventually(async () => {
+    expect(await rewards.list()).toHaveLength(2);
+    expect(rewards.diagnostics().storage).toBe('indexeddb');
+  });
 });
 
 test('a ledger of more rewards than are read at once is read to its end', async () => {
