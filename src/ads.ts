@@ -140,9 +140,10 @@ export function assembleAds(parts: AdsParts): Ads {
   ): Promise<ShowResult> {
     if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     if (showing !== null) return { outcome: 'already_showing', reason: showing };
+    // A signal that is none throws here, before anything counts as shown.
+    const call = linkSignals(options.signal, destroyed.signal);
     showing = placement;
     record.note('begin');
-    const call = linkSignals(options.signal, destroyed.signal);
     const result = await parts
       .runBreak({
         placement,

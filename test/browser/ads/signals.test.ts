@@ -46,3 +46,15 @@ it('keeps a completion when the game destroys the SDK as the ad closes', async (
   await eventually(() => expect(rewarded).toHaveBeenCalled());
   expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
 });
+
+it('is not locked by a signal that is none', async () => {
+  const ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    fetch: () => Promise.reject(new TypeError('offline')),
+  });
+  open.push(ads);
+  const signal = { aborted: false } as AbortSignal;
+  await expect(ads.showRewarded('revive', { signal })).rejects.toThrow('addEventListener');
+  expect(ads.diagnostics().showing).toBeNull();
+});
