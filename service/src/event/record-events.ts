@@ -132,7 +132,7 @@ async function recordIn(
     describeReward(parts.receipts, scope, decision, userRefs.get(decision.id)),
   );
   return {
-    answer: { results, decisions: await Promise.all(statuses) },
+    answer: { results, decisions: statuses },
     changed: moves.map(({ after }) => after.id),
   };
 }
@@ -167,7 +167,7 @@ async function settle(
   if (decisions.length === 0) return [];
   const history = await readHistory(queries, scope, snapshot, decisions);
   const judged = judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
-  const moves = await addReceipts(receipts, scope, judged, userRefs);
+  const moves = addReceipts(receipts, scope, judged, userRefs);
   await moveDecisions(queries, scope.accountId, moves);
   await writeEvents(queries, scope, announceMoves(moves, userRefs));
   return moves;

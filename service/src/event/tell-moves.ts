@@ -53,16 +53,14 @@ export function addReceipts(
   scope: Scope,
   moves: readonly Move[],
   userRefs: ReadonlyMap<string, string>,
-): Promise<Move[]> {
-  return Promise.all(
-    moves.map(async (move) => {
-      const earned = earnedBy(move, userRefs);
-      const { id: decisionId, placement, userRef, settledAtMs } = move.after;
-      if (!earned || userRef === null || settledAtMs === null) return move;
-      const facts = { scope, decisionId, placement, nowMs: settledAtMs, ...earned };
-      return { ...move, after: { ...move.after, receipt: await receipts.sign(facts) } };
-    }),
-  );
+): Move[] {
+  return moves.map((move) => {
+    const earned = earnedBy(move, userRefs);
+    const { id: decisionId, placement, userRef, settledAtMs } = move.after;
+    if (!earned || userRef === null || settledAtMs === null) return move;
+    const facts = { scope, decisionId, placement, nowMs: settledAtMs, ...earned };
+    return { ...move, after: { ...move.after, receipt: receipts.sign(facts) } };
+  });
 }
 
 interface Earned {

@@ -12,17 +12,17 @@ type Rewarded = Pick<
  * What is told of a reward. A receipt that was not stored (a child's) is signed again when the token
  * says whom it names; Ed25519 makes the same signature each time.
  */
-export async function describeReward(
+export function describeReward(
   receipts: Receipts,
   scope: Scope,
   state: Rewarded,
   userRef: string | undefined,
-): Promise<RewardStatus> {
+): RewardStatus {
   const { id, placement, reward, settledAtMs } = state;
   const missing = state.rewardState === 'earned' && state.receipt === null;
   const receipt =
     missing && reward && userRef !== undefined && settledAtMs !== null
-      ? await receipts.sign({
+      ? receipts.sign({
           scope,
           decisionId: id,
           userRef,

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { SecretBox } from '../key/secret-box.ts';
 import { serviceAccount } from '../key/service-secrets.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -13,7 +13,7 @@ const overlapMs = 3_600_000;
 /** A key that signs receipts, and its public half. */
 export interface ReceiptKey {
   kid: string;
-  privateKey: Awaited<ReturnType<typeof importJWK>>;
+  privateKey: KeyObject;
   publicJwk: JWK;
 }
 
@@ -42,7 +42,7 @@ async function toReceiptKey(privateJson: string): Promise<ReceiptKey> {
   const { d: _private, ...publicPart } = jwk;
   const kid = await calculateJwkThumbprint(publicPart);
   const publicJwk = { ...publicPart, kid, alg: 'EdDSA', use: 'sig' };
-  return { kid, privateKey: await importJWK(jwk, 'EdDSA'), publicJwk };
+  return { kid, privateKey: createPrivateKey({ key: jwk, format: 'jwk' }), publicJwk };
 }
 
 /**

@@ -1,5 +1,6 @@
+import { sign } from 'node:crypto';
 import type { Reward } from '@trueward/protocol/wire';
-import { SignJWT, type JWK } from 'jose';
+import type { JWK } from 'jose';
 import type { Logger } from 'pino';
 import type { Scope } from '../resource/scope.ts';
 import { receiptLifetimeS } from './receipt-lifetime.ts';
@@ -16,7 +17,7 @@ interface ReceiptFacts {
 
 /** Signs receipts of earned rewards, which a game server can check offline. */
 export interface Receipts {
-  sign(facts: ReceiptFacts): Promise<string>;
+  sign(facts: ReceiptFacts): string;
   /** The public keys, as `/.well-known/jwks.json` shows them; looks for new ones. */
   readJwks(): Promise<{ keys: JWK[] }>;
   stop(): void;
@@ -57,20 +58,31 @@ export async function createReceipts({ readKeys, issuer, log }: Parts): Promise<
   };
 }
 
-async function signReceipt(
+/**
+ * A compact JWS (RFC 7515, RFC 8037). Not through jose: its way to the same bytes takes the processor
+ * 70 to 100 µs instead of 45, and the receipt is the dearest part of a reward.
+ */
+function signReceipt(
   key: ReceiptKey | undefined,
   issuer: string,
   { scope, decisionId, userRef, placement, reward, nowMs }: ReceiptFacts,
-): Promise<string> {
+): string {
   if (!key) throw new Error('There is no key to sign receipts with.');
   const issuedAtS = Math.floor(nowMs / 1_000);
-  return new SignJWT({ env: scope.environment, reward: { ...reward }, placement })
-    .setProtectedHeader({ alg: 'EdDSA', kid: key.kid, typ: 'reward-receipt+jwt' })
-    .setIssuer(issuer)
-    .setAudience(scope.accountId)
-    .setSubject(userRef)
-    .setJti(decisionId)
-    .setIssuedAt(issuedAtS)
-    .setExpirationTime(issuedAtS + receiptLifetimeS)
-    .sign(key.privateKey);
+  const header = { alg: 'EdDSA', kid: key.kid, typ: 'reward-receipt+jwt' };
+  const claims = {
+    env: scope.environment,
+    reward,
+    placement,
+    iss: issuer,
+    aud: scope.accountId,
+    sub: userRef,
+    jti: decisionId,
+    iat: issuedAtS,
+    exp: issuedAtS + receiptLifetimeS,
+  };
+  const signed = `${encode(header)}.${encode(claims)}`;
+  return `${signed}.${sign(null, Buffer.from(signed), key.privateKey).toString('base64url')}`;
 }
+
+const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
