@@ -16,11 +16,17 @@ export interface InProcessService {
   stop(): Promise<void>;
 }
 
-/** Starts the service from its sources with the demo account; `env` as for `trueward-service start`. */
+/**
+ * Starts the service from its sources with the demo account, on the database of `DATABASE_URL` if there is
+ * one; `env` as for `trueward-service start`.
+ */
 export async function startInProcess(env: Record<string, string> = {}): Promise<InProcessService> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
   await copyEmptyDatabase(join(folder, 'database'));
+  const { DATABASE_URL, TRUEWARD_MASTER_KEY } = process.env;
   const config = readConfig({
+    DATABASE_URL,
+    TRUEWARD_MASTER_KEY,
     PORT: '0',
     TRUEWARD_DEVELOPMENT: '1',
     TRUEWARD_DATA_DIR: folder,

@@ -29,8 +29,8 @@ interface Options {
 }
 
 /**
- * Starts a private PostgreSQL server from the machine's programs; undefined when there are none.
- * `initdb` refuses root, so that root lends it the account of `postgres` or `nobody`.
+ * Starts a private PostgreSQL server from the programs in the folder `POSTGRES_BIN`, else from the newest
+ * ones of the machine; undefined when there are none. `initdb` refuses root, so that root lends it the account of `postgres` or `nobody`.
  */
 export async function startPrivatePostgres({ folder: given, settings = [] }: Options = {}): Promise<
   PrivatePostgres | undefined
@@ -98,7 +98,13 @@ function killIfThere(pid: number): void {
   }
 }
 
+/** @throws Error when `POSTGRES_BIN` names a folder without them: another version would be tried unnoticed. */
 function findPrograms(): string | undefined {
+  const given = process.env['POSTGRES_BIN'];
+  if (given) {
+    if (hasPrograms(given)) return given;
+    throw new Error(`POSTGRES_BIN is ${given}; expected a folder with initdb and postgres.`);
+  }
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian)
     ? readdirSync(debian).toSorted((a, b) => Number(b) - Number(a))
@@ -106,8 +112,11 @@ function findPrograms(): string | undefined {
   return [
     ...versions.map((version) => join(debian, version, 'bin')),
     ...(process.env['PATH'] ?? '').split(':'),
-  ].find((bin) => existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres')));
+  ].find(hasPrograms);
 }
+
+const hasPrograms = (bin: string): boolean =>
+  existsSync(join(bin, 'initdb')) && existsSync(join(bin, 'postgres'));
 
 function unprivileged(): { uid: number; gid: number } {
   const id = (option: string, name: string) =>

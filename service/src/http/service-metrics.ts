@@ -26,6 +26,9 @@ export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  // Gauges that are named as counters; the metrics without `_total` say the same, by type.
+  for (const what of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${what}_total`);
   const requests = new Histogram({
     name: 'trueward_http_request_duration_seconds',
     help: 'Time to answer a request.',

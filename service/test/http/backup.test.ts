@@ -20,11 +20,26 @@ function commandsOf(title: string): string {
   return commands.replaceAll('trueward-service', `"${process.execPath}" "${main}"`);
 }
 
+/** Whether the server is of a later version than `pg_dump`, which then refuses it. */
+async function isNewer(url: string): Promise<boolean> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+  await client.end();
+  const version = execFileSync('pg_dump', ['--version'], { encoding: 'utf8' });
+  return Number.parseInt(rows[0]?.server_version ?? '') > Number(/ (\d+)/.exec(version)?.[1]);
+}
+
 test('the commands of the guide back a running service up, and bring it back elsewhere', async ({
   skip,
 }) => {
   const postgres = await startPrivatePostgres();
   if (!postgres) return skip('There is no PostgreSQL here.');
+  // With other binaries than the machine's (POSTGRES_BIN) no pg_dump may come.
+  if (await isNewer(postgres.url)) {
+    await postgres.stop();
+    return skip('The pg_dump of this machine is older than the server.');
+  }
   const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));
   const admin = new pg.Client(postgres.url);
   await admin.connect();

@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -36,6 +37,8 @@ default_pool_size = 2
     ...(process.getuid?.() === 0 ? { uid } : {}),
   });
   const ended = new Promise((resolve) => pooler.once('exit', resolve));
+  // A service whose database is not there does not start.
+  await expect.poll(() => isOpen(port)).toBe(true);
   const cluster = await startCluster({
     databaseUrl: postgres.url.replace(/:\d+\//, `:${port}/`),
     processes: 2,
@@ -59,3 +62,10 @@ default_pool_size = 2
   );
   expect(begun).toEqual(Array(40).fill('accepted'));
 });
+
+/** Whether something takes connections there. */
+const isOpen = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.once('error', () => resolve(false)).once('connect', () => socket.destroy());
+  });
