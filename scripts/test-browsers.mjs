@@ -5,14 +5,17 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
 import { root, run, tool } from './lib/run.mjs';
+import { startSilentSound } from './lib/silent-sound.mjs';
 
 const help = `npm run test:browsers [-- firefox|webkit] [-- arguments of vitest]
 
 Runs test/browser in Firefox and in WebKit (WebKitGTK, the engine of Safari), or in one
 of them, beside what \`npm test\` runs in Chromium. They have to be there:
-  apt-get install --no-install-recommends firefox-esr
+  apt-get install --no-install-recommends firefox-esr pulseaudio
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
+
+Without pulseaudio there is no sound device; what needs one is left out, and that is said.
 
 Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are their executables.`;
 
@@ -22,12 +25,18 @@ const browsers = [
     name: 'firefox',
     path: process.env.FIREFOX_PATH || inPath('firefox-esr') || inPath('firefox'),
     needs: /** @type {string[]} */ ([]),
+    /** Tests that cannot be run without a sound device, and why. */
+    withoutSound: {
+      'wakes the sound that the device interrupted during the ad':
+        'audio contexts stay suspended without a sound device, and pulseaudio is not installed',
+    },
     options: `--import ${join(folder, 'use-older-playwright.mjs')}`,
   },
   {
     name: 'webkit',
     path: process.env.WEBKIT_PATH || '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
     needs: ['WebKitWebDriver', 'xvfb-run'],
+    withoutSound: {},
     options: '',
   },
 ];
@@ -41,11 +50,13 @@ const names = browsers.map(({ name }) => name).filter((name) => given.includes(n
 const vitestArguments = given.filter((argument) => !names.includes(argument));
 await ensureInstall();
 await ensurePlaywright();
+const sound = inPath('pulseaudio') === undefined ? undefined : await startSilentSound();
 for (const browser of browsers)
   if (names.length === 0 || names.includes(browser.name)) await test(browser);
+sound?.end();
 
 /** @param {typeof browsers[number]} browser */
-async function test({ name, needs, options, path = '' }) {
+async function test({ name, needs, options, path = '', withoutSound }) {
   const missing = needs.filter((program) => inPath(program) === undefined);
   if (!existsSync(path)) missing.unshift(path || name);
   if (missing.length > 0) {
@@ -53,7 +64,16 @@ async function test({ name, needs, options, path = '' }) {
     process.exitCode = 1;
     return;
   }
-  const env = { BROWSER_NAME: name, BROWSER_PATH: path, NODE_OPTIONS: options };
+  const leftOut = sound === undefined ? withoutSound : {};
+  for (const [test, reason] of Object.entries(leftOut))
+    console.log(`Left out in ${name}: “${test}”, because ${reason}.`);
+  const env = {
+    BROWSER_NAME: name,
+    BROWSER_PATH: path,
+    BROWSER_LEFT_OUT: JSON.stringify(leftOut),
+    NODE_OPTIONS: options,
+    ...sound?.env,
+  };
   const config = join(folder, 'vitest.config.ts');
   const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
   const { code } = await run(command, { env, show: true });

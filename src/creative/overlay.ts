@@ -84,6 +84,8 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       letKeysGo();
       dialog.close();
       host.remove();
+      // Until WebKit looks anew, a button in a canvas counts as covered still, and gets no focus.
+      document.body.getClientRects();
     },
   };
 }

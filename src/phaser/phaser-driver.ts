@@ -1,5 +1,6 @@
 import type * as Phaser from 'phaser';
 import type { EngineDriver } from '../engine/engine-driver.ts';
+import { rememberFocus } from '../engine/restore-focus.ts';
 
 /**
  * The engine driver for a Phaser game, 3.60 to 4.x. `TruewardPlugin` makes it by itself; it is
@@ -27,6 +28,7 @@ export function phaserDriver(game: Phaser.Game): EngineDriver {
 function hold(game: Phaser.Game): () => void {
   let resumeAfterwards = !game.isPaused;
   let released = false;
+  const restoreFocus = rememberFocus(() => game.canvas);
   const keyboard = game.input?.keyboard;
   const keyboardWasEnabled = keyboard?.enabled ?? false;
   releaseHeldKeys(game);
@@ -53,7 +55,7 @@ function hold(game: Phaser.Game): () => void {
     game.events.off('resume', stayPaused);
     game.events.off('destroy', forget);
     if (keyboard) keyboard.enabled = keyboardWasEnabled;
-    giveFocusBack(game);
+    giveFocusBack(game, restoreFocus);
     if (resumeAfterwards) game.resume();
     for (const sound of sounds) sound.resume();
   };
@@ -71,14 +73,10 @@ function pausePlayingSounds(game: Phaser.Game): Phaser.Sound.BaseSound[] {
   return playing.filter((sound) => sound.pause());
 }
 
-function giveFocusBack(game: Phaser.Game): void {
-  const { canvas } = game;
+function giveFocusBack(game: Phaser.Game, restore: () => void): void {
   const focused = document.activeElement;
-  if (canvas && (focused === null || focused === document.body)) {
-    // After a click inside an ad's iframe no focus event comes any more: only focusing the canvas
-    // itself wakes the game in Chromium, Firefox and WebKit, and a canvas is focusable only so.
-    if (!canvas.hasAttribute('tabindex')) canvas.tabIndex = -1;
-    canvas.focus({ preventScroll: true });
-  }
+  // After a click inside an ad's iframe no focus event comes any more: only focusing the canvas itself
+  // wakes the game in Chromium, Firefox and WebKit. And WebKit gives nothing back to a button in a canvas.
+  if (focused === null || focused === document.body) restore();
   if (!game.hasFocus && document.hasFocus()) game.events.emit('focus');
 }

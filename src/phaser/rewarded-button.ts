@@ -52,7 +52,8 @@ export function addRewardedButton(
     const waitMs = busy ? undefined : lookAgainMs(known, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
-      if (view.secondsLeft > 1) refresh();
+      // A scene that slept, or was slow, may come here long after the cooldown.
+      if (restingView(known, Date.now()).secondsLeft > 0) refresh();
       else void load();
     });
   }

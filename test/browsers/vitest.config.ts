@@ -43,6 +43,8 @@ export default defineConfig({
   plugins: [withRealInput()],
   test: {
     restoreMocks: true,
+    setupFiles: [join(import.meta.dirname, 'leave-out.ts')],
+    provide: { leftOut: JSON.parse(process.env['BROWSER_LEFT_OUT'] ?? '{}') },
     // As in the project's own configuration: a busy machine is no failure.
     expect: { poll: { timeout: 20_000 } },
     testTimeout: 60_000,

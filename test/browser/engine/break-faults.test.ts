@@ -53,10 +53,12 @@ describe.each(games)('With $name', ({ start }) => {
   }
 
   it('an ad that is watched holds the game, and is rewarded once, on a frame', async () => {
-    const running = game.ads.showRewarded('revive');
-    await shown();
-    await expectHeld();
-    expect((await running).outcome).toBe('rewarded');
+    const seen: number[] = [];
+    const look = () => void seen.push(game.frames());
+    const { outcome } = await game.ads.showRewarded('revive', { onOpen: look, onClose: look });
+    expect(outcome).toBe('rewarded');
+    expect(seen).toHaveLength(2);
+    expect(seen[1]).toBe(seen[0]);
     await expectGivenBack();
     await eventually(() => expect(rewards).toHaveLength(1));
     expect(rewards[0]).toMatchObject({ placement: 'revive', reward: { amount: 50 } });
@@ -80,17 +82,22 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('an ad that stands still is given up', async () => {
-    // The watchdog's patience of eight seconds, shortened.
-    const after = systemClock.after;
-    vi.spyOn(systemClock, 'after').mockImplementation((ms, callback) =>
-      ms === 8000 ? after(200, callback) : after(ms, callback),
-    );
+    // The watchdog's patience of eight seconds ends when the test says so.
+    const { after } = systemClock;
+    const patience = new Set<() => void>();
+    vi.spyOn(systemClock, 'after').mockImplementation((ms, callback) => {
+      if (ms !== 8000) return after(ms, callback);
+      patience.add(callback);
+      return () => patience.delete(callback);
+    });
     service.answer = () => ({ ...picture(2900), creative: videoCreative() });
     const running = game.ads.showRewarded('revive');
     await shown();
     const video = document.querySelector('video');
     // Plays, as far as anybody says, but gets nowhere; so does one whose data stopped coming.
     if (video) video.playbackRate = 0;
+    expect(patience.size).toBe(1);
+    for (const ends of patience) ends();
     expect((await running).outcome).toBe('stalled');
     await expectGivenBack();
     expect(rewards).toEqual([]);

@@ -80,14 +80,6 @@ test('begins the write before the task ends', async () => {
   await arrived(1);
   await outbox.flush();
   const began: string[] = [];
-  const channel = new MessageChannel();
-  const nextTask = new Promise<void>((resolve) => {
-    channel.port1.onmessage = () => {
-      began.push('next task');
-      channel.port1.close();
-      resolve();
-    };
-  });
   const original = IDBDatabase.prototype.transaction;
   vi.spyOn(IDBDatabase.prototype, 'transaction').mockImplementation(function (
     this: IDBDatabase,
@@ -96,11 +88,11 @@ test('begins the write before the task ends', async () => {
     began.push(`${String(parameters[1])}`);
     return original.apply(this, parameters);
   });
-  channel.port2.postMessage(0);
   const done = outbox.enqueue(adEvent());
-  await nextTask;
+  // Microtasks are of the same task, however many.
+  for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
+  expect(began).toEqual(['readwrite']);
   await done;
-  expect(began.slice(0, 2)).toEqual(['readwrite', 'next task']);
 });
 
 test('what was stored survives the page and is sent by the next one, with the same ids', async () => {

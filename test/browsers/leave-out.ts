@@ -1,0 +1,13 @@
+import { beforeEach, inject } from 'vitest';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Tests that the machine cannot run, and why; from `npm run test:browsers`. */
+    leftOut: Record<string, string>;
+  }
+}
+
+beforeEach(({ skip, task }) => {
+  const reason = inject('leftOut')[task.name];
+  if (reason !== undefined) skip(reason);
+});
