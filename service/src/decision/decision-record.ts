@@ -2,9 +2,11 @@ import type { DecisionRequest, Explanation, Reward } from '@trueward/protocol/wi
 import type { EventDraft } from '../webhook/event-writer.ts';
 import type { Scope } from '../resource/scope.ts';
 
-/** What is stored of a decision when it is made; the names are the columns. */
-export interface DecisionRecord {
-  id: string;
+/**
+ * What decisions have in common that end alike: the same ad at the same place. Decisions hold the
+ * same object where they can, and what many hold is sent to the database once.
+ */
+export interface DecisionKind {
   status: 'filled' | 'no_fill' | 'blocked';
   reason: string | null;
   placement: string;
@@ -14,14 +16,20 @@ export interface DecisionRecord {
   advertiser_id: string | null;
   source_id: string | null;
   house_ad_id: string | null;
-  user_ref: string | null;
-  viewer: string | null;
-  custom_data: string | null;
   reward: Reward | null;
   required_ms: number | null;
   /** Why it is invalid traffic, where that is known from the beginning. */
   invalid_reason: 'bot' | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;
+}
+
+/** What is stored of a decision when it is made; the names, and those of its kind, are the columns. */
+export interface DecisionRecord {
+  kind: DecisionKind;
+  id: string;
+  user_ref: string | null;
+  viewer: string | null;
+  custom_data: string | null;
   /** For people who ask why; in live only where nothing was shown. */
   explain: readonly Explanation[] | null;
   issued_at: Date;

@@ -1,7 +1,7 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { Scope } from '../resource/scope.ts';
 import type { Verdict } from './decide.ts';
-import type { DecisionRecord, MadeDecision } from './decision-record.ts';
+import type { DecisionKind, DecisionRecord, MadeDecision } from './decision-record.ts';
 import type { Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
 
@@ -87,12 +87,39 @@ const minWatchMs = (minViewMs: number, media: Candidate['creative']['media']): n
 
 function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
   const { verdict, entry, request, nowMs } = facts;
-  const { placement } = entry;
+  const filled = verdict.status === 'filled';
+  return {
+    kind: kindOf(facts),
+    id: facts.id,
+    user_ref: request.child_directed === true ? null : (request.user_ref ?? null),
+    viewer: facts.viewer ?? null,
+    custom_data: request.custom_data ?? null,
+    explain: facts.scope.environment === 'sandbox' || !filled ? verdict.explain : null,
+    issued_at: new Date(nowMs),
+    expires_at: new Date(expiresAtMs),
+    late_at: filled ? new Date(nowMs + entry.placement.late_window_s * 1_000) : null,
+  };
+}
+
+/** Of ads that players see, by place and ad; both are new objects whenever one of them changes. */
+const shownKinds = new WeakMap<PlacementEntry, WeakMap<Candidate, DecisionKind>>();
+
+function kindOf(facts: Described): DecisionKind {
+  const { verdict, entry, request, bot } = facts;
+  if (verdict.status !== 'filled' || bot || request.simulate !== undefined)
+    return describeKind(facts);
+  const known = shownKinds.get(entry) ?? new WeakMap<Candidate, DecisionKind>();
+  const kind = known.get(verdict.candidate) ?? describeKind(facts);
+  known.set(verdict.candidate, kind);
+  shownKinds.set(entry, known);
+  return kind;
+}
+
+function describeKind({ verdict, entry: { placement }, request, bot }: Described): DecisionKind {
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
   const creative = candidate?.creative;
   const rewarded = creative !== undefined && placement.format === 'rewarded';
   return {
-    id: facts.id,
     status: verdict.status,
     reason: verdict.status === 'filled' ? null : verdict.reason,
     placement: placement.name,
@@ -102,17 +129,9 @@ function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
     advertiser_id: creative?.advertiser_id ?? null,
     source_id: creative?.source_id ?? null,
     house_ad_id: candidate?.houseAd.id ?? null,
-    user_ref: request.child_directed === true ? null : (request.user_ref ?? null),
-    viewer: facts.viewer ?? null,
-    custom_data: request.custom_data ?? null,
     reward: rewarded ? (placement.reward ?? null) : null,
     required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,
-    invalid_reason: facts.bot ? 'bot' : null,
+    invalid_reason: bot ? 'bot' : null,
     simulate: request.simulate ?? null,
-    explain:
-      facts.scope.environment === 'sandbox' || verdict.status !== 'filled' ? verdict.explain : null,
-    issued_at: new Date(nowMs),
-    expires_at: new Date(expiresAtMs),
-    late_at: creative ? new Date(nowMs + placement.late_window_s * 1_000) : null,
   };
 }
