@@ -31,8 +31,7 @@ export interface Unfilled {
   explain: Explanation[];
 }
 
-export type Verdict =
-  { status: 'filled'; candidate: Candidate; readonly explain: Explanation[] } | Unfilled;
+export type Verdict = Filled | Unfilled;
 
 /**
  * Decides, in this order: paused or killed placement, policies on the request, then for each
@@ -71,14 +70,27 @@ export function decide(facts: DecisionFacts): Verdict {
   if (capped) return unfilled({ status: 'no_fill', ...capped }, explain());
   const candidate = choose(eligible, facts.random);
   if (!candidate) return unfilled({ status: 'no_fill', reason: 'no_candidates' }, explain());
-  return {
-    status: 'filled',
-    candidate,
-    // Made when somebody reads it: in live nobody does.
-    get explain() {
-      return explain().map((item) => markChoice(item, candidate));
-    },
-  };
+  return new Filled(candidate, explain);
+}
+
+/**
+ * A class, and no literal with a getter: each of those is of a hidden class of its own, which keeps
+ * its request from the collector of garbage until the next full collection.
+ */
+class Filled {
+  readonly status = 'filled';
+  readonly candidate: Candidate;
+  readonly #explain: () => Explanation[];
+
+  constructor(candidate: Candidate, explain: () => Explanation[]) {
+    this.candidate = candidate;
+    this.#explain = explain;
+  }
+
+  /** Made when somebody reads it: in live nobody does. */
+  get explain(): Explanation[] {
+    return this.#explain().map((item) => markChoice(item, this.candidate));
+  }
 }
 
 interface Refusal {

@@ -47,7 +47,7 @@ export function createHotPath(routes: readonly HotRoute<never>[], parts: Parts):
   return (request, response) => {
     const route = request.method === 'POST' ? byPath.get(request.url ?? '') : undefined;
     if (!route || !isUsual(request, parts.bodyLimit)) return false;
-    void exchange(route, parts, request, response);
+    void new HotExchange(route, parts, request, response).run();
     return true;
   };
 }
@@ -63,68 +63,92 @@ function isUsual({ headers }: IncomingMessage, bodyLimit: number): boolean {
   );
 }
 
-/** Never rejects. */
-async function exchange(
-  route: HotRoute<unknown>,
-  parts: Parts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const startedMs = performance.now();
-  const id = randomUUID();
-  parts.tracing.named(request, id, route.path);
-  const sent: Record<string, string | number> = { 'request-id': id };
-  const headers: AnswerHeaders = {
-    getHeader: (name) => sent[name],
-    header: (name, value) => (sent[name] = value),
-  };
-  const asker: Asker = {
-    id,
-    get ip() {
-      return parts.clientAddress(request);
-    },
-    headers: request.headers,
-    log: parts.log,
-  };
-  let status = 200;
-  let text: string;
-  try {
-    text = JSON.stringify(await run(route, parts, request, { asker, headers }));
-    sent['content-type'] = 'application/json; charset=utf-8';
-  } catch (error) {
-    if (request.errored) return; // the client has gone before it had sent everything
-    const problem = answerProblem(error, id);
-    if (problem.unexpected)
-      parts.log.error({ err: error, requestId: id, route: route.path }, 'a request failed');
-    status = problem.document.status;
-    text = JSON.stringify(problem.document);
-    Object.assign(sent, problem.headers);
-  }
-  if (parts.draining.aborted) sent['connection'] = 'close';
-  sent['content-length'] = Buffer.byteLength(text);
-  response.writeHead(status, sent).end(text);
+/**
+ * One request and its answer. A class, and no literal with a getter: each of those is of a hidden class
+ * of its own, which kept a tenth of every request from the collector of garbage until the next full
+ * collection, and made all code that read it slower.
+ */
+class HotExchange implements Asker, AnswerHeaders {
+  readonly id = randomUUID();
+  readonly headers: IncomingMessage['headers'];
+  readonly log: Logger;
+  readonly #startedMs = performance.now();
+  readonly #sent: Record<string, string | number> = { 'request-id': this.id };
+  readonly #route: HotRoute<unknown>;
+  readonly #parts: Parts;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
 
-  const ms = performance.now() - startedMs;
-  parts.metrics.observeRequest(
-    { method: 'POST', route: route.path, status: String(status) },
-    ms / 1_000,
-  );
-  if (parts.log.isLevelEnabled('debug')) {
-    const told = { requestId: id, method: 'POST', route: route.path, status, ms: Math.round(ms) };
-    parts.log.debug(told, 'answered');
+  constructor(
+    route: HotRoute<unknown>,
+    parts: Parts,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) {
+    this.headers = request.headers;
+    this.log = parts.log;
+    this.#route = route;
+    this.#parts = parts;
+    this.#request = request;
+    this.#response = response;
+    parts.tracing.named(request, this.id, route.path);
   }
-}
 
-async function run(
-  { keys, validate, answer }: HotRoute<unknown>,
-  { admitKey }: Parts,
-  request: IncomingMessage,
-  { asker, headers }: Exchange,
-): Promise<object> {
-  const principal = await admitKey(asker, headers, keys);
-  const body = parseJson(await readBody(request));
-  if (!validate(body)) throw invalidRequest(validate.errors ?? [], 'body');
-  return answer({ principal, body, asker, headers });
+  get ip(): string {
+    return this.#parts.clientAddress(this.#request);
+  }
+  getHeader(name: string): unknown {
+    return this.#sent[name];
+  }
+  header(name: string, value: string | number): void {
+    this.#sent[name] = value;
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    try {
+      const answer = await this.#answer();
+      this.#sent['content-type'] = 'application/json; charset=utf-8';
+      this.#send(200, JSON.stringify(answer));
+    } catch (error) {
+      // Otherwise the client has gone before it had sent everything.
+      if (!this.#request.errored) this.#refuse(error);
+    }
+  }
+
+  async #answer(): Promise<object> {
+    const { keys, validate, answer } = this.#route;
+    const principal = await this.#parts.admitKey(this, this, keys);
+    const body = parseJson(await readBody(this.#request));
+    if (!validate(body)) throw invalidRequest(validate.errors ?? [], 'body');
+    return answer({ principal, body, asker: this, headers: this });
+  }
+
+  #refuse(error: unknown): void {
+    const { document, headers, unexpected } = answerProblem(error, this.id);
+    if (unexpected)
+      this.log.error(
+        { err: error, requestId: this.id, route: this.#route.path },
+        'a request failed',
+      );
+    Object.assign(this.#sent, headers);
+    this.#send(document.status, JSON.stringify(document));
+  }
+
+  #send(status: number, text: string): void {
+    const { draining, metrics, log } = this.#parts;
+    if (draining.aborted) this.#sent['connection'] = 'close';
+    this.#sent['content-length'] = Buffer.byteLength(text);
+    this.#response.writeHead(status, this.#sent).end(text);
+
+    const ms = performance.now() - this.#startedMs;
+    const route = this.#route.path;
+    metrics.observeRequest({ method: 'POST', route, status: String(status) }, ms / 1_000);
+    if (log.isLevelEnabled('debug')) {
+      const told = { requestId: this.id, method: 'POST', route, status, ms: Math.round(ms) };
+      log.debug(told, 'answered');
+    }
+  }
 }
 
 function readBody(request: IncomingMessage): Promise<string> {

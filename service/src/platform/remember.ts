@@ -1,0 +1,16 @@
+/** Longer texts are nobody's usual ones. */
+const longest = 512;
+
+/** Remembers what a pure function says of a text that comes again and again: of so many texts at most. */
+export function remember<T>(read: (text: string) => T, most = 1_000): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const made = read(text);
+    if (text.length > longest) return made;
+    if (known.size >= most) known.clear();
+    known.set(text, made);
+    return made;
+  };
+}
