@@ -74,11 +74,11 @@ test('a flood gets 429 with Retry-After, and others are served meanwhile', async
 
 test('more than the queue holds gets 503 with Retry-After; what was taken in is answered', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
-  let release: () => void = () => undefined;
   // A database that is busy with something else: nothing is committed meanwhile.
-  const held = running.service.database.transaction(
-    () => new Promise<void>((resolve) => (release = resolve)),
-  );
+  let held: Promise<void> | undefined;
+  const release = await new Promise<() => void>((begun) => {
+    held = running.service.database.transaction(() => new Promise<void>(begun));
+  });
   // Without sockets: so many at a time would need as many connections.
   const asked = Array.from({ length: 5_300 }, (_, index) =>
     running.service.app.inject({
