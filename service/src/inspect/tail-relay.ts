@@ -88,13 +88,14 @@ function startWatch(
     known = new Set(lines.map(({ key }) => key));
     return fresh;
   };
-  const begun = (async () => {
+  const ready = (async () => {
+    await store.announce(accountId);
+    await pause(knownMs, signal);
     // What was told to somebody else before is not for this one.
     await readNew();
-    await store.announce(accountId);
   })();
   const follow = async (): Promise<void> => {
-    await begun;
+    await ready;
     for (;;) {
       await pause(readEveryMs, signal);
       if (signal.aborted) return;
@@ -107,7 +108,7 @@ function startWatch(
     }
   };
   follow().catch(() => undefined); // it could not begin, as `ready` says
-  return { ready: begun.then(() => pause(knownMs, signal)), stop: () => stopped.abort() };
+  return { ready, stop: () => stopped.abort() };
 }
 
 /** Ends at once when there is nothing more to wait for. */
