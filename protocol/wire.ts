@@ -364,7 +364,7 @@ export interface Policy {
    */
   when: {
     /**
-     * ISO 3166-1 alpha-2.
+     * ISO 3166-1 alpha-2, such as `DE`. Known where the operator has set `COUNTRY_HEADER`, and of requests by publishable key.
      *
      * @maxItems 500
      */
@@ -1222,7 +1222,7 @@ export interface PolicyRequest {
    */
   when?: {
     /**
-     * ISO 3166-1 alpha-2.
+     * ISO 3166-1 alpha-2, such as `DE`. Known where the operator has set `COUNTRY_HEADER`, and of requests by publishable key.
      *
      * @maxItems 500
      */
@@ -1298,7 +1298,7 @@ export interface PolicyUpdate {
    */
   when?: {
     /**
-     * ISO 3166-1 alpha-2.
+     * ISO 3166-1 alpha-2, such as `DE`. Known where the operator has set `COUNTRY_HEADER`, and of requests by publishable key.
      *
      * @maxItems 500
      */

@@ -23,7 +23,9 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
   }),
   when: strictObject(
     {
-      countries: list('ISO 3166-1 alpha-2.'),
+      countries: list(
+        'ISO 3166-1 alpha-2, such as `DE`. Known where the operator has set `COUNTRY_HEADER`, and of requests by publishable key.',
+      ),
       languages: list('BCP 47; `pt` also means `pt-BR`.'),
       devices: Type.Optional(Type.Array(oneOf(['desktop', 'mobile', 'tablet']))),
       child_directed: Type.Optional(Type.Boolean()),

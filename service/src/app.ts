@@ -11,6 +11,7 @@ import { addAuthentication, createAdmitKey } from './http/authenticate.ts';
 import { addAddressCheck } from './http/check-address.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { addPreflight } from './http/cors.ts';
+import type { Country } from './http/country.ts';
 import { addJsonBody } from './http/json-body.ts';
 import { addOpenApi } from './http/openapi.ts';
 import { createHotPath, type HotPath } from './http/hot-path.ts';
@@ -91,6 +92,7 @@ export interface AppParts {
   tracing: Pick<Tracing, 'listener' | 'named'>;
   /** Whose X-Forwarded-For is believed. */
   trustedProxies: string[] | undefined;
+  country: Country;
   mediaDirectory: string;
   mediaStore: MediaStore;
   uploads: Uploads;
@@ -116,6 +118,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   const app = Fastify({
     serverFactory: (rest) => {
       const listener = tracing.listener((request, response) => {
+        parts.country.screen(request);
         if (!hotPath(request, response)) rest(request, response);
       });
       return createServer({ keepAliveTimeout: keepAliveMs }, listener);

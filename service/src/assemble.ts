@@ -11,6 +11,7 @@ import { createTryRequest } from './decision/try-request.ts';
 import { createPseudonyms } from './decision/viewer.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLane } from './event/record-events.ts';
+import { createCountry } from './http/country.ts';
 import { createRunOperation } from './http/operations.ts';
 import {
   addStateMetrics,
@@ -204,6 +205,7 @@ async function wire(
     onUse: keyUse.touch,
     onLeak: createRecordLeak(database, audit, clock),
     trustedProxies: config.trustedProxies,
+    country: createCountry(config.countryHeader, config.trustedProxies),
     mediaDirectory: config.mediaDirectory,
     mediaStore: media.store,
     uploads: media.uploads,

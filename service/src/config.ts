@@ -24,6 +24,8 @@ export interface Config {
   publicUrl?: string;
   /** Load balancers that are believed about who the client is; absent: whoever connects is the client. */
   trustedProxies?: string[];
+  /** The header in which they say where the client is; absent: countries are not known. */
+  countryHeader?: string;
   /** How long it goes on taking requests after SIGTERM, while it says that it is not ready. */
   drainMs: number;
   /** Folder of the media under `/media/`. */
@@ -74,6 +76,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     port: number('PORT'),
     ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
     ...(trustedProxies === undefined ? {} : { trustedProxies }),
+    ...readCountryHeader(values),
     drainMs: number('DRAIN_S') * 1_000,
     mediaDirectory: resolve(text('TRUEWARD_MEDIA_DIR')),
     ...readBucket(values),
@@ -113,6 +116,20 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
       ratio: Number(values.get('OTEL_TRACES_SAMPLER_ARG')),
     },
   };
+}
+
+/** @throws ConfigError when there is nobody to believe it of. */
+function readCountryHeader(values: ReadonlyMap<SettingName, string | undefined>): {
+  countryHeader?: string;
+} {
+  const countryHeader = values.get('COUNTRY_HEADER')?.toLowerCase();
+  if (countryHeader === undefined) return {};
+  if (values.get('TRUSTED_PROXIES') === undefined) {
+    throw new ConfigError([
+      'COUNTRY_HEADER is believed of TRUSTED_PROXIES only: name the load balancer that writes it.',
+    ]);
+  }
+  return { countryHeader };
 }
 
 /** @throws ConfigError when only a part of it is there. */

@@ -26,6 +26,7 @@ export async function databaseFindings({
     await masterKey(() => checkMasterKey(database, config)),
     await keys(database),
     ...(await openOrigins(database)),
+    ...(config.countryHeader === undefined ? await countryPolicies(database) : []),
     ...(await webhooks(database)),
     await deliveries(database),
   ];
@@ -74,6 +75,16 @@ async function openOrigins(database: Queries): Promise<Finding[]> {
   );
   return rows.map(({ id }) =>
     odd(`the live key ${id} works from any page: give it allowed_origins`),
+  );
+}
+
+async function countryPolicies(database: Queries): Promise<Finding[]> {
+  const rows = await database.query<{ id: string; name: string }>(
+    `SELECT id, document->>'name' AS name FROM resources
+      WHERE kind = 'policy' AND archived_at IS NULL AND document->'when'->'countries' IS NOT NULL ORDER BY id`,
+  );
+  return rows.map(({ id, name }) =>
+    odd(`the policy ${id} (${name}) holds for nobody: countries are known by COUNTRY_HEADER only`),
   );
 }
 

@@ -115,6 +115,12 @@ export const settings = {
       'addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, by commas',
     valid: (text) => text.split(',').every((each) => isNetwork(each.trim())),
   },
+  COUNTRY_HEADER: {
+    about:
+      'header in which TRUSTED_PROXIES write the country of the client, such as CF-IPCountry; policies by country need it',
+    expected: 'the name of a header',
+    valid: (text) => /^[\w-]+$/.test(text),
+  },
   DRAIN_S: {
     about: 'seconds after SIGTERM in which /readyz says no and requests are still taken',
     ...wholeNumber(0, 300),

@@ -31,20 +31,26 @@ interface Parts extends JudgeParts {
   makeId: MakeId;
 }
 
+/** Who asks, as far as the connection tells. */
+export interface AskingClient {
+  device?: PolicyContext['device'] | undefined;
+  country?: string | undefined;
+  bot: boolean;
+}
+
 /** Decides and records; resolves after the commit. */
 export type MakeDecision = (
   scope: Scope,
   entry: PlacementEntry,
   request: DecisionRequest,
-  device: PolicyContext['device'],
-  bot: boolean,
+  client: AskingClient,
 ) => Promise<Decision>;
 
 export function createMakeDecision(parts: Parts): MakeDecision {
   const { clock, lane } = parts;
-  return async (scope, entry, request, device, bot) => {
+  return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
-    const { verdict, viewer } = await judgeRequest(parts, { scope, entry, request, device, nowMs });
+    const { verdict, viewer } = await judgeRequest(parts, { scope, entry, request, client, nowMs });
     const { decision, made } = describeDecision({
       id: parts.makeId('decision'),
       scope,
@@ -52,7 +58,7 @@ export function createMakeDecision(parts: Parts): MakeDecision {
       request,
       viewer,
       verdict,
-      bot,
+      bot: client.bot,
       nowMs,
       sign: parts.tokens.sign,
     });
@@ -66,14 +72,14 @@ interface Asked {
   scope: Scope;
   entry: PlacementEntry;
   request: DecisionRequest;
-  device: PolicyContext['device'];
+  client: Omit<AskingClient, 'bot'>;
   nowMs: number;
 }
 
 /** Decides and records nothing. */
 export async function judgeRequest(
   { database, configuration, pseudonym, random }: JudgeParts,
-  { scope, entry, request, device, nowMs }: Asked,
+  { scope, entry, request, client: { device, country }, nowMs }: Asked,
 ): Promise<{ verdict: Verdict; viewer: string | undefined }> {
   const viewer = request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
   // Only a placement with caps costs a read.
@@ -91,6 +97,7 @@ export async function judgeRequest(
         hour: new Date(nowMs).getUTCHours(),
         ...(request.locale === undefined ? {} : { language: request.locale }),
         ...(device === undefined ? {} : { device }),
+        ...(country === undefined ? {} : { country }),
         ...(request.segments === undefined ? {} : { segments: request.segments }),
       },
       servedAtMs: served,

@@ -5,6 +5,7 @@ import type { Candidate } from './snapshot.ts';
 export interface PolicyContext {
   language?: string;
   device?: 'desktop' | 'mobile' | 'tablet';
+  /** ISO 3166-1 alpha-2. */
   country?: string;
   childDirected: boolean;
   /** Those that the game puts the player in. */

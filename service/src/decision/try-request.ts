@@ -12,6 +12,7 @@ import { policiesOf } from './snapshot.ts';
 interface Trial {
   request: DecisionRequest;
   device?: PolicyContext['device'];
+  country?: string;
   /** Holds beside those that are stored. */
   policy?: Stored<'policy'>;
   /** The stored policy that it stands for. */
@@ -25,7 +26,7 @@ export type TryRequest = (
 ) => Promise<{ decision: Decision; explain: Explanation[]; rule?: Policy } | undefined>;
 
 export function createTryRequest(parts: JudgeParts & { clock: Clock; makeId: MakeId }): TryRequest {
-  return async (scope, { request, device, policy, policyId }) => {
+  return async (scope, { request, device, country, policy, policyId }) => {
     const { placements } = parts.configuration.snapshot(scope);
     const stored = placements.get(request.placement);
     if (!stored) return undefined;
@@ -47,7 +48,8 @@ export function createTryRequest(parts: JudgeParts & { clock: Clock; makeId: Mak
       ...stored,
       policies: policiesOf(request.placement, [...others, ...tried]),
     };
-    const asked = { scope, entry, request, device, nowMs };
+    const client = { device, country };
+    const asked = { scope, entry, request, client, nowMs };
     const { verdict, viewer } = await judgeRequest(parts, asked);
     const { decision } = describeDecision({
       ...asked,

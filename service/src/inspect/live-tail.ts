@@ -32,8 +32,8 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
     relay?.tell(accountId, line);
   };
   return {
-    watchDecisions: (make) => (scope, entry, request, device, bot) => {
-      const made = make(scope, entry, request, device, bot);
+    watchDecisions: (make) => (scope, entry, request, client) => {
+      const made = make(scope, entry, request, client);
       if (!isWatched(scope)) return made;
       return made.then((decision) => {
         const { id, status, reason, placement, issued_at } = decision;

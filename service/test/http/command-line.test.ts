@@ -226,6 +226,12 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
       events: ['kill_switch.changed'],
     },
   );
+  await client.call('POST', '/v1/policies', client.secret, {
+    name: 'Not in Germany',
+    kind: 'policy',
+    when: { countries: ['DE'] },
+    block: { everything: true },
+  });
   await client.call('POST', `/v1/webhooks/${webhook.id}/test`, client.secret, {});
   let status: string;
   do {
@@ -243,6 +249,7 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
   expect(stopped.out).toMatch(/ok .*the master key opens the secrets/);
   expect(stopped.out).toMatch(/look .*no service answers/);
   expect(stopped.out).toContain(`WRONG the webhook ${webhook.id}`);
+  expect(stopped.out).toMatch(/look .*Not in Germany.* holds for nobody/);
   const other = Buffer.alloc(32).toString('base64');
   const { code, out } = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
   expect([code, out]).toEqual([1, expect.stringContaining('WRONG The master key does not open')]);

@@ -8,6 +8,8 @@ export interface TriedRequest {
   consent: 'granted' | 'denied' | 'unknown';
   device: 'desktop' | 'mobile' | 'tablet';
   childDirected: 'yes' | 'no';
+  /** Two letters. */
+  country: string;
   /** By commas. */
   segments: string;
 }
@@ -19,6 +21,7 @@ export const emptyRequest: TriedRequest = {
   consent: 'granted',
   device: 'desktop',
   childDirected: 'no',
+  country: '',
   segments: '',
 };
 

@@ -31,6 +31,7 @@ export function TryRequest({ policy, policyId }: Props) {
       body: {
         request: toRequest(request),
         device: request.device,
+        ...(request.country === '' ? {} : { country: request.country.trim().toUpperCase() }),
         ...(policy ? { policy } : {}),
         ...(policyId === undefined ? {} : { policy_id: policyId }),
       },
@@ -55,6 +56,7 @@ export function TryRequest({ policy, policyId }: Props) {
         {field('consent', 'Consent', options('granted', 'denied', 'unknown'))}
         {field('device', 'Device', options('desktop', 'mobile', 'tablet'))}
         {field('childDirected', 'Directed at children', options('no', 'yes'))}
+        {field('country', 'Country, such as DE')}
         {field('segments', 'Segments, by commas')}
       </Box>
       <div>

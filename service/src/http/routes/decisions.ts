@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import type { MakeDecision } from '../../decision/decision-service.ts';
+import type { AskingClient, MakeDecision } from '../../decision/decision-service.ts';
 import type { Configuration } from '../../resource/configuration.ts';
 import { isBot } from '../../event/bots.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
 import { principalOf } from '../authenticate.ts';
 import { deviceOf } from '../device.ts';
+import type { Country } from '../country.ts';
 import type { AnswerHeaders, Asker } from '../exchange.ts';
 import type { HotRoute } from '../hot-path.ts';
 import { identify } from '../identify.ts';
@@ -20,6 +21,7 @@ interface Parts {
   makeDecision: MakeDecision;
   userTokens: UserTokens;
   limiter: RateLimiter;
+  country: Pick<Country, 'of'>;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
 }
@@ -64,7 +66,7 @@ export function addDecisionRoutes(app: FastifyInstance, parts: Parts): HotRoute<
 }
 
 async function answerDecision(
-  { configuration, makeDecision, userTokens, limiter, stopping }: Parts,
+  { configuration, makeDecision, userTokens, limiter, country, stopping }: Parts,
   { principal, body, asker, headers }: Asked,
 ): Promise<Decision> {
   if (body.simulate !== undefined && principal.environment === 'live') {
@@ -84,9 +86,22 @@ async function answerDecision(
   if (body.simulate === 'slow') await hold(stopping);
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The request asked for this error.');
-  const userAgent = asker.headers['user-agent'];
-  const bot = principal.kind === 'pk' && isBot(userAgent, principal.environment);
-  return makeDecision(principal, entry, identified, deviceOf(userAgent), bot);
+  return makeDecision(principal, entry, identified, clientOf(country, principal, asker));
+}
+
+function clientOf(
+  country: Pick<Country, 'of'>,
+  { kind, environment }: Principal,
+  { headers }: Asker,
+): AskingClient {
+  const userAgent = headers['user-agent'];
+  // A customer's server is not where its player is.
+  const isPlayer = kind === 'pk';
+  return {
+    device: deviceOf(userAgent),
+    country: isPlayer ? country.of(headers) : undefined,
+    bot: isPlayer && isBot(userAgent, environment),
+  };
 }
 
 /** Holds the answer of `simulate: slow`; a stopping service lets go at once. */

@@ -13,6 +13,7 @@ import { strictBody, text } from './panel-schemas.ts';
 interface Trial {
   request: DecisionRequest;
   device?: 'desktop' | 'mobile' | 'tablet';
+  country?: string;
   policy?: PolicyRequest;
   policy_id?: string;
 }
@@ -24,6 +25,7 @@ const trialSchema = strictBody(
   {
     request: { $ref: 'DecisionRequest#' },
     device: { type: 'string', enum: ['desktop', 'mobile', 'tablet'] },
+    country: { type: 'string', pattern: '^[A-Z]{2}$' },
     policy: { $ref: 'PolicyRequest#' },
     policy_id: text(64),
   },

@@ -1,0 +1,57 @@
+import type { Decision } from '@trueward/protocol/wire';
+import { expect, test } from 'vitest';
+import { startInProcess } from '../in-process.ts';
+import { createClient } from './client.ts';
+
+/** What becomes of a request of a page, and of one of a server, from a country. */
+async function ask(env: Record<string, string>) {
+  const running = await startInProcess({ RATE_LIMITS: 'off', ...env });
+  const { call, publishable, secret } = createClient(running);
+  const policy = { name: 'Not in Germany', kind: 'policy', when: { countries: ['DE'] } };
+  await call('POST', '/v1/policies', secret, { ...policy, block: { everything: true } });
+  const statusOf = async (key: string, country?: string) => {
+    const answer = await fetch(`${running.url}/v1/decisions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(country === undefined ? {} : { 'cf-ipcountry': country }),
+      },
+      body: JSON.stringify({ placement: 'revive', user_ref: 'player-1' }),
+    });
+    return ((await answer.json()) as Decision).status;
+  };
+  const found = {
+    there: await statusOf(publishable, 'de'),
+    elsewhere: await statusOf(publishable, 'FR'),
+    unknown: await statusOf(publishable, 'XX'),
+    unsaid: await statusOf(publishable),
+    server: await statusOf(secret, 'DE'),
+  };
+  await running.stop();
+  return found;
+}
+const unblocked = {
+  there: 'filled',
+  elsewhere: 'filled',
+  unknown: 'filled',
+  unsaid: 'filled',
+  server: 'filled',
+};
+
+test('a policy for a country blocks the players who are there, as the trusted balancer says', async () => {
+  const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
+  expect(await ask(env)).toEqual({ ...unblocked, there: 'blocked' });
+});
+
+test('nobody else is believed about a country', async () => {
+  const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: '10.0.0.0/8' };
+  expect(await ask(env)).toEqual(unblocked);
+  expect(await ask({})).toEqual(unblocked);
+});
+
+test('a header that nobody may write is refused at the start', async () => {
+  await expect(startInProcess({ COUNTRY_HEADER: 'CF-IPCountry' })).rejects.toThrow(
+    'COUNTRY_HEADER is believed of TRUSTED_PROXIES only',
+  );
+});
