@@ -39,15 +39,15 @@ async function findByName<T extends { name: string }>(path: string, name: string
 
 test('an advertiser and a source are made, changed and archived; what is used stays', async () => {
   const page = await site.open('/advertisers/create');
-  await page.getByLabel('Name').fill('Orchard');
-  await page.getByLabel('Domain').fill('https://orchard.example/');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Orchard');
+  await page.getByRole('textbox', { name: 'Domain' }).fill('https://orchard.example/');
   await save(page);
   // What the service refuses stands at its field.
   await page.getByText('must match', { exact: false }).first().waitFor();
-  await page.getByLabel('Domain').fill('orchard.example');
+  await page.getByRole('textbox', { name: 'Domain' }).fill('orchard.example');
   await save(page);
   await page.getByRole('link', { name: 'Orchard' }).click();
-  await page.getByLabel('Domain').fill('orchard.test');
+  await page.getByRole('textbox', { name: 'Domain' }).fill('orchard.test');
   await save(page);
   await page.getByRole('cell', { name: 'orchard.test' }).waitFor();
   expect(await findByName<Advertiser>('/v1/advertisers', 'Orchard')).toMatchObject({
@@ -62,13 +62,13 @@ test('an advertiser and a source are made, changed and archived; what is used st
   expect(await findByName('/v1/advertisers', 'Harbour')).toBeDefined();
 
   await go(page, '/sources/create');
-  await page.getByLabel('Name').fill('Partner');
-  await page.getByLabel('Kind').click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Partner');
+  await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'vast' }).click();
   await page.getByLabel('Address of the VAST tag').fill('https://partner.example/tag');
   await save(page);
   await page.getByRole('link', { name: 'Partner' }).click();
-  await page.getByLabel('Status').click();
+  await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'paused' }).click();
   await save(page);
   const row = page.getByRole('row').filter({ hasText: 'Partner' });
@@ -92,15 +92,17 @@ test('who edits what somebody else has changed meanwhile is told, and overwrites
   const changeElsewhere = (domain: string) => site.owner.send('PATCH', path, { domain });
   const read = async () => (await site.owner.send<Advertiser>('GET', path)).body;
   const page = await site.open(`/advertisers/${body.id}`);
-  await page.getByLabel('Name').fill('Windmill');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Windmill');
   await changeElsewhere('windmill.example');
   await save(page);
   await page.getByRole('alert').filter({ hasText: 'has changed it since' }).waitFor();
   expect(await read()).toMatchObject({ name: 'Mill', domain: 'windmill.example' });
   // What was typed is still there, beside what the other one has made of it.
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await expect.poll(() => page.getByLabel('Domain').inputValue()).toBe('windmill.example');
-  expect(await page.getByLabel('Name').inputValue()).toBe('Windmill');
+  await expect
+    .poll(() => page.getByRole('textbox', { name: 'Domain' }).inputValue())
+    .toBe('windmill.example');
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Windmill');
   await save(page);
   await page.getByRole('link', { name: 'Windmill' }).waitFor();
   expect(await read()).toMatchObject({ name: 'Windmill', domain: 'windmill.example' });
@@ -139,7 +141,7 @@ test('a webhook that failed is seen on the overview and at itself, and gets what
     reason: 'a test',
   });
   answer = 200;
-  await page.getByLabel('Status').click();
+  await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'enabled' }).click();
   await save(page);
   await page.getByText('Element updated').waitFor();

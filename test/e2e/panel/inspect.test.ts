@@ -82,7 +82,7 @@ test('a webhook is made, tested, read with its attempts, sent again, and gets a 
 
 test('a key is made, shown once, limited to pages, rolled and revoked; a leaked one is pointed at', async () => {
   const page = await site.open('/keys/create');
-  await page.getByLabel('Kind').click();
+  await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'Publishable' }).click();
   await page.getByLabel('Pages that may use it').fill('https://game.example');
   await page.keyboard.press('Enter');

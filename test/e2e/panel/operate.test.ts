@@ -15,7 +15,7 @@ const creativeFile = (name: string) =>
 
 /** Opens a field’s list and takes what goes by the name. */
 async function choose(page: Page, field: string, name: string): Promise<void> {
-  await page.getByLabel(field).click();
+  await page.getByRole('combobox', { name: field }).click();
   await page.getByRole('option', { name, exact: true }).click();
 }
 
@@ -36,14 +36,14 @@ async function findByName<T extends { name: string }>(path: string, name: string
 
 test('a new ad gets from the file to the player: upload, review, house ad with preview', async () => {
   const page = await site.open('/placements/create');
-  await page.getByLabel('Name').fill('bonus-round');
+  await page.getByRole('textbox', { name: 'Name' }).fill('bonus-round');
   await choose(page, 'Format', 'rewarded');
   await page.getByLabel('Reward: amount').fill('75');
   await page.getByLabel('Reward: kind').fill('gems');
   await save(page, 'bonus-round');
 
   await page.goto(`${site.url}/panel/#/creatives/create`);
-  await page.getByLabel('Name').fill('Spring film');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Spring film');
   await choose(page, 'Advertiser', 'Meadow');
   await choose(page, 'Source', 'House');
   await page.locator('input[type=file]').setInputFiles(creativeFile('meadow.mp4'));
@@ -62,7 +62,7 @@ test('a new ad gets from the file to the player: upload, review, house ad with p
   expect(creative.review).toMatchObject({ status: 'approved', reviewed_by: 'owner@example.com' });
 
   await page.goto(`${site.url}/panel/#/house-ads/create`);
-  await page.getByLabel('Name').fill('Spring');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Spring');
   await choose(page, 'Creative', 'Spring film');
   await choose(page, 'Placements', 'bonus-round');
   await expectPreviews(page);
@@ -118,14 +118,14 @@ test('what was changed is seen beside what it was before, and rejected with a re
 
 test('a file that is not what it says is refused with its reason, and its form stays', async () => {
   const page = await site.open('/creatives/create');
-  await page.getByLabel('Name').fill('Kept');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
   await page.locator('input[type=file]').setInputFiles({
     name: 'film.mp4',
     mimeType: 'video/mp4',
     buffer: Buffer.from('<?php echo 1; ?>'),
   });
   await page.getByRole('alert').waitFor();
-  expect(await page.getByLabel('Name').inputValue()).toBe('Kept');
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Kept');
 });
 
 const decide = async () =>
@@ -170,7 +170,7 @@ test('on a phone, one button and a reason stop a placement at once, and one butt
 
 test('a rule is read as a sentence, and tried on a request before it is saved', async () => {
   const page = await site.open('/policies/create');
-  await page.getByLabel('Name').fill('No films on phones');
+  await page.getByRole('textbox', { name: 'Name' }).fill('No films on phones');
   await pick(page, 'Placements', 'revive');
   await pick(page, 'Devices', 'mobile');
   await pick(page, 'Formats', 'video');

@@ -31,7 +31,7 @@ async function takeLink(page: Page, dialog: string): Promise<string> {
 }
 
 async function fillSignIn(page: Page, email: string, secret: string): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -44,9 +44,9 @@ async function expectSignedOut(page: Page): Promise<void> {
 
 test('somebody is invited, gets another role, a new link, and is removed, and each holds at once', async () => {
   const owner = await site.open('/users/create');
-  await owner.getByLabel('E-mail').fill('grace@example.com');
-  await owner.getByLabel('Name').fill('Grace');
-  await owner.getByLabel('Role').click();
+  await owner.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
+  await owner.getByRole('textbox', { name: 'Name' }).fill('Grace');
+  await owner.getByRole('combobox', { name: 'Role' }).click();
   await owner.getByRole('option', { name: 'Viewer' }).click();
   await owner.getByRole('button', { name: 'Save' }).click();
   const invitation = await takeLink(owner, 'The invitation');
@@ -58,7 +58,7 @@ test('somebody is invited, gets another role, a new link, and is removed, and ea
   expect(await grace.getByRole('link', { name: 'Create' }).count()).toBe(0);
 
   await row.getByRole('link', { name: 'Grace' }).click();
-  await owner.getByLabel('Role').click();
+  await owner.getByRole('combobox', { name: 'Role' }).click();
   await owner.getByRole('option', { name: 'Operator' }).click();
   await owner.getByRole('button', { name: 'Save' }).click();
   await row.getByText('operator').waitFor();

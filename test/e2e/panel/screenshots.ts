@@ -150,12 +150,12 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       name: 'policy',
       path: '/policies/create',
       async make(page) {
-        await page.getByLabel('Name').fill('No films for children');
+        await page.getByRole('textbox', { name: 'Name' }).fill('No films for children');
         await page.getByRole('group', { name: 'When' }).getByLabel('Directed at children').click();
         await page.getByRole('option', { name: 'Yes' }).click();
         await page.getByRole('combobox', { name: 'Formats' }).click();
         await page.getByRole('option', { name: 'video' }).click();
-        await page.getByLabel('Name').focus();
+        await page.getByRole('textbox', { name: 'Name' }).focus();
       },
     },
     {

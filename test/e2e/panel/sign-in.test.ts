@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => site.stop());
 
 const signIn = async (page: Page, email: string, secret: string) => {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByRole('textbox', { name: 'E-mail' }).fill(email);
   await page.getByRole('textbox', { name: 'Password' }).fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
 };
@@ -21,7 +21,7 @@ const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', l
 
 test('the first owner sets up by the one-time link, turns codes on, and signs in with one', async () => {
   const page = await openLink(site.setupUrl);
-  await page.getByLabel('E-mail').fill('ada@example.com');
+  await page.getByRole('textbox', { name: 'E-mail' }).fill('ada@example.com');
   await page.getByLabel('Your name').fill('Ada');
   await page.getByRole('textbox', { name: 'New password' }).fill(password);
   await page.getByRole('button', { name: 'Set up and sign in' }).click();
@@ -58,15 +58,17 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
 /** Somebody who was invited comes by the link that was shown, and is what the owner said. */
 async function invite(page: Page): Promise<void> {
   await page.goto(`${site.url}/panel/#/users/create`);
-  await page.getByLabel('E-mail').fill('grace@example.com');
-  await page.getByLabel('Name').fill('Grace');
-  await page.getByLabel('Role').click();
+  await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Grace');
+  await page.getByRole('combobox', { name: 'Role' }).click();
   await page.getByRole('option', { name: 'Viewer' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   const shown = page.getByRole('dialog', { name: 'The invitation' });
   const link = await shown.getByRole('group').textContent();
   const invited = await openLink(link ?? '');
-  await expect.poll(() => invited.getByLabel('E-mail').inputValue()).toBe('grace@example.com');
+  await expect
+    .poll(() => invited.getByRole('textbox', { name: 'E-mail' }).inputValue())
+    .toBe('grace@example.com');
   await invited.getByRole('textbox', { name: 'New password' }).fill(password);
   await invited.getByRole('button', { name: 'Set up and sign in' }).click();
   await overview(invited).waitFor();
