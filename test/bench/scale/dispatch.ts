@@ -10,7 +10,7 @@ import type { Options, Part } from './part.ts';
 const endpoints = 100;
 /** What an endpoint that has been dead for hours has waiting. */
 const backlog = 10_000;
-const pauseMs = 200;
+const pauseMs = 250;
 
 /** Webhooks of a hundred endpoints, with and without one that takes requests and never answers. */
 export const dispatch: Part = async (options) => {
@@ -23,9 +23,8 @@ export const dispatch: Part = async (options) => {
     const startedMs = performance.now();
     // In turns, so that what else the machine does falls on both; longer than the dead one is tried at all.
     while (performance.now() - startedMs < 12 * options.ms) {
-      without.push(await healthy.announce());
-      withDead.push(await spoilt.announce());
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      without.push(await announceAlone(healthy));
+      withDead.push(await announceAlone(spoilt));
     }
   } finally {
     await healthy.stop();
@@ -68,6 +67,14 @@ export const dispatch: Part = async (options) => {
     },
   };
 };
+
+/** After a pause, in which the service before writes down what it delivered, and on the same two cores. */
+async function announceAlone({ announce }: Pick<Side, 'announce'>): Promise<number[]> {
+  await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  return announce();
+}
+
+type Side = Awaited<ReturnType<typeof startSide>>;
 
 /** A service with a hundred endpoints. */
 async function startSide({ postgres }: Options, isOneDead: boolean) {

@@ -26,14 +26,14 @@ export const events: Part = async (options) => {
   const { postgres, ms } = options;
   const limit = await measureInserts(await makeDatabase(postgres), ms);
   const rows: (string | number)[][] = [];
-  let best = 0;
+  const best = { 'whole ads': 0, 'counted only': 0 };
   for (const processes of [1, 2, 4]) {
     const databaseUrl = await makeDatabase(postgres);
     const cluster = await startCluster({ databaseUrl, processes });
     try {
       for (const mix of ['whole ads', 'counted only'] as const) {
         const found = await measure(cluster, databaseUrl, options, mix);
-        if (mix === 'whole ads') best = Math.max(best, found.perSecond);
+        best[mix] = Math.max(best[mix], found.perSecond);
         rows.push([
           mix,
           processes,
@@ -48,13 +48,11 @@ export const events: Part = async (options) => {
   }
   rows.push(['PostgreSQL alone', '', limit.toFixed(0), '1.00', '', '', '']);
   return {
-    verdicts: [
-      {
-        budget: `events of whole ads in batches: ${wantedPerSecond} rows/s, or 0.7 × what PostgreSQL inserts`,
-        measured: `${best.toFixed(0)} rows/s, ${(best / limit).toFixed(2)} ×`,
-        held: best >= wantedPerSecond || best >= 0.7 * limit,
-      },
-    ],
+    verdicts: Object.entries(best).map(([mix, perSecond]) => ({
+      budget: `events in batches, ${mix}: ${wantedPerSecond} rows/s, or 0.7 × what PostgreSQL inserts`,
+      measured: `${perSecond.toFixed(0)} rows/s, ${(perSecond / limit).toFixed(2)} ×`,
+      held: perSecond >= wantedPerSecond || perSecond >= 0.7 * limit,
+    })),
     head: [
       'told',
       'processes',
