@@ -16,7 +16,7 @@ export const growth: Part = async ({ postgres, ms, mostRows }) => {
   const pids = async () =>
     (
       await database.query<{ pid: number }>(
-        'SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()",
       )
     ).map(({ pid }) => pid);
   const measured: { stored: number; cpuUs: number; p50Ms: number }[] = [];
@@ -24,6 +24,7 @@ export const growth: Part = async ({ postgres, ms, mostRows }) => {
     await askDecisions(cluster, 3 * ms);
     for (let wanted = 1_000; wanted <= mostRows; wanted *= 10) {
       await fill(databaseUrl, wanted);
+      await settle(databaseUrl);
       await askDecisions(cluster, ms);
       const busy = await pids();
       const spent = () => busy.reduce((sum, pid) => sum + processorTimeUs(pid), 0);
@@ -62,6 +63,15 @@ export const growth: Part = async ({ postgres, ms, mostRows }) => {
     },
   };
 };
+
+/** Ends what so many rows at once leave PostgreSQL to do, and what decisions at their pace never heap up. */
+async function settle(databaseUrl: string): Promise<void> {
+  const limits = { poolSize: 1, timeoutMs: 600_000, pooler: false };
+  const database = openPostgres(databaseUrl, (error) => console.error(error), limits);
+  await database.query('VACUUM (ANALYZE) decisions');
+  await database.query('CHECKPOINT');
+  await database.close();
+}
 
 /** Adds decisions of other players until there are so many. */
 async function fill(databaseUrl: string, wanted: number): Promise<void> {
