@@ -36,13 +36,13 @@ beforeEach(async () => {
 afterEach(() => browser.close());
 afterAll(() => stack?.stop());
 
-/** The page of a player; `before` runs in it before its own scripts. */
+/** The page of a player; at `speed`, all time in it passes so many times as fast. */
 async function open(
   name: string,
-  { address = imagePageFor(stack, name), before }: { address?: string; before?: () => void } = {},
+  { address = imagePageFor(stack, name), speed }: { address?: string; speed?: number } = {},
 ): Promise<Page> {
   const page = await browser.newPage();
-  if (before) await page.addInitScript(before);
+  if (speed !== undefined) await page.addInitScript(speedUp, speed);
   await page.goto(address);
   return page;
 }
@@ -68,7 +68,7 @@ it('an honest player is rewarded: the attacks below fail for their own reason', 
 
 it('a page at 16 times its speed is denied its reward', async () => {
   const name = newPlayer();
-  const page = await open(name, { before: speedUp });
+  const page = await open(name, { speed: 16 });
   const tapped = tap(page);
   await show(page, 'showRewarded', 'revive');
   const { id } = await first(tapped.decisions);
@@ -79,12 +79,18 @@ it('a page at 16 times its speed is denied its reward', async () => {
   expect(await handed(page)).toEqual([]);
 });
 
-it('a video at 16 times its speed is denied its reward', async () => {
+it('a video at 4 times its speed is denied its reward', async () => {
   const name = newPlayer();
-  const page = await open(name, { address: stack.pageFor(name), before: speedUp });
+  // Not 16: the SDK's limits for loading and stalls shrink with its time, and it would give the ad up.
+  const page = await open(name, { address: stack.pageFor(name), speed: 4 });
   const tapped = tap(page);
   await show(page, 'showRewarded', 'revive');
   const { id } = await first(tapped.decisions);
+  await expect
+    .poll(() => resultOf(page), watched)
+    .toMatchObject({
+      outcome: expect.stringMatching(/^(denied|pending)$/) as string,
+    });
   await expect.poll(() => statusOf(stack, id), watched).toMatchObject({ state: 'denied' });
   expect(await coins(name)).toBe(0);
 });
