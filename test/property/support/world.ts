@@ -14,6 +14,8 @@ import {
   type SteerableClock,
 } from '../../../service/test/in-process-service.ts';
 import { raiseConfigVersion } from '../../../service/src/resource/resource-store.ts';
+import type { Database } from '../../../service/src/store/database.ts';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
 
 /** A service, or two on one database, whose clock the test moves, and a game server behind it. */
@@ -46,14 +48,28 @@ export interface World {
 const bots = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
 
 /** Asks until there is an answer, as a device does whose connection broke. */
-async function insistOn(ask: () => Promise<Response>): Promise<Response> {
+async function insistOn<T>(
+  ask: () => Promise<T>,
+  isAnswer: (answer: T) => boolean = () => true,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await ask().catch((error: unknown) => {
+    try {
+      const answer = await ask();
+      if (isAnswer(answer) || attempt === 50) return answer;
+    } catch (error) {
       if (attempt === 50) throw error;
-    });
-    if (answer && (answer.status !== 503 || attempt === 50)) return answer;
+    }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/** Connections by which the test itself asks the database; those are never cut. */
+const ownName = 'trueward-world';
+
+function openOwn(databaseUrl: string): Database {
+  const address = new URL(databaseUrl);
+  address.searchParams.set('application_name', ownName);
+  return openPostgres(address.href, (error) => console.error(error));
 }
 
 export async function createWorld(databaseUrl?: string): Promise<World> {
@@ -78,17 +94,19 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     headers: Record<string, string> = {},
   ): Promise<T> => {
     const { url } = processes[turn++ % processes.length] ?? first;
-    const response = await insistOn(() =>
-      fetch(url + path, {
-        method,
-        headers: {
-          authorization: `Bearer ${key}`,
-          'user-agent': 'Player/1.0',
-          ...(body ? { 'content-type': 'application/json' } : {}),
-          ...headers,
-        },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      }),
+    const response = await insistOn(
+      () =>
+        fetch(url + path, {
+          method,
+          headers: {
+            authorization: `Bearer ${key}`,
+            'user-agent': 'Player/1.0',
+            ...(body ? { 'content-type': 'application/json' } : {}),
+            ...headers,
+          },
+          ...(body ? { body: JSON.stringify(body) } : {}),
+        }),
+      ({ status }) => status !== 503,
     );
     const answer = (await response.json()) as T;
     if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
@@ -100,8 +118,13 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     url: receiver.url,
     events: ['decision.served', 'decision.rewarded'],
   });
-  const { database, resources } = first.service;
-  await Promise.all(processes.map(({ service }) => service.configuration.refresh()));
+  const { resources } = first.service;
+  const own = databaseUrl === undefined ? undefined : openOwn(databaseUrl);
+  const database = own ?? first.service.database;
+  // Its connections may just have been cut.
+  const refresh = () =>
+    Promise.all(processes.map(({ service }) => insistOn(() => service.configuration.refresh())));
+  await refresh();
   const [account] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
   const accountId = account?.account_id ?? '';
   const scope = { accountId, environment: 'sandbox' } as const;
@@ -159,7 +182,8 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
       if (databaseUrl === undefined) return;
       await database.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-          WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+          WHERE datname = current_database() AND application_name <> $1`,
+        [ownName],
       );
     },
     async kill(on) {
@@ -177,7 +201,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
         }
         await raiseConfigVersion(queries, accountId);
       });
-      await Promise.all(processes.map(({ service }) => service.configuration.refresh()));
+      await refresh();
     },
     async settle() {
       while ((await expireRewards(database, clock)).length > 0);
@@ -192,6 +216,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
       return new Map(rows.map(({ reason, count }) => [reason, count]));
     },
     async stop() {
+      await own?.close();
       for (const process of processes.toReversed()) await process.stop();
       await receiver.close();
     },
