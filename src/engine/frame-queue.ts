@@ -39,7 +39,7 @@ export function createFrameQueue(
       try {
         callback();
       } catch (error) {
-        // Later, as any uncaught error of the game is: the next callback must not be lost to it.
+        // In a microtask of its own, as an uncaught error of the game: the next callback must not be lost to it.
         queueMicrotask(() => {
           throw error;
         });

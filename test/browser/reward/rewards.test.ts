@@ -36,7 +36,7 @@ const earned = (id: string): RewardStatus => ({
 const offline: Answer<RewardStatus> = { kind: 'unreachable', cause: 'network' };
 
 /** A tab: its own connection to the same ledger. */
-function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory) {
+function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory, ledgerClock = clock) {
   const asked: { id: string; waitS: number | undefined; signal: AbortSignal | undefined }[] = [];
   const answers: (Answer<RewardStatus> | Promise<Answer<RewardStatus>>)[] = [];
   const page = testPage();
@@ -48,7 +48,7 @@ function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory) {
     random: () => 1,
     lifecycle: page,
     connectivity: network,
-    ledger: createLedger({ name, clock, indexedDB }),
+    ledger: createLedger({ name, clock: ledgerClock, indexedDB }),
     deliver: (callback) => (running ? queueMicrotask(callback) : frames.push(callback)),
     client: {
       call: () => Promise.reject(new Error('not used')),
@@ -63,6 +63,8 @@ function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory) {
   const stopFrames = () => (running = false);
   return { rewards, asked, answers, page, network, frames, stopFrames };
 }
+/** The clock without the time limits of the database, where a test waits for a timer of the rewards. */
+const apartFromDatabase = (clock: Clock): Clock => ({ ...clock, after: systemClock.after });
 const watch = async (rewards: Rewards, id: string) => {
   await rewards.track(decision(id));
   await rewards.watched(id);
@@ -147,12 +149,12 @@ test('a reward whose tab died before it knew of it is handed over by the tab tha
 });
 
 test('a reward that waits for a frame while the SDK is destroyed goes to the next one at once', async () => {
-  const { rewards, stopFrames } = openTab();
+  const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   rewards.onReward(() => undefined);
   await watch(rewards, 'dec_1');
   await rewards.settle([earned('dec_1')]);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await eventually(() => expect(frames).toHaveLength(1));
   rewards.destroy();
   const second = vi.fn();
   openTab().rewards.onReward(second);
@@ -170,7 +172,7 @@ test('a reward that was earned before any handler came is handed over after a re
 
 test('calls a handler that threw again after a pause, and then no more', async () => {
   const clock = manualClock();
-  const { rewards } = openTab(clock);
+  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
   let calls = 0;
   rewards.onReward(() => {
     calls += 1;
@@ -210,7 +212,7 @@ test('waits for the promise of a handler, and keeps the order', async () => {
 
 test('a handler that fails does not hold up later rewards', async () => {
   const clock = manualClock();
-  const { rewards } = openTab(clock);
+  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
   const got: string[] = [];
   rewards.onReward(({ decisionId }) => {
     if (decisionId === 'dec_1' && !got.includes('dec_2')) throw new Error('not yet');
@@ -228,7 +230,7 @@ test('a handler that fails does not hold up later rewards', async () => {
 
 test('a handler that does not settle holds up nothing, and is not called again in this page', async () => {
   const clock = manualClock();
-  const { rewards, page } = openTab(clock);
+  const { rewards, page } = openTab(clock, undefined, apartFromDatabase(clock));
   const saved = deferred();
   const got: string[] = [];
   rewards.onReward(async ({ decisionId }) => {
@@ -350,7 +352,7 @@ test('a hidden tab, which gets no frames, leaves the reward to a visible one', a
 
 test('confirmation gives the final word at once, or pending when its time is up', async () => {
   const clock = manualClock();
-  const { rewards } = openTab(clock);
+  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
   await watch(rewards, 'dec_1');
   const late = rewards.confirmation('dec_1', 1_000);
   await clock.advance(1_000);
@@ -364,7 +366,7 @@ test('confirmation gives the final word at once, or pending when its time is up'
 
 test('asks the service with waiting requests, backs off, and stops when nothing is pending', async () => {
   const clock = manualClock();
-  const { rewards, asked, answers } = openTab(clock);
+  const { rewards, asked, answers } = openTab(clock, undefined, apartFromDatabase(clock));
   answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
   answers.push({ kind: 'retry', status: 503, retryAfterMs: 10_000 });
   answers.push({ kind: 'ok', body: earned('dec_1') });
@@ -387,7 +389,7 @@ test('asks the service with waiting requests, backs off, and stops when nothing 
 
 test('a grant that arrives hours later is still handed over, by a page that stayed open', async () => {
   const clock = manualClock();
-  const { rewards, answers } = openTab(clock);
+  const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
   const handed: EarnedReward[] = [];
   rewards.onReward((reward) => void handed.push(reward));
   await watch(rewards, 'dec_1');
@@ -418,7 +420,7 @@ test('after a reload, what was pending is asked for again', async () => {
   await watch(before.rewards, 'dec_1');
   before.rewards.destroy();
   const clock = manualClock();
-  const { rewards, answers } = openTab(clock);
+  const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
   answers.push({ kind: 'ok', body: earned('dec_1') });
   const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
   await eventually(() => expect(rewards.diagnostics().pending).toBe(1));
