@@ -189,6 +189,8 @@ it('two devices of one player that watch at once earn one reward', async () => {
       .toEqual(['denied', 'earned']);
     const denied = (await states()).find(({ state }) => state === 'denied');
     expect(denied?.reason).toBe('overlapping_watch');
+    // The game server hears of the other one by webhook, a moment after the state can be read.
+    await expect.poll(() => coins(name), watched).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
   } finally {
     await other.close();
