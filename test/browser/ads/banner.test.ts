@@ -3,21 +3,25 @@ import { showBanner } from '../../../src/ad-break/show-banner.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { eventually } from '../../support/eventually.ts';
 import { decide, html, image } from '../ad-break/stage-set.ts';
 
-async function show(media: Parameters<typeof decide>[0], element: HTMLElement) {
-  const { signal } = new AbortController();
+const { signal } = new AbortController();
+
+async function load(media: Parameters<typeof decide>[0]) {
   const decision = decide(media, { format: 'banner' });
-  const creative = await loadCreative(decision, { clock: systemClock, signal });
+  return { decision, creative: await loadCreative(decision, { clock: systemClock, signal }) };
+}
+
+async function show(ad: Awaited<ReturnType<typeof load>>, element: HTMLElement) {
+  const { creative } = ad;
   const destroyed = vi.spyOn(creative, 'destroy');
   const events: NewAdEvent[] = [];
-  // Whatever it did between its loading and its show.
-  await new Promise((resolve) => setTimeout(resolve, 200));
   const result = await showBanner(
     {
       clock: systemClock,
       loadTimeoutMs: 5_000,
-      take: async () => ({ decision, creative }),
+      take: async () => ad,
       enqueue: async (event) => void events.push(event),
     },
     'lobby',
@@ -33,7 +37,10 @@ it('takes away at once a creative that failed while it waited', async () => {
   const flood = html(
     `port.postMessage({ type: 'ready' }); for (let i = 0; i < 300; i++) port.postMessage({});`,
   );
-  const { destroyed, events, result } = await show(flood, slot);
+  const cutOff = vi.spyOn(MessagePort.prototype, 'close');
+  const ad = await load(flood);
+  await eventually(() => expect(cutOff).toHaveBeenCalled());
+  const { destroyed, events, result } = await show(ad, slot);
   expect(result).toMatchObject({ outcome: 'error', reason: 'message_flood' });
   expect(events).toEqual(['error', 'close']);
   expect(destroyed).toHaveBeenCalled();
@@ -41,7 +48,7 @@ it('takes away at once a creative that failed while it waited', async () => {
 });
 
 it('answers an error where there is no element', async () => {
-  const { destroyed, result } = await show(image, null as unknown as HTMLElement);
+  const { destroyed, result } = await show(await load(image), null as unknown as HTMLElement);
   expect(result.outcome).toBe('error');
   expect(destroyed).toHaveBeenCalled();
 });

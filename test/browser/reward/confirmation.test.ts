@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { EarnedReward } from '../../../src/outcome.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { apartFromDatabase, earned, openTab, watch } from './open-tab.ts';
+
+test('confirmation gives the final word at once, or pending when its time is up', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
+  await watch(rewards, 'dec_1');
+  const late = rewards.confirmation('dec_1', 1_000);
+  await clock.advance(1_000);
+  expect(await late).toMatchObject({ state: 'pending' });
+  const soon = rewards.confirmation('dec_1', 1_000);
+  await rewards.settle([{ id: 'dec_1', state: 'denied', reason: 'watched_too_little' }]);
+  expect(await soon).toMatchObject({ state: 'denied', reason: 'watched_too_little' });
+  expect(await rewards.confirmation('dec_1', 1_000)).toEqual(await soon);
+  expect(clock.timers()).toBe(0);
+});
+
+test('asks the service with waiting requests, backs off, and stops when nothing is pending', async () => {
+  const clock = manualClock();
+  const { rewards, asked, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
+  answers.push({ kind: 'retry', status: 503, retryAfterMs: 10_000 });
+  answers.push({ kind: 'ok', body: earned('dec_1') });
+  await watch(rewards, 'dec_1');
+  await clock.advance(1_500);
+  await eventually(() => expect(clock.timers()).toBe(1));
+  expect(asked).toMatchObject([{ id: 'dec_1', waitS: 25 }]);
+  await clock.advance(1_000);
+  await eventually(() => expect(clock.timers()).toBe(1));
+  expect(asked).toHaveLength(2);
+  await clock.advance(11_999);
+  expect(asked).toHaveLength(2);
+  await clock.advance(1);
+  await eventually(() =>
+    expect(rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 1 }),
+  );
+  expect(asked).toHaveLength(3);
+  expect(clock.timers()).toBe(0);
+});
+
+test('a grant that arrives hours later is still handed over, by a page that stayed open', async () => {
+  const clock = manualClock();
+  const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  const handed: EarnedReward[] = [];
+  rewards.onReward((reward) => void handed.push(reward));
+  await watch(rewards, 'dec_1');
+  for (let hour = 0; hour < 5; hour++) {
+    answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
+    await clock.advance(3_600_000);
+    await eventually(() => expect(clock.timers()).toBe(1));
+  }
+  expect(handed).toEqual([]);
+  expect(rewards.diagnostics().pending).toBe(1);
+  answers.unshift({ kind: 'ok', body: earned('dec_1') });
+  await clock.advance(3_600_000);
+  await eventually(() => expect(handed).toMatchObject([{ decisionId: 'dec_1' }]));
+});
+
+test('a waiting request ends when the answer came another way', async () => {
+  const clock = manualClock();
+  const { rewards, asked, answers } = openTab(clock);
+  answers.push(new Promise(() => undefined));
+  await watch(rewards, 'dec_1');
+  await clock.advance(1_500);
+  await rewards.settle([earned('dec_1')]);
+  expect(asked[0]?.signal?.aborted).toBe(true);
+});
+
+test('after a reload, what was pending is asked for again', async () => {
+  const before = openTab();
+  await watch(before.rewards, 'dec_1');
+  before.rewards.destroy();
+  const clock = manualClock();
+  const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  answers.push({ kind: 'ok', body: earned('dec_1') });
+  const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
+  await eventually(() => expect(rewards.diagnostics().pending).toBe(1));
+  await eventually(() => expect(clock.timers()).toBe(1));
+  await clock.advance(1_500);
+  expect(await handed).toMatchObject({ decisionId: 'dec_1' });
+});
+
+test('destroy settles who waits and leaves no timer', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock);
+  await watch(rewards, 'dec_1');
+  const waiting = rewards.confirmation('dec_1', 60_000);
+  rewards.destroy();
+  expect(await waiting).toMatchObject({ state: 'pending' });
+  expect(clock.timers()).toBe(0);
+});

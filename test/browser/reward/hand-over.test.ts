@@ -1,0 +1,118 @@
+import { expect, test, vi } from 'vitest';
+import type { EarnedReward } from '../../../src/outcome.ts';
+import { deferred } from '../../support/deferred.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { decision, earned, openTab, watch } from './open-tab.ts';
+
+test('hands an earned reward over once, and remembers that over a reload', async () => {
+  const { rewards } = openTab();
+  const got: EarnedReward[] = [];
+  rewards.onReward((reward) => void got.push(reward));
+  await watch(rewards, 'dec_1');
+  expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'pending' }]);
+  await rewards.settle([earned('dec_1')]);
+  await rewards.settle([earned('dec_1')]);
+  await eventually(async () => expect(await rewards.list()).toEqual([]));
+  const reward = { type: 'coins', amount: 10 };
+  expect(got).toEqual([{ decisionId: 'dec_1', placement: 'revive', reward, receipt: 'jws' }]);
+  rewards.destroy();
+  const next = openTab().rewards;
+  next.onReward((again) => void got.push(again));
+  expect(await next.status('dec_1')).toMatchObject({ state: 'earned', receipt: 'jws' });
+  expect(await next.list()).toEqual([]);
+  expect(got).toHaveLength(1);
+});
+
+test('a decision that is shown again, as one of the game’s own server can be, gives no second reward', async () => {
+  const { rewards } = openTab();
+  const got: string[] = [];
+  rewards.onReward(({ decisionId }) => void got.push(decisionId));
+  for (let shows = 1; shows <= 2; shows += 1) {
+    await watch(rewards, 'dec_1');
+    await rewards.settle([earned('dec_1')]);
+    await eventually(async () => expect(await rewards.list()).toEqual([]));
+  }
+  expect(await rewards.confirmation('dec_1', 0)).toMatchObject({ state: 'earned' });
+  expect(got).toEqual(['dec_1']);
+});
+
+test('a reward that was earned before any handler came is handed over after a reload', async () => {
+  const { rewards } = openTab();
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  rewards.destroy();
+  const handed = new Promise<EarnedReward>((resolve) => openTab().rewards.onReward(resolve));
+  expect(await handed).toMatchObject({ decisionId: 'dec_1' });
+});
+
+test('a reward whose handler is at work while the SDK is destroyed counts as taken', async () => {
+  const { rewards } = openTab();
+  const saving = deferred();
+  const first = vi.fn(() => saving.promise);
+  rewards.onReward(first);
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await eventually(() => expect(first).toHaveBeenCalled());
+  rewards.destroy();
+  saving.resolve();
+  await eventually(async () => expect(await openTab().rewards.list()).toEqual([]));
+});
+
+test('a reward that waits for a frame while the SDK is destroyed goes to the next one at once', async () => {
+  const { rewards, frames, stopFrames } = openTab();
+  stopFrames();
+  rewards.onReward(() => undefined);
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await eventually(() => expect(frames).toHaveLength(1));
+  rewards.destroy();
+  const second = vi.fn();
+  openTab().rewards.onReward(second);
+  await eventually(() => expect(second).toHaveBeenCalled());
+});
+
+test('destroy leaves no timer behind while a handler is at work', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock);
+  const saving = deferred();
+  const handler = vi.fn(() => saving.promise);
+  rewards.onReward(handler);
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await eventually(() => expect(handler).toHaveBeenCalled());
+  rewards.destroy();
+  expect(clock.timers()).toBe(0);
+  saving.resolve();
+});
+
+test('a reward that is due stays so while no handler is there', async () => {
+  const { rewards, frames, stopFrames } = openTab();
+  stopFrames();
+  const off = rewards.onReward(() => undefined);
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await eventually(() => expect(frames).toHaveLength(1));
+  off();
+  frames.forEach((frame) => frame());
+  expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
+});
+
+test('offline, the device tells what it knows', async () => {
+  const { rewards } = openTab();
+  await watch(rewards, 'dec_1');
+  expect(await rewards.status('dec_1')).toMatchObject({ state: 'pending' });
+  expect(await rewards.status('dec_unknown')).toEqual({
+    decisionId: 'dec_unknown',
+    state: 'none',
+  });
+});
+
+test('a decision without a reward leaves no trace', async () => {
+  const { rewards } = openTab();
+  const { reward: _, ...interstitial } = decision('dec_1');
+  await rewards.track(interstitial);
+  await rewards.watched('dec_1');
+  expect(await rewards.list()).toEqual([]);
+  expect(rewards.diagnostics().storage).toBe('indexeddb');
+});

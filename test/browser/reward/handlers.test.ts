@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { claimMs } from '../../../src/reward/reward-machine.ts';
+import { deferred } from '../../support/deferred.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { apartFromDatabase, earned, openTab, watch } from './open-tab.ts';
+
+test('calls a handler that threw again after a pause, and then no more', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
+  let calls = 0;
+  rewards.onReward(() => {
+    calls += 1;
+    if (calls === 1) throw new Error('the save failed');
+  });
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  await eventually(() => expect(rewards.diagnostics().handlerErrors).toBe(1));
+  expect(rewards.diagnostics()).toMatchObject({
+    undelivered: 1,
+    lastError: 'Error: the save failed',
+    storage: 'indexeddb',
+  });
+  await eventually(() => expect(clock.timers()).toBe(1));
+  await clock.advance(999);
+  expect(calls).toBe(1);
+  await clock.advance(1);
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(calls).toBe(2);
+  expect(clock.timers()).toBe(0);
+});
+
+test('waits for the promise of a handler, and keeps the order', async () => {
+  const { rewards } = openTab();
+  const log: string[] = [];
+  rewards.onReward(async ({ decisionId }) => {
+    log.push(`${decisionId} begins`);
+    await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
+    log.push(`${decisionId} ends`);
+  });
+  await watch(rewards, 'dec_1');
+  await watch(rewards, 'dec_2');
+  await rewards.settle([earned('dec_1'), earned('dec_2')]);
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(log).toEqual(['dec_1 begins', 'dec_1 ends', 'dec_2 begins', 'dec_2 ends']);
+});
+
+test('a handler that fails does not hold up later rewards', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
+  const got: string[] = [];
+  rewards.onReward(({ decisionId }) => {
+    if (decisionId === 'dec_1' && !got.includes('dec_2')) throw new Error('not yet');
+    got.push(decisionId);
+  });
+  await watch(rewards, 'dec_1');
+  await watch(rewards, 'dec_2');
+  await rewards.settle([earned('dec_1'), earned('dec_2')]);
+  await eventually(() => expect(got).toEqual(['dec_2']));
+  await eventually(() => expect(clock.timers()).toBe(1));
+  await clock.advance(1_000);
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(got).toEqual(['dec_2', 'dec_1']);
+});
+
+test('a handler that does not settle holds up nothing, and is not called again in this page', async () => {
+  const clock = manualClock();
+  const { rewards, page } = openTab(clock, undefined, apartFromDatabase(clock));
+  const saved = deferred();
+  const got: string[] = [];
+  rewards.onReward(async ({ decisionId }) => {
+    got.push(decisionId);
+    if (decisionId === 'dec_1') await saved.promise;
+  });
+  await watch(rewards, 'dec_1');
+  await watch(rewards, 'dec_2');
+  await rewards.settle([earned('dec_1'), earned('dec_2')]);
+  await eventually(() => expect(got).toEqual(['dec_1']));
+  await clock.advance(claimMs);
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(1));
+  expect(got).toEqual(['dec_1', 'dec_2']);
+  page.tell('visible');
+  await rewards.list();
+  await clock.advance(3_600_000);
+  expect(got).toEqual(['dec_1', 'dec_2']);
+  saved.resolve();
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(clock.timers()).toBe(0);
+});

@@ -1,0 +1,87 @@
+import { promisifyRequest } from 'idb-keyval';
+import { afterEach, beforeEach } from 'vitest';
+import type { Decision, RewardStatus } from '../../../protocol/wire.ts';
+import { systemClock, type Clock } from '../../../src/platform/clock.ts';
+import { newRandomId } from '../../../src/platform/ids.ts';
+import { createRewards } from '../../../src/reward/create-rewards.ts';
+import { createLedger } from '../../../src/reward/ledger.ts';
+import type { Rewards } from '../../../src/reward/rewards.ts';
+import type { Answer } from '../../../src/transport/service-client.ts';
+import { deleteDatabase } from '../../support/delete-database.ts';
+import { testNetwork, testPage } from '../../support/ports.ts';
+
+let name: string;
+const open: Rewards[] = [];
+export const decision = (id: string): Decision => ({
+  id,
+  status: 'filled',
+  placement: 'revive',
+  format: 'rewarded',
+  reward: { type: 'coins', amount: 10 },
+  token: `token-${id}`,
+  issued_at: '2026-01-01T00:00:00.000Z',
+  expires_at: '2026-01-01T00:10:00.000Z',
+});
+export const earned = (id: string): RewardStatus => ({
+  id,
+  state: 'earned',
+  reward: { type: 'coins', amount: 10 },
+  receipt: 'jws',
+});
+const offline: Answer<RewardStatus> = { kind: 'unreachable', cause: 'network' };
+
+/** A tab: its own connection to the same ledger. */
+export function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory, ledgerClock = clock) {
+  const asked: { id: string; waitS: number | undefined; signal: AbortSignal | undefined }[] = [];
+  const answers: (Answer<RewardStatus> | Promise<Answer<RewardStatus>>)[] = [];
+  const page = testPage();
+  const network = testNetwork();
+  const frames: (() => void)[] = [];
+  let running = true;
+  const rewards = createRewards({
+    clock,
+    random: () => 1,
+    lifecycle: page,
+    connectivity: network,
+    ledger: createLedger({ name, clock: ledgerClock, indexedDB }),
+    deliver: (callback) => (running ? queueMicrotask(callback) : frames.push(callback)),
+    client: {
+      call: () => Promise.reject(new Error('not used')),
+      sendEvents: () => Promise.reject(new Error('not used')),
+      async readReward(id, _token, options) {
+        asked.push({ id, waitS: options?.waitS, signal: options?.signal });
+        return answers.shift() ?? offline;
+      },
+    },
+  });
+  open.push(rewards);
+  const stopFrames = () => (running = false);
+  return { rewards, asked, answers, page, network, frames, stopFrames };
+}
+/** The clock without the time limits of the database, where a test waits for a timer of the rewards. */
+export const apartFromDatabase = (clock: Clock): Clock => ({ ...clock, after: systemClock.after });
+export const watch = async (rewards: Rewards, id: string) => {
+  await rewards.track(decision(id));
+  await rewards.watched(id);
+};
+
+/** Holds a transaction open over all of the ledger until it is told to let go, so that others wait. */
+export async function occupyLedger(): Promise<() => void> {
+  const connection = await promisifyRequest(indexedDB.open(name));
+  const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');
+  let held = true;
+  const hold = (): void => {
+    if (held) store.get('none').onsuccess = hold;
+    else connection.close();
+  };
+  hold();
+  return () => (held = false);
+}
+
+beforeEach(() => {
+  name = `rewards-${newRandomId()}`;
+});
+afterEach(async () => {
+  for (const rewards of open.splice(0)) rewards.destroy();
+  await deleteDatabase(name);
+});

@@ -1,0 +1,70 @@
+import { expect, test, vi } from 'vitest';
+import type { EarnedReward } from '../../../src/outcome.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { decision, earned, occupyLedger, openTab, watch } from './open-tab.ts';
+
+test('a reward is not given again and again where the database can be read but not written', async () => {
+  const { rewards } = openTab();
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
+    throw new DOMException('full', 'QuotaExceededError');
+  });
+  const got: string[] = [];
+  rewards.onReward(({ decisionId }) => void got.push(decisionId));
+  await eventually(() => expect(rewards.diagnostics().undelivered).toBe(0));
+  expect(rewards.diagnostics().storage).toBe('memory');
+  await rewards.list();
+  expect(await rewards.list()).toEqual([]);
+  expect(got).toEqual(['dec_1']);
+  vi.restoreAllMocks();
+  await rewards.track(decision('dec_2'));
+  expect(rewards.diagnostics().storage).toBe('indexeddb');
+});
+
+test('works without a database, and says so', async () => {
+  const denied = {
+    open: () => {
+      throw new DOMException('denied', 'SecurityError');
+    },
+  } as unknown as IDBFactory;
+  const { rewards } = openTab(systemClock, denied);
+  const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
+  await watch(rewards, 'dec_1');
+  await rewards.settle([earned('dec_1')]);
+  expect(await handed).toMatchObject({ decisionId: 'dec_1' });
+  expect(rewards.diagnostics().storage).toBe('memory');
+});
+
+test('a database that does not answer holds up nothing, and is used again when it does', async () => {
+  const clock = manualClock();
+  const { rewards } = openTab(clock);
+  await watch(rewards, 'dec_1');
+  const letGo = await occupyLedger();
+  const listed = rewards.list();
+  let watched = false;
+  void watch(rewards, 'dec_2').then(() => (watched = true));
+  await eventually(async () => {
+    await clock.advance(5_000);
+    expect(watched).toBe(true);
+  });
+  expect(await listed).toMatchObject([{ decisionId: 'dec_1' }]);
+  expect(rewards.diagnostics().storage).toBe('memory');
+  letGo();
+  await eventually(async () => {
+    expect(await rewards.list()).toHaveLength(2);
+    expect(rewards.diagnostics().storage).toBe('indexeddb');
+  });
+});
+
+test('a ledger of more rewards than are read at once is read to its end', async () => {
+  const before = openTab();
+  const ids = Array.from({ length: 401 }, (_, index) => `dec_${index}`);
+  await Promise.all(ids.map((id) => watch(before.rewards, id)));
+  before.rewards.destroy();
+  const { rewards } = openTab();
+  const found = await rewards.list();
+  expect(new Set(found.map(({ decisionId }) => decisionId))).toEqual(new Set(ids));
+});

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import type { EarnedReward } from '../../../src/outcome.ts';
+import { claimMs } from '../../../src/reward/reward-machine.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { decision, earned, openTab, watch } from './open-tab.ts';
+
+test('a reward whose tab died before it knew of it is handed over by the tab that hears of it', async () => {
+  const { rewards } = openTab();
+  const got: EarnedReward[] = [];
+  rewards.onReward((reward) => void got.push(reward));
+  await rewards.list();
+  const dying = openTab();
+  await dying.rewards.track(decision('dec_1'));
+  dying.rewards.destroy();
+  await rewards.settle([earned('dec_1')]);
+  await eventually(() => expect(got.map(({ decisionId }) => decisionId)).toEqual(['dec_1']));
+});
+
+test('two tabs never hand over the same reward', async () => {
+  const first = openTab();
+  const second = openTab();
+  const got: string[] = [];
+  await watch(first.rewards, 'dec_1');
+  await second.rewards.list();
+  const handler = (tab: string) => async () => {
+    got.push(tab);
+    await new Promise<void>((resolve) => requestAnimationFrame(() => resolve()));
+  };
+  first.rewards.onReward(handler('first'));
+  second.rewards.onReward(handler('second'));
+  await Promise.all([
+    first.rewards.settle([earned('dec_1')]),
+    second.rewards.settle([earned('dec_1')]),
+  ]);
+  await eventually(async () => {
+    expect(await first.rewards.list()).toEqual([]);
+    expect(await second.rewards.list()).toEqual([]);
+  });
+  expect(got).toHaveLength(1);
+});
+
+test('a hidden tab, which gets no frames, leaves the reward to a visible one', async () => {
+  const first = openTab();
+  first.stopFrames();
+  const got: string[] = [];
+  first.rewards.onReward(() => void got.push('first'));
+  await watch(first.rewards, 'dec_1');
+  await first.rewards.settle([earned('dec_1')]);
+  await eventually(() => expect(first.frames).toHaveLength(1));
+  const second = openTab();
+  second.rewards.onReward(() => void got.push('second'));
+  await second.rewards.list();
+  first.page.tell('hidden');
+  second.page.tell('visible');
+  await eventually(() => expect(got).toEqual(['second']));
+  first.frames.forEach((frame) => frame());
+  first.page.tell('visible');
+  await eventually(async () => expect(await first.rewards.list()).toEqual([]));
+  expect(got).toEqual(['second']);
+});
+
+test('a reward whose tab died while handing it over goes to another tab after its claim', async () => {
+  const clock = manualClock();
+  const dying = openTab(clock);
+  await watch(dying.rewards, 'dec_1');
+  const called = new Promise<void>((resolve) => {
+    dying.rewards.onReward(() => {
+      resolve();
+      return new Promise(() => undefined);
+    });
+  });
+  await dying.rewards.settle([earned('dec_1')]);
+  await called;
+  dying.rewards.destroy();
+  const claimedAt = clock.now();
+  const heir = openTab(clock);
+  let got = 0;
+  heir.rewards.onReward(() => void (got = clock.now()));
+  await eventually(async () => {
+    await clock.advance(1_000);
+    expect(got).toBeGreaterThanOrEqual(claimedAt + claimMs);
+  });
+});

@@ -1,0 +1,37 @@
+import { createMemoryStore } from '../../../src/outbox/memory-store.ts';
+import type { EventStore } from '../../../src/outbox/event-store.ts';
+import { createOutbox, type OutboxParts } from '../../../src/outbox/create-outbox.ts';
+import { eventService } from '../../support/event-service.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { sharedLocks, sharedTabSignal, testNetwork, testPage } from '../../support/ports.ts';
+
+/** One "browser": its tabs share a store, locks and signals. */
+export function openBrowser() {
+  const clock = manualClock();
+  const service = eventService();
+  const store = { ...createMemoryStore(), open: () => Promise.resolve() };
+  const locks = sharedLocks();
+  const openTabSignal = sharedTabSignal();
+  let ids = 0;
+  const openTab = (parts: Partial<OutboxParts> = {}) => {
+    const lifecycle = testPage();
+    const connectivity = testNetwork();
+    const outbox = createOutbox({
+      name: 'test',
+      client: service,
+      clock,
+      random: () => 1,
+      newId: () => `event-${String(++ids).padStart(4, '0')}`,
+      locks,
+      connectivity,
+      lifecycle,
+      openTabSignal,
+      store: { ...store, close: () => undefined },
+      ...parts,
+    });
+    return { outbox, lifecycle, connectivity };
+  };
+  return { clock, service, store, openTab, signal: openTabSignal };
+}
+export const recordsIn = async (store: EventStore): Promise<number> =>
+  (await store.read(-1, 1e6)).length;

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import type { Problem } from '../../../protocol/wire.ts';
+import { deferred } from '../../support/deferred.ts';
+import { adEvent } from '../../support/event-service.ts';
+import { settled } from '../../support/manual-clock.ts';
+import { openBrowser, recordsIn } from './open-browser.ts';
+
+const problem = (status: number, code: Problem['code']): { kind: 'refused'; problem: Problem } => ({
+  kind: 'refused',
+  problem: { type: '', title: '', status, detail: '', code, request_id: '' },
+});
+
+test('a rejected event is set aside and counted, and does not block the others', async () => {
+  const { service, store, openTab } = openBrowser();
+  const { outbox } = openTab();
+  service.reject = ({ type }) => (type === 'click' ? 'token_invalid' : undefined);
+  await Promise.all([outbox.enqueue(adEvent('click')), outbox.enqueue(adEvent('complete'))]);
+  await settled();
+  expect(service.counted).toEqual(['event-0002']);
+  expect(outbox.diagnostics()).toMatchObject({ sent: 1, rejected: { token_invalid: 1 } });
+  expect(await recordsIn(store)).toBe(0);
+});
+
+test.each([
+  [400, 'malformed_json'],
+  [413, 'body_too_large'],
+  [422, 'invalid_request'],
+] as const)(
+  'halves a body that is refused with %d until the bad event is alone',
+  async (status, code) => {
+    const { service, store, openTab } = openBrowser();
+    const { outbox } = openTab();
+    const refuse = service.sendEvents.bind(service);
+    service.sendEvents = async (batch, options) => {
+      if (!batch.events.some(({ detail }) => detail === 'bad')) return refuse(batch, options);
+      return problem(status, code);
+    };
+    const events = Array.from({ length: 30 }, (_, index) =>
+      outbox.enqueue(adEvent('start', index === 17 ? 'bad' : 'good')),
+    );
+    await Promise.all(events);
+    await settled();
+    expect(service.counted).toHaveLength(29);
+    expect(service.requests.every(({ batch }) => batch.events.length > 0)).toBe(true);
+    expect(outbox.diagnostics()).toMatchObject({ sent: 29, rejected: { [code]: 1 }, dropped: {} });
+    expect(await recordsIn(store)).toBe(0);
+  },
+);
+
+test('keeps everything when the key is refused', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const { outbox } = openTab();
+  service.faults.push(async () => problem(401, 'key_revoked'));
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(outbox.diagnostics()).toMatchObject({ stored: 1, lastError: 'key_revoked' });
+  await clock.advance(1_000);
+  expect(service.counted).toHaveLength(1);
+});
+
+test('asks a limiting service only once until its Retry-After is over', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const { outbox, connectivity, lifecycle } = openTab();
+  service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));
+  await outbox.enqueue(adEvent());
+  await clock.advance(30_000);
+  connectivity.comeBack();
+  lifecycle.tell('hidden');
+  lifecycle.tell('visible');
+  await outbox.enqueue(adEvent());
+  await outbox.flush();
+  await clock.advance(29_999);
+  expect(service.requests).toHaveLength(1);
+  await clock.advance(1_001);
+  expect(service.counted).toHaveLength(2);
+});
+
+test.each(['foreign_answer', 'network', 'timeout'] as const)(
+  'backs off after %s, and tries at once when the network comes back',
+  async (cause) => {
+    const { clock, service, openTab } = openBrowser();
+    const { outbox, connectivity } = openTab();
+    const fail = async () => ({ kind: 'unreachable', cause }) as const;
+    service.faults.push(fail, fail, fail);
+    await outbox.enqueue(adEvent());
+    await clock.advance(3_000);
+    expect(service.requests).toHaveLength(3);
+    expect(clock.timers()).toBe(1);
+    connectivity.comeBack();
+    await settled();
+    expect(service.counted).toHaveLength(1);
+    expect(clock.timers()).toBe(0);
+  },
+);
+
+test('tries again when a wait ends while the store is still being read', async () => {
+  const { clock, service, store, openTab } = openBrowser();
+  const slow = deferred();
+  const read: typeof store.read = async (after, limit) => {
+    if (after > 0) await slow.promise;
+    return store.read(after, limit);
+  };
+  const { outbox } = openTab({ store: { ...store, read, close: () => undefined } });
+  service.faults.push(async () => ({ kind: 'retry', status: 429 }));
+  await settled();
+  await outbox.enqueue(adEvent());
+  await clock.advance(1_000);
+  slow.resolve();
+  await settled();
+  expect(service.counted).toHaveLength(1);
+});
+
+test('every event is counted under exactly one heading', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const { outbox } = openTab({ bounds: { events: 20, bytes: 1e9 } });
+  const down = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
+  service.faults.push(down, down);
+  service.reject = ({ type }) => (type === 'click' ? 'late' : undefined);
+  for (const type of ['midpoint', 'click', 'complete'] as const)
+    for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent(type));
+  const sum = () => {
+    const { stored, sent, dropped, rejected } = outbox.diagnostics();
+    const counts = [stored, sent, ...Object.values(dropped), ...Object.values(rejected)];
+    return counts.reduce((total, count) => total + count, 0);
+  };
+  expect(sum()).toBe(30);
+  await clock.advance(10_000);
+  expect(outbox.diagnostics()).toMatchObject({ stored: 0, rejected: { late: 8 } });
+  expect(sum()).toBe(30);
+});
+
+test('tells the service once how many events were given up, and why', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const { outbox } = openTab();
+  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
+  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+  await outbox.enqueue(adEvent());
+  await clock.advance(1_000);
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(service.requests.map(({ batch }) => batch.dropped)).toEqual([
+    { too_large: 2 },
+    { too_large: 2 },
+    undefined,
+  ]);
+});

@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import { deferred } from '../../support/deferred.ts';
+import { adEvent } from '../../support/event-service.ts';
+import { settled } from '../../support/manual-clock.ts';
+import { openBrowser, recordsIn } from './open-browser.ts';
+
+test('sends the events of one task in one request, empties the store and rests', async () => {
+  const { clock, service, store, openTab } = openBrowser();
+  const { outbox } = openTab();
+  await Promise.all([1, 2, 3].map(() => outbox.enqueue(adEvent())));
+  await outbox.flush();
+  await settled();
+  expect(service.requests).toHaveLength(1);
+  expect(service.counted).toEqual(['event-0001', 'event-0002', 'event-0003']);
+  expect(await recordsIn(store)).toBe(0);
+  expect(clock.timers()).toBe(0);
+  expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 3, dropped: {}, rejected: {} });
+});
+
+test('hands out the rewards that came with an answer, until nobody listens', async () => {
+  const { openTab } = openBrowser();
+  const { outbox } = openTab();
+  const heard: unknown[] = [];
+  const off = outbox.onRewards((rewards) => heard.push(rewards));
+  await outbox.enqueue(adEvent());
+  await settled();
+  off();
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(heard).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
+});
+
+test('never sends more than a hundred events in a request', async () => {
+  const { service, openTab } = openBrowser();
+  const { outbox } = openTab();
+  await Promise.all(Array.from({ length: 250 }, () => outbox.enqueue(adEvent())));
+  await settled();
+  expect(Math.max(...service.requests.map(({ batch }) => batch.events.length))).toBeLessThanOrEqual(
+    100,
+  );
+  expect(service.counted).toHaveLength(250);
+  expect(new Set(service.counted).size).toBe(250);
+});
+
+test('sends a batch again with the same ids when its answer was lost', async () => {
+  const { clock, service, store, openTab } = openBrowser();
+  const { outbox } = openTab();
+  service.faults.push(async (batch) => {
+    service.accept(batch);
+    return { kind: 'unreachable', cause: 'network' };
+  });
+  await outbox.enqueue(adEvent('complete'));
+  await settled();
+  expect(await recordsIn(store)).toBe(1);
+  await clock.advance(1_000);
+  const [first, second] = service.requests.map(({ batch }) => batch);
+  expect(second?.events).toEqual(first?.events);
+  expect(second?.sent_at).not.toBe(first?.sent_at);
+  expect(service.counted).toEqual(['event-0001']);
+  expect(await recordsIn(store)).toBe(0);
+});
+
+test('reads the next records while a batch is on its way', async () => {
+  const { service, store, openTab } = openBrowser();
+  const records = Array.from({ length: 250 }, (_, index) => ({
+    v: 1 as const,
+    at: 0,
+    events: [JSON.stringify({ ...adEvent(), id: `old-${index}` })],
+  }));
+  await store.append(records);
+  const reads: { after: number; requests: number }[] = [];
+  const read: typeof store.read = (after, limit) => {
+    reads.push({ after, requests: service.requests.length });
+    return store.read(after, limit);
+  };
+  openTab({ store: { ...store, read, close: () => undefined } });
+  await settled();
+  expect(service.counted).toHaveLength(250);
+  expect(service.requests.map(({ batch }) => batch.events.length)).toEqual([25, 100, 100, 25]);
+  // The third request holds the last records that were known.
+  expect(reads).toContainEqual({ after: 225, requests: 3 });
+});
+
+test('reads no more events at once than some requests hold, however many a record has', async () => {
+  const { service, store, openTab } = openBrowser();
+  const json = JSON.stringify(adEvent());
+  const records = Array.from({ length: 100 }, (_, index) => ({
+    v: 1 as const,
+    at: 0,
+    events: Array.from({ length: 50 }, (__, nth) => json.replace('{', `{"id":"${index}-${nth}",`)),
+  }));
+  await store.append(records);
+  const limits: number[] = [];
+  const read: typeof store.read = (after, limit) => {
+    limits.push(limit);
+    return store.read(after, limit);
+  };
+  openTab({ store: { ...store, read, close: () => undefined } });
+  // The count at the start looks through everything, in steps of its own.
+  await settled();
+  expect(service.counted).toHaveLength(5_000);
+  const [, , ...ofDrain] = limits;
+  expect(new Set(ofDrain)).toEqual(new Set([25, 4]));
+});
+
+test('sends what is young in a request that outlives the page, once, and not past its quota', async () => {
+  const { service, store, openTab } = openBrowser();
+  const { outbox, lifecycle } = openTab();
+  const stuck = deferred();
+  service.faults.push(async (batch) => {
+    await stuck.promise;
+    return service.accept(batch);
+  });
+  await outbox.enqueue(adEvent('start'));
+  await settled();
+  const long = 'x'.repeat(200);
+  const stored = Array.from({ length: 80 }, () => outbox.enqueue(adEvent('complete', long)));
+  lifecycle.tell('leaving');
+  const [inFlight, leaving] = service.requests;
+  expect(inFlight?.batch.events).toHaveLength(1);
+  expect(leaving?.keepalive).toBe(true);
+  expect(JSON.stringify(leaving?.batch).length).toBeLessThan(16_000);
+  expect(leaving?.batch.events.at(-1)?.id).toBe('event-0081');
+  await Promise.all(stored);
+  stuck.resolve();
+  lifecycle.tell('returned');
+  await settled();
+  await settled();
+  expect(service.counted).toHaveLength(81);
+  const sentIds = service.requests.flatMap(({ batch }) => batch.events.map(({ id }) => id));
+  expect(sentIds).toHaveLength(81);
+  expect(await recordsIn(store)).toBe(0);
+});
+
+test('after destroy there is no timer, and enqueue still resolves', async () => {
+  const { clock, service, openTab } = openBrowser();
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+  const { outbox } = openTab();
+  await outbox.enqueue(adEvent());
+  await settled();
+  outbox.destroy();
+  outbox.destroy();
+  await outbox.enqueue(adEvent());
+  expect(clock.timers()).toBe(0);
+});
+
+test('an event that no request can take is dropped at once, and said', async () => {
+  const { openTab } = openBrowser();
+  const { outbox } = openTab();
+  await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));
+  expect(outbox.diagnostics()).toMatchObject({ stored: 0, dropped: { too_large: 1 } });
+});

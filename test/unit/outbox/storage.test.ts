@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import { createMemoryStore } from '../../../src/outbox/memory-store.ts';
+import { adEvent } from '../../support/event-service.ts';
+import { settled } from '../../support/manual-clock.ts';
+import { openBrowser, recordsIn } from './open-browser.ts';
+
+test('goes on in memory, and says so, when the store fails', async () => {
+  const { service, openTab } = openBrowser();
+  const broken = {
+    ...createMemoryStore(),
+    open: () => Promise.reject(new Error('no database here')),
+    append: () => Promise.reject(new Error('no database here')),
+  };
+  const { outbox } = openTab({ store: broken });
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(service.counted).toHaveLength(1);
+  expect(outbox.diagnostics()).toMatchObject({
+    storage: 'memory',
+    lastError: 'Error: no database here',
+  });
+});
+
+test('gives up quartiles before impressions, and completions last', async () => {
+  const { service, store, openTab } = openBrowser();
+  const down = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
+  service.faults.push(down);
+  const { outbox } = openTab({ bounds: { events: 10, bytes: 1e9 } });
+  await outbox.enqueue(adEvent('complete'));
+  await settled();
+  for (const type of ['midpoint', 'impression', 'complete'] as const)
+    await Promise.all(Array.from({ length: 4 }, () => outbox.enqueue(adEvent(type))));
+  const left = (await store.read(-1, 100)).flatMap(
+    ({ value }) => (value as { events: string[] }).events,
+  );
+  expect(left.map((json) => (JSON.parse(json) as { type: string }).type).sort()).toEqual([
+    ...Array.from({ length: 5 }, () => 'complete'),
+    ...Array.from({ length: 4 }, () => 'impression'),
+  ]);
+  expect(outbox.diagnostics()).toMatchObject({ stored: 9, dropped: { too_many: 4 } });
+});
+
+test('makes room and stores the event when the quota is exceeded', async () => {
+  const { store, service, openTab } = openBrowser();
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
+  let full = false;
+  const append: typeof store.append = async (records) => {
+    if (full) {
+      full = false;
+      throw new DOMException('full', 'QuotaExceededError');
+    }
+    await store.append(records);
+  };
+  const { outbox } = openTab({ store: { ...store, append, close: () => undefined } });
+  for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent('midpoint'));
+  full = true;
+  await outbox.enqueue(adEvent('complete'));
+  const { storage, dropped } = outbox.diagnostics();
+  expect(storage).toBe('indexeddb');
+  expect(dropped.too_many).toBeGreaterThan(0);
+  const left = (await store.read(-1, 100)).map(({ value }) => JSON.stringify(value)).join();
+  expect(left).toContain('complete');
+});
+
+test('sets a damaged record, and one of an unknown release, aside and goes on', async () => {
+  const { store, service, openTab } = openBrowser();
+  const damaged = ['{broken', 'null', '{}'].map((json) => ({
+    v: 1 as const,
+    at: 0,
+    events: [json],
+  }));
+  await store.append([{ v: 9, things: [] } as never, ...damaged]);
+  const aside: unknown[] = [];
+  const setAside: typeof store.setAside = async (entries) => void aside.push(...entries);
+  const { outbox } = openTab({ store: { ...store, setAside, close: () => undefined } });
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(aside).toHaveLength(4);
+  expect(service.counted).toHaveLength(1);
+  expect(await recordsIn(store)).toBe(0);
+});
+
+test('an event that could not be sent for a week is given up after one more try', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const { outbox, connectivity } = openTab();
+  service.faults.push(
+    async () => ({ kind: 'unreachable', cause: 'network' }),
+    async () => ({ kind: 'retry', status: 503, retryAfterMs: 8 * 86_400_000 }),
+    async () => ({ kind: 'unreachable', cause: 'network' }),
+  );
+  await outbox.enqueue(adEvent());
+  await settled();
+  connectivity.comeBack();
+  await settled();
+  await clock.advance(8 * 86_400_000 + 300_000);
+  expect(outbox.diagnostics()).toMatchObject({ stored: 0, dropped: { too_old: 1 } });
+});
+
+test('what is too old takes nothing young with it', async () => {
+  const { clock, service, store, openTab } = openBrowser();
+  const { outbox } = openTab();
+  const failed = { kind: 'unreachable', cause: 'network' } as const;
+  service.sendEvents = async () => failed;
+  await outbox.enqueue(adEvent());
+  await clock.advance(7 * 86_400_000 + 1 - 300_000);
+  await outbox.enqueue(adEvent('complete'));
+  await clock.advance(600_000);
+  expect(await recordsIn(store)).toBeGreaterThan(0);
+  expect(outbox.diagnostics().stored).toBeGreaterThan(0);
+});
+
+test('where a sacrifice makes no room, later events cost no more stored ones', async () => {
+  const { store, service, openTab } = openBrowser();
+  service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
+  let full = false;
+  const append: typeof store.append = (records) =>
+    full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
+  const { outbox } = openTab({ store: { ...store, append, close: () => undefined } });
+  for (let index = 0; index < 20; index++) await outbox.enqueue(adEvent('midpoint'));
+  full = true;
+  for (let index = 0; index < 5; index++) await outbox.enqueue(adEvent('complete'));
+  const { dropped, stored, storage } = outbox.diagnostics();
+  expect(storage).toBe('memory');
+  expect(dropped.too_many).toBeLessThanOrEqual(6);
+  expect(stored).toBe(25 - (dropped.too_many ?? 0));
+  full = false;
+  await outbox.enqueue(adEvent('complete'));
+  expect(outbox.diagnostics().storage).toBe('indexeddb');
+});
+
+test('a full disk lets whole records go although none can be rewritten', async () => {
+  const { store, service, openTab } = openBrowser();
+  service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
+  let full = false;
+  const rewrite: typeof store.rewrite = async (changes) => {
+    if (changes.some(({ record }) => record.events.length > 0)) throw new Error('full');
+    full = false;
+    await store.rewrite(changes);
+  };
+  const append: typeof store.append = (records) =>
+    full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
+  const { outbox } = openTab({ store: { ...store, append, rewrite, close: () => undefined } });
+  for (let burst = 0; burst < 4; burst++)
+    await Promise.all(Array.from({ length: 5 }, () => outbox.enqueue(adEvent('midpoint'))));
+  full = true;
+  await outbox.enqueue(adEvent('complete'));
+  expect(outbox.diagnostics()).toMatchObject({
+    storage: 'indexeddb',
+    stored: 16,
+    dropped: { too_many: 5 },
+  });
+});
