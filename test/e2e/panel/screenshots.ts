@@ -159,6 +159,16 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       },
     },
     {
+      name: 'try-request',
+      path: '/try',
+      async make(page) {
+        await page.getByRole('combobox', { name: 'Placement' }).click();
+        await page.getByRole('option', { name: 'double-coins' }).click();
+        await page.getByRole('button', { name: 'What would happen?' }).click();
+        await page.getByText('Coins are counted twice').waitFor();
+      },
+    },
+    {
       name: 'kill-switch',
       path: '/kill-switches',
       viewport: phone,

@@ -16,7 +16,7 @@ export const ConditionFields = () => (
     <TextArrayInput
       source="when.countries"
       label="Countries"
-      helperText="As DE, each with Enter."
+      helperText="As DE, each with Enter. Needs COUNTRY_HEADER, which tells where players are."
     />
     <TextArrayInput source="when.languages" label="Languages" helperText="As pt or pt-BR." />
     <AutocompleteArrayInput source="when.devices" label="Devices" choices={deviceChoices} />
@@ -26,7 +26,11 @@ export const ConditionFields = () => (
       nullLabel="Whether or not"
     />
     <AutocompleteArrayInput source="when.hours" label="Hours of the day, in UTC" choices={hours} />
-    <TextArrayInput source="when.segments" label="Segments of players" />
+    <TextArrayInput
+      source="when.segments"
+      label="Segments of players"
+      helperText="As the game names them in its requests."
+    />
   </Box>
 );
 
