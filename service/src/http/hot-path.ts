@@ -16,7 +16,8 @@ export interface HotRoute<Body> {
   path: string;
   keys: readonly KeyKind[];
   validate: Validate;
-  answer(asked: { principal: KeyPrincipal; body: Body } & Exchange): Promise<object>;
+  /** Makes the answer, as JSON. */
+  answer(asked: { principal: KeyPrincipal; body: Body } & Exchange): Promise<string>;
 }
 
 interface Exchange {
@@ -109,14 +110,14 @@ class HotExchange implements Asker, AnswerHeaders {
     try {
       const answer = await this.#answer();
       this.#sent['content-type'] = 'application/json; charset=utf-8';
-      this.#send(200, JSON.stringify(answer));
+      this.#send(200, answer);
     } catch (error) {
       // Otherwise the client has gone before it had sent everything.
       if (!this.#request.errored) this.#refuse(error);
     }
   }
 
-  async #answer(): Promise<object> {
+  async #answer(): Promise<string> {
     const { keys, validate, answer } = this.#route;
     const principal = await this.#parts.admitKey(this, this, keys);
     const body = parseJson(await readBody(this.#request));

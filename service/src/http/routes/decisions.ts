@@ -15,6 +15,7 @@ import { identify } from '../identify.ts';
 import { ProblemError } from '../problem.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { compileBody } from '../validation.ts';
+import { writeDecision } from '../write-decision.ts';
 
 interface Parts {
   configuration: Configuration;
@@ -62,7 +63,12 @@ export function addDecisionRoutes(app: FastifyInstance, parts: Parts): HotRoute<
         headers: reply,
       }),
   );
-  return { path, keys, validate: compileBody(app, schema), answer };
+  return {
+    path,
+    keys,
+    validate: compileBody(app, schema),
+    answer: (asked) => answer(asked).then(writeDecision),
+  };
 }
 
 async function answerDecision(

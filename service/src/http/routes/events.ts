@@ -73,5 +73,10 @@ export function addEventRoutes(
     },
     (request) => answer({ principal: principalOf(request), body: request.body, asker: request }),
   );
-  return { path, keys, validate: isBatch, answer };
+  return {
+    path,
+    keys,
+    validate: isBatch,
+    answer: (asked) => answer(asked).then((result) => JSON.stringify(result)),
+  };
 }
