@@ -28,19 +28,17 @@ export function readEvent(
   const offsetMs = receivedAtMs - sentAtMs;
   const stated = Date.parse(event.occurred_at) + offsetMs;
   const occurredAtMs = Math.min(Math.max(stated, claims.issuedAtMs), receivedAtMs);
-  return {
-    claims,
-    event: {
-      id: event.id,
-      decisionId: event.decision_id,
-      type: event.type,
-      occurredAtMs,
-      receivedAtMs,
-      offsetMs,
-      clamped: occurredAtMs !== stated,
-      ...(event.watched_ms === undefined ? {} : { watchedMs: event.watched_ms }),
-      ...(event.visible === undefined ? {} : { visible: event.visible }),
-      ...(event.detail === undefined ? {} : { detail: event.detail }),
-    },
+  const recorded: RecordedEvent = {
+    id: event.id,
+    decisionId: event.decision_id,
+    type: event.type,
+    occurredAtMs,
+    receivedAtMs,
+    offsetMs,
+    clamped: occurredAtMs !== stated,
   };
+  if (event.watched_ms !== undefined) recorded.watchedMs = event.watched_ms;
+  if (event.visible !== undefined) recorded.visible = event.visible;
+  if (event.detail !== undefined) recorded.detail = event.detail;
+  return { claims, event: recorded };
 }

@@ -21,9 +21,11 @@ export function firstOf(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
 ): RecordedEvent | undefined {
-  return events
-    .filter((event) => event.type === type)
-    .toSorted((a, b) => a.receivedAtMs - b.receivedAtMs)[0];
+  let first: RecordedEvent | undefined;
+  for (const event of events) {
+    if (event.type === type && !(first && first.receivedAtMs <= event.receivedAtMs)) first = event;
+  }
+  return first;
 }
 
 /**
