@@ -146,10 +146,8 @@ async function wire(
     writeEvents,
     nowMs: clock.nowMs,
     openLane: tracing.lane('events'),
-    onChange(_scope, decisionIds) {
-      changes.announce(decisionIds);
-      deliveries.wake();
-    },
+    onChange: changes.announce,
+    onDeliveries: deliveries.wake,
   });
   const upkeep = await startUpkeep({ database, clock, log, tracing, keep: config.keep });
   const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });

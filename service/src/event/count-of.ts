@@ -13,11 +13,7 @@ export function countOf(
   metric: string,
   reason?: string,
 ): Count {
-  const { placement, creativeId, sourceId, advertiserId, houseAdId } = decision;
-  return {
-    dimensions: { environment, placement, creativeId, sourceId, advertiserId, houseAdId },
-    atMs,
-    metric,
-    ...(reason === undefined ? {} : { reason }),
-  };
+  const count: Count = { environment, dimensions: decision, atMs, metric };
+  if (reason !== undefined) count.reason = reason;
+  return count;
 }

@@ -1,5 +1,6 @@
 import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
+import { textArray } from '../store/binary-arrays.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Watch } from '../reward/watch-time.ts';
@@ -24,11 +25,11 @@ export async function lockViewers(
   nowMs: number,
 ): Promise<void> {
   if (viewers.length === 0) return;
-  await queries.query(
+  await queries.execute(
     `INSERT INTO viewers (account_id, environment, viewer, seen_at)
-      SELECT $1, $2, viewer, $3 FROM unnest($4::text[]) AS viewer ORDER BY viewer
+      SELECT $1, $2, viewer, $3::timestamptz FROM unnest($4::text[]) AS viewer ORDER BY viewer
       ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at`,
-    [accountId, environment, iso(nowMs), viewers],
+    [accountId, environment, iso(nowMs), textArray(viewers)],
   );
 }
 
@@ -205,10 +206,16 @@ export async function countUnseen(
   const rows = await queries.query<{ id: string; count: number }>(
     `SELECT asked_id AS id, (
         SELECT count(*) FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked_viewer
-          AND status = 'filled' AND id > from_id AND id < to_id AND id <> asked_id AND served_at IS NULL) AS count
+          AND status = 'filled' AND id > from_id AND id < to_id AND id <> asked_id AND served_at IS NULL
+          AND id BETWEEN $4 AND $5) AS count
       FROM jsonb_to_recordset($3::text::jsonb)
         AS asked(asked_id text, asked_viewer text, from_id text, to_id text)`,
-    [accountId, environment, JSON.stringify(asked)],
+    [
+      accountId,
+      environment,
+      JSON.stringify(asked),
+      ...boundsOf(asked.flatMap(({ from_id, to_id }) => [from_id, to_id])),
+    ],
   );
   return new Map(rows.map(({ id, count }) => [id, count]));
 }

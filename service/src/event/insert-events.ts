@@ -7,7 +7,8 @@ import {
   timeArray,
 } from '../store/binary-arrays.ts';
 import type { Queries } from '../store/database.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import { unnest } from '../store/unnest.ts';
+import { keyOf, type RecordedEvent } from './recorded-event.ts';
 
 /** A column, and how the values of all rows are sent. */
 interface Column {
@@ -37,23 +38,26 @@ const columns: readonly Column[] = [
   column('detail', 'text', textArray, ({ detail }) => detail),
 ];
 const names = columns.map(({ name }) => name).join(', ');
-const sent = columns.map(({ type }, index) => `$${index + 2}::${type}[]`).join(', ');
 
-/** The keys come back as one text: a thousand rows cost the driver more than the table. */
+/**
+ * Mostly all are new, and nothing comes back. Otherwise the keys do, as one text: a thousand rows cost
+ * the driver more than the table.
+ */
 const insert = `WITH made AS (
-    INSERT INTO ad_events (account_id, ${names}) SELECT $1, * FROM unnest(${sent})
+    INSERT INTO ad_events (account_id, ${names}) SELECT $1, ${unnest(columns, 2)}
       ON CONFLICT (account_id, decision_id, id) DO NOTHING RETURNING decision_id, id)
-  SELECT string_agg(decision_id || '/' || id, ' ') AS keys FROM made`;
+  SELECT string_agg(decision_id || '/' || id, ' ') AS keys FROM made
+    HAVING count(*) < cardinality($2::text[])`;
 
 const order = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** Stores events and hands back the keys (`keyOf`) of those that were new. */
+/** Stores events, and hands back what tells which were new; it is asked once for each, in their order. */
 export async function insertEvents(
   queries: Queries,
   accountId: string,
   events: readonly RecordedEvent[],
-): Promise<Set<string>> {
-  if (events.length === 0) return new Set();
+): Promise<(event: RecordedEvent) => boolean> {
+  if (events.length === 0) return () => false;
   // In one order everywhere, so that two that tell of the same never wait for each other.
   const rows = events.toSorted((a, b) =>
     a.decisionId === b.decisionId ? order(a.id, b.id) : order(a.decisionId, b.decisionId),
@@ -62,5 +66,8 @@ export async function insertEvents(
     accountId,
     ...columns.map(({ encode }) => encode(rows)),
   ]);
-  return new Set(made?.keys?.split(' '));
+  if (!made) return () => true;
+  // Of the same id twice in one request, the first is the new one.
+  const left = new Set(made.keys?.split(' '));
+  return (event) => left.delete(keyOf(event));
 }

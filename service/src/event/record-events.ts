@@ -40,11 +40,13 @@ interface Parts {
   nowMs(): number;
   openLane: OpenLane;
   /** Called after the commit with the decisions whose reward or impression moved on. */
-  onChange(scope: Scope, decisionIds: string[]): void;
+  onChange(decisionIds: string[]): void;
+  /** Called after the commit when there is something to deliver. */
+  onDeliveries(): void;
 }
 
 /** While a server works on one transaction, the next one is made ready. Those about the same decisions take turns. */
-const transactionsAtOnce = 3;
+const transactionsAtOnce = 2;
 
 /** The lane on which events are committed together. */
 export function createEventLane(parts: Parts): Lane<Intake, EventBatchResult> {
@@ -76,10 +78,11 @@ async function record(
   parts: Parts,
   merged: Intake,
 ): Promise<{ next(intake: Intake): EventBatchResult }> {
-  const { answer, changed } = await parts.database.transaction((queries) =>
+  const { answer, changed, toDeliver } = await parts.database.transaction((queries) =>
     recordIn(queries, parts, merged),
   );
-  if (changed.length > 0) parts.onChange(merged.scope, changed);
+  if (changed.length > 0) parts.onChange(changed);
+  if (toDeliver) parts.onDeliveries();
   const rewards = new Map(answer.decisions.map((reward) => [reward.id, reward]));
   let position = 0;
   return {
@@ -95,7 +98,7 @@ async function recordIn(
   queries: Queries,
   parts: Parts,
   intake: Intake,
-): Promise<{ answer: EventBatchResult; changed: string[] }> {
+): Promise<{ answer: EventBatchResult; changed: string[]; toDeliver: boolean }> {
   const { scope, events, userRefs } = intake;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
@@ -106,13 +109,13 @@ async function recordIn(
   const judged = touchedOf(held, acceptable, refused);
   // Before the new ones are stored: reading these back would cost more than to store them.
   const known = await readEvidence(queries, scope.accountId, idsOf(judged));
-  const fresh = await insertEvents(queries, scope.accountId, acceptable);
-  const results = resultsOf(events, codes, fresh);
+  const isNew = await insertEvents(queries, scope.accountId, acceptable);
+  const results = resultsOf(events, codes, isNew);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
   for (const event of accepted)
     if (judgedTypes.includes(event.type)) known.get(event.decisionId)?.push(event);
 
-  const moves = await settle(queries, parts, intake, {
+  const { moves, toDeliver } = await settle(queries, parts, intake, {
     decisions: touchedOf(judged, accepted, refused),
     evidence: known,
     snapshot,
@@ -134,6 +137,7 @@ async function recordIn(
   return {
     answer: { results, decisions: statuses },
     changed: moves.map(({ after }) => after.id),
+    toDeliver,
   };
 }
 
@@ -163,14 +167,14 @@ async function settle(
   { receipts, writeEvents }: Parts,
   { scope, userRefs }: Intake,
   { decisions, evidence, snapshot, nowMs, refused }: Evidence,
-): Promise<Move[]> {
-  if (decisions.length === 0) return [];
+): Promise<{ moves: Move[]; toDeliver: boolean }> {
+  if (decisions.length === 0) return { moves: [], toDeliver: false };
   const history = await readHistory(queries, scope, snapshot, decisions);
   const judged = judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
   const moves = addReceipts(receipts, scope, judged, userRefs);
   await moveDecisions(queries, scope.accountId, moves);
-  await writeEvents(queries, scope, announceMoves(moves, userRefs));
-  return moves;
+  const toDeliver = await writeEvents(queries, scope, announceMoves(moves, userRefs));
+  return { moves, toDeliver };
 }
 
 /**
@@ -214,15 +218,13 @@ function codesOf(
 function resultsOf(
   events: RecordedEvent[],
   codes: EventResult['code'][],
-  fresh: Set<string>,
+  isNew: (event: RecordedEvent) => boolean,
 ): EventResult[] {
-  const left = new Set(fresh);
   return events.map((event, index) => {
     const { id } = event;
     const code = codes[index];
     if (code !== undefined) return { id, status: 'rejected', code };
-    // Of the same id twice in one request, the first is the new one.
-    return { id, status: left.delete(keyOf(event)) ? 'accepted' : 'duplicate' };
+    return { id, status: isNew(event) ? 'accepted' : 'duplicate' };
   });
 }
 

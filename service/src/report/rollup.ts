@@ -1,9 +1,9 @@
 import { bigintArray, textArray, timeArray } from '../store/binary-arrays.ts';
 import type { Queries } from '../store/database.ts';
+import { unnest } from '../store/unnest.ts';
 
-/** What reports count by. */
+/** What reports count by, beside environment and hour. */
 export interface Dimensions {
-  environment: string;
   placement: string;
   creativeId: string | null;
   sourceId: string | null;
@@ -13,6 +13,7 @@ export interface Dimensions {
 
 /** One thing to count: `requests`, `filled`, `impressions`, `completes`, `rewards_earned` … */
 export interface Count {
+  environment: string;
   dimensions: Dimensions;
   atMs: number;
   metric: string;
@@ -43,20 +44,24 @@ const textColumns = [
   'house_ad_id',
   'metric',
   'reason',
-] as const;
+];
 const group = [...textColumns, 'hour'].join(', ');
+const columns = [
+  ...textColumns.map((name) => ({ name, type: 'text' })),
+  { name: 'hour', type: 'timestamptz' },
+  { name: 'count', type: 'bigint' },
+];
 
 /** The statement that adds the arrays of {@link sumCounts}, from parameter `$first` on; `$1` is the account. */
-export function addSums(first: number): string {
-  const types = [...textColumns.map(() => 'text'), 'timestamptz', 'bigint'];
-  const arrays = types.map((type, index) => `$${first + index}::${type}[]`).join(', ');
-  return `INSERT INTO rollups (account_id, ${group}, count) SELECT $1, * FROM unnest(${arrays})
+export const addSums = (first: number): string =>
+  `INSERT INTO rollups (account_id, ${group}, count) SELECT $1, ${unnest(columns, first)}
     ON CONFLICT (account_id, ${group}) DO UPDATE SET count = rollups.count + excluded.count`;
-}
 
 const addSumsAlone = addSums(2);
 
 interface Sum {
+  /** What is the same of no other one; none of its parts holds a space. */
+  name: string;
   /** In the order of `textColumns`. */
   texts: string[];
   hourMs: number;
@@ -65,24 +70,40 @@ interface Sum {
 
 /** One row per hour and group, in one order everywhere, so that two processes never wait for each other. */
 export function sumCounts(counts: readonly Count[]): Buffer[] {
-  const sums = new Map<string, Sum>();
-  for (const { dimensions, atMs, metric, times = 1, reason = '' } of counts) {
+  const sums: Sum[] = [];
+  // To name an ad takes longer than to count, and many counts are of one decision: it is named once.
+  const known = new Map<Dimensions, Map<string, Sum>>();
+  const byAd = new Map<string, Map<string, Sum>>();
+  const sumsOf = (dimensions: Dimensions): Map<string, Sum> => {
+    const ad = adOf(dimensions).join(' ');
+    const found = byAd.get(ad) ?? new Map<string, Sum>();
+    byAd.set(ad, found);
+    known.set(dimensions, found);
+    return found;
+  };
+  for (const { environment, dimensions, atMs, metric, times = 1, reason = '' } of counts) {
+    const ofAd = known.get(dimensions) ?? sumsOf(dimensions);
     const hour = Math.floor(atMs / hourMs);
-    const { environment, placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
-    const ads = `${creativeId ?? ''} ${sourceId ?? ''} ${advertiserId ?? ''} ${houseAdId ?? ''}`;
-    // None of these holds a space.
-    const name = `${environment} ${hour} ${placement} ${ads} ${metric} ${reason}`;
-    const sum = sums.get(name);
-    if (sum) sum.count += times;
-    else {
-      const texts = [environment, placement, ...ads.split(' '), metric, reason];
-      sums.set(name, { texts, hourMs: hour * hourMs, count: times });
+    const what = `${environment} ${hour} ${metric} ${reason}`;
+    let sum = ofAd.get(what);
+    if (!sum) {
+      const texts = [environment, ...adOf(dimensions), metric, reason];
+      const name = `${hour} ${texts.join(' ')}`;
+      sum = { name, texts, hourMs: hour * hourMs, count: 0 };
+      ofAd.set(what, sum);
+      sums.push(sum);
     }
+    sum.count += times;
   }
-  const rows = [...sums.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  const rows = sums.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return [
     ...textColumns.map((_, index) => textArray(rows.map(({ texts }) => texts[index]))),
     timeArray(rows.map((row) => row.hourMs)),
     bigintArray(rows.map(({ count }) => count)),
   ];
 }
+
+const adOf = (dimensions: Dimensions): string[] => {
+  const { placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
+  return [placement, creativeId ?? '', sourceId ?? '', advertiserId ?? '', houseAdId ?? ''];
+};

@@ -16,12 +16,15 @@ export type EventDraft = WebhookEvent extends infer E
     : never
   : never;
 
-/** Writes events and their deliveries, in the transaction of what caused them. */
+/**
+ * Writes events and their deliveries, in the transaction of what caused them. Hands back whether there
+ * is something to deliver after the commit.
+ */
 export type WriteEvents = (
   queries: Queries,
   scope: Scope,
   drafts: readonly EventDraft[],
-) => Promise<void>;
+) => Promise<boolean>;
 
 interface Parts {
   clock: Clock;
@@ -33,7 +36,7 @@ interface Parts {
 /** Makes the writer; `webhooks` are the enabled endpoints. */
 export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): WriteEvents {
   return async (queries, scope, drafts) => {
-    if (drafts.length === 0) return;
+    if (drafts.length === 0) return false;
     const now = new Date(clock.nowMs()).toISOString();
     const events = drafts.map(({ type, data, confidential = false }) => {
       const id = makeId('webhookEvent');
@@ -63,7 +66,7 @@ export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): W
         textArray(events.map(({ body }) => body)),
       ],
     );
-    if (deliveries.length === 0) return;
+    if (deliveries.length === 0) return false;
     await queries.execute(
       `INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
         SELECT $1, $2, now(), $3::timestamptz, 'pending', 0, * FROM unnest($4::text[], $5::text[], $6::text[])`,
@@ -74,5 +77,6 @@ export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): W
         textArray(deliveries.map(({ webhook_id }) => webhook_id)),
       ],
     );
+    return true;
   };
 }

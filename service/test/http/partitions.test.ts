@@ -62,17 +62,18 @@ async function store(atMs: number): Promise<string> {
     expires_at: at,
     late_at: null,
   };
-  await recordDecisions(database, async () => undefined, [{ scope, record }]);
-  expect(await reportEvent(id, atMs)).toBe(1);
+  await recordDecisions(database, async () => false, [{ scope, record }]);
+  expect(await reportEvent(id, atMs)).toBe(true);
   return id;
 }
 
-/** Stores the same event as ever of a decision; how many of it were new. */
-const reportEvent = async (decisionId: string, atMs: number): Promise<number> => {
+/** Stores the same event as ever of a decision; whether it was new. */
+const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> => {
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
   const event = { id: 'event-1', decisionId, type: 'start', ...times } as const;
-  return (await insertEvents(database, scope.accountId, [event])).size;
+  const isNew = await insertEvents(database, scope.accountId, [event]);
+  return isNew(event);
 };
 
 const read = async (table: string): Promise<Record<string, string>> => {
@@ -104,7 +105,7 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
     [ancient]: 'ad_events_other',
   });
   // However late an event comes again, it lies beside the one that it repeats.
-  expect(await reportEvent(old, nowMs)).toBe(0);
+  expect(await reportEvent(old, nowMs)).toBe(false);
 
   const { dropped } = await dropOldWeeks(
     database,
@@ -132,7 +133,7 @@ test('a week whose rows came before its partition is left where it is', async ()
   const id = await store(weeks);
   await makePartitions(database, weeks);
   expect((await read('decisions'))[id]).toBe('decisions_other');
-  expect(await reportEvent(id, weeks)).toBe(0);
+  expect(await reportEvent(id, weeks)).toBe(false);
 });
 
 test('several processes make partitions at once', async ({ skip }) => {

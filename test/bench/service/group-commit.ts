@@ -30,7 +30,7 @@ export interface GroupCommit {
 
 const atOnce = 64;
 const makeId = createIds(systemClock, randomBytes);
-const nothing = async (): Promise<void> => undefined;
+const nothing = async (): Promise<boolean> => false;
 
 /** Stores decisions for so long in each way, in turns, and takes the best turn of each. */
 export async function measureGroupCommit(
