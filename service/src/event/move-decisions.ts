@@ -1,7 +1,6 @@
 import type { Watch } from '../reward/watch-time.ts';
 import type { Queries } from '../store/database.ts';
 import type { DecisionState } from './decision-state.ts';
-import { boundsOf } from './event-store.ts';
 
 /** A decision that moves on: its impression is verified, its reward is settled, it is invalid traffic. */
 export interface Move {
@@ -34,11 +33,10 @@ export async function moveDecisions(
         invalid_reason text, served_at timestamptz, reward_state text, reward_reason text, receipt text,
         watch_from timestamptz, watch_to timestamptz, settled_at timestamptz)
       WHERE decisions.account_id = $1 AND decisions.id = move.id AND decisions.id = ANY($3::text[])
-        AND decisions.id BETWEEN $4 AND $5
         AND decisions.reward_state = move.reward_before
         AND decisions.served_at IS NOT DISTINCT FROM move.served_before
       RETURNING decisions.id`,
-    [accountId, JSON.stringify(moves.map(rowOf)), ids, ...boundsOf(ids)],
+    [accountId, JSON.stringify(moves.map(rowOf)), ids],
   );
   if (rows.length !== moves.length) {
     throw new Error(`Of ${moves.length} decisions that were held, ${rows.length} could be moved.`);
