@@ -19,10 +19,7 @@ export function createRecentEvents(maxBytes: number): RecentEvents {
     add(event, bytes) {
       events.set(event.id, { event, bytes });
       total += bytes;
-      for (const id of events.keys()) {
-        if (total <= maxBytes) break;
-        drop(id);
-      }
+      while (total > maxBytes) drop(events.keys().next().value ?? '');
     },
     remove: (ids) => ids.forEach(drop),
     list: () => [...events.values()].map(({ event }) => event),

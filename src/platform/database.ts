@@ -81,18 +81,18 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   return {
     store: (name, durability = 'relaxed') => {
-      const begin = async (mode: IDBTransactionMode): Promise<IDBObjectStore> => {
-        const database = await connect();
-        try {
-          return database.transaction(name, mode, { durability }).objectStore(name);
-        } catch (error) {
-          forget(database);
-          throw error;
-        }
-      };
       return async (mode, callback) => {
+        const begin = async (): Promise<IDBObjectStore> => {
+          const database = connection ?? (await connect());
+          try {
+            return database.transaction(name, mode, { durability }).objectStore(name);
+          } catch (error) {
+            forget(database);
+            throw error;
+          }
+        };
         // A connection can be dead without having said so; a new one is tried once.
-        const store = await begin(mode).catch(() => begin(mode));
+        const store = await begin().catch(begin);
         try {
           return await inTime(Promise.resolve(callback(store)));
         } catch (error) {
