@@ -1,8 +1,18 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 
-/** A clock whose time passes `speed` times as fast, and that counts the timers that are still set. */
+interface Timer {
+  due: number;
+  callback(): void;
+  id?: ReturnType<typeof setTimeout>;
+}
+
+/**
+ * A clock that goes as the machine's own until it is hastened, and then `speed` times as fast. It counts
+ * the timers that are still set.
+ */
 export function fastClock(speed: number): {
   clock: Clock;
+  hasten(): void;
   timers(): number;
   /** Lets time pass in which no timer ran. */
   sleep(ms: number): void;
@@ -11,28 +21,42 @@ export function fastClock(speed: number): {
   /** What the test machine's own three seconds are on this clock, in milliseconds. */
   readonly allowance: number;
 } {
-  const set = new Set<ReturnType<typeof setTimeout>>();
+  const set = new Set<Timer>();
   const began = performance.now();
+  let fastSince = Infinity;
   let slept = 0;
-  const monotonic = () => performance.now() * speed + slept;
+  const passed = () => {
+    const now = performance.now();
+    return now - began + Math.max(0, now - fastSince) * (speed - 1);
+  };
+  function start(timer: Timer): void {
+    const leftMs = (timer.due - passed()) / (fastSince === Infinity ? 1 : speed);
+    clearTimeout(timer.id);
+    timer.id = setTimeout(() => {
+      set.delete(timer);
+      timer.callback();
+    }, leftMs);
+  }
   return {
     allowance: 3000 * speed,
+    hasten() {
+      fastSince = Math.min(fastSince, performance.now());
+      for (const timer of set) start(timer);
+    },
     sleep(ms) {
       slept += ms;
     },
-    passed: () => (performance.now() - began) * speed,
+    passed,
     clock: {
       now: () => Date.now(),
-      monotonic,
+      monotonic: () => began + passed() + slept,
       after(ms, callback) {
-        const timer = setTimeout(() => {
-          set.delete(timer);
-          callback();
-        }, ms / speed);
+        const timer: Timer = { due: passed() + ms, callback };
         set.add(timer);
+        start(timer);
         return () => {
           set.delete(timer);
-          clearTimeout(timer);
+          clearTimeout(timer.id);
         };
       },
     },
