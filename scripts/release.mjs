@@ -74,8 +74,9 @@ async function release(isDryRun) {
   for (const { path } of versions)
     await must(['npm', 'pack', `./${path}`, '--pack-destination', 'release']);
   console.log(`\nCommit this as “Release ${sdk.next}”, tag it, and publish from CI:\n`);
+  // With `./`, or npm takes it for a repository on GitHub.
   for (const { name, next } of versions)
-    console.log(`  npm publish release/${name}-${next}.tgz --provenance --access public`);
+    console.log(`  npm publish ./release/${name}-${next}.tgz --provenance --access public`);
   if (!('repository' in JSON.parse(read('package.json'))))
     console.log(
       '\nnpm refuses provenance for a package.json without `repository`: add yours to both.',
