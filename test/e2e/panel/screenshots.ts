@@ -163,9 +163,11 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       path: '/try',
       async make(page) {
         await page.getByRole('combobox', { name: 'Placement' }).click();
-        await page.getByRole('option', { name: 'double-coins' }).click();
+        await page.getByRole('option', { name: 'revive' }).click();
+        await page.getByRole('textbox', { name: 'Country' }).fill('DE');
+        await page.getByRole('textbox', { name: 'Segments' }).fill('newcomer');
         await page.getByRole('button', { name: 'What would happen?' }).click();
-        await page.getByText('Coins are counted twice').waitFor();
+        await page.getByText('Every ad that was considered').waitFor();
       },
     },
     {
