@@ -8,12 +8,15 @@ import { root, run, tool } from './lib/run.mjs';
 import { startSilentSound } from './lib/silent-sound.mjs';
 
 const help = `npm run test:browsers [-- firefox|webkit] [-- arguments of vitest]
+npm run test:browsers -- pages
 
 Runs test/browser in Firefox and in WebKit (WebKitGTK, the engine of Safari), or in one
 of them, beside what \`npm test\` runs in Chromium. They have to be there:
   apt-get install --no-install-recommends firefox-esr pulseaudio
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
+
+With \`pages\`: test/e2e/true-rewards, whole pages with the real service, in Firefox only.
 
 Without pulseaudio there is no sound device; what needs one is left out, and that is said.
 
@@ -46,10 +49,13 @@ if (given.includes('--help')) {
   console.log(help);
   process.exit();
 }
-const names = browsers.map(({ name }) => name).filter((name) => given.includes(name));
-const vitestArguments = given.filter((argument) => !names.includes(argument));
+const pages = given.includes('pages');
+const named = pages ? ['firefox'] : given;
+const names = browsers.map(({ name }) => name).filter((name) => named.includes(name));
+const vitestArguments = given.filter((argument) => ![...names, 'pages'].includes(argument));
 await ensureInstall();
 await ensurePlaywright();
+if (pages) await build();
 for (const browser of browsers)
   if (names.length === 0 || names.includes(browser.name)) await test(browser);
 
@@ -66,7 +72,7 @@ async function test({ name, needs, env, path = '', withoutSound }) {
   const leftOut = sound ? {} : (withoutSound ?? {});
   for (const [test, reason] of Object.entries(leftOut))
     console.log(`Left out in ${name}: “${test}”, because ${reason}.`);
-  const config = join(folder, 'vitest.config.ts');
+  const config = join(folder, pages ? 'pages.config.ts' : 'vitest.config.ts');
   const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
   const { code } = await run(command, {
     env: {
@@ -86,6 +92,12 @@ async function test({ name, needs, env, path = '', withoutSound }) {
 function inPath(program) {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return folders.map((path) => join(path, program)).find((path) => existsSync(path));
+}
+
+/** Whole pages take the SDK and the service as they are built. */
+async function build() {
+  const { code } = await run([process.execPath, 'scripts/build.mjs', '--stale'], { show: true });
+  if (code !== 0) throw new Error('The build failed; its message is above.');
 }
 
 /** What drives Firefox is no part of the project's own install: only this needs it. */

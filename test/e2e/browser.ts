@@ -1,4 +1,4 @@
-import { type BrowserContext, chromium, type Page } from 'playwright';
+import { type BrowserContext, chromium, firefox, type Page } from 'playwright';
 import type { Ads, ShowResult } from 'trueward';
 
 const args = [
@@ -10,14 +10,19 @@ const args = [
   '--disable-sync',
 ];
 
-/** A browser of its own with a profile that lasts, as a player has it. */
+/** A browser of its own with a profile that lasts, as a player has it; with `BROWSER_NAME`, Firefox. */
 export function openBrowser(profile = ''): Promise<BrowserContext> {
+  const viewport = { width: 800, height: 600 };
+  if (process.env['BROWSER_NAME'] === 'firefox') {
+    const executablePath = process.env['BROWSER_PATH'] ?? '';
+    return firefox.launchPersistentContext(profile, {
+      channel: 'moz-firefox',
+      executablePath,
+      viewport,
+    });
+  }
   const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-  return chromium.launchPersistentContext(profile, {
-    executablePath,
-    args,
-    viewport: { width: 800, height: 600 },
-  });
+  return chromium.launchPersistentContext(profile, { executablePath, args, viewport });
 }
 
 declare global {

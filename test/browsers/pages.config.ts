@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+/** Whole pages with the real service, in Firefox: what needs nothing that only Chromium has. */
+export default defineConfig({
+  root: join(import.meta.dirname, '..', '..'),
+  resolve: {
+    tsconfigPaths: true,
+    // See use-older-playwright.mjs.
+    alias: { playwright: join(import.meta.dirname, 'node_modules', 'playwright', 'index.mjs') },
+  },
+  test: {
+    // As in the project's own configuration.
+    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
+    include: ['test/e2e/true-rewards.test.ts'],
+  },
+});
