@@ -49,14 +49,15 @@ function plan(stored: StoredRecord[], bounds: Bounds): { size: Size; changes: Ch
   if (exceeds(size, bounds)) {
     const target = { events: bounds.events * headroom, bytes: bounds.bytes * headroom };
     const left = { ...size };
-    for (const json of [...all].sort((a, b) => worthOf(a) - worthOf(b))) {
+    for (const json of all.sort((a, b) => worthOf(a) - worthOf(b))) {
       if (!exceeds(left, target)) break;
       gone.add(json);
       left.events -= 1;
       left.bytes -= json.length;
     }
   }
-  const changes = records.flatMap(({ key, record }) => {
+  // Mostly there is room, and to look at each of ten thousand events would take half a frame.
+  const changes = (gone.size > 0 ? records : []).flatMap(({ key, record }) => {
     const dropped = record.events.filter((json) => gone.has(json));
     const events = record.events.filter((json) => !gone.has(json));
     return dropped.length > 0 ? [{ key, record: { ...record, events }, gone: dropped }] : [];

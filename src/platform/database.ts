@@ -57,7 +57,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const inTime = <T>(work: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const cancel = options.clock.after(timeoutMs, () =>
-        reject(new Error('The database did not answer.')),
+        reject(new Error('The database is silent.')),
       );
       work.finally(cancel).then(resolve, reject);
     });

@@ -1,4 +1,4 @@
-/** Makes an id that no one else makes, of at most 48 digits and hyphens. */
+/** Makes an id that no one else makes, of digits and a hyphen, at most 48 of them. */
 export type NewId = () => string;
 
 let page: string | undefined;
@@ -9,6 +9,6 @@ let made = 0;
  * an event costs. Not by `crypto.randomUUID`, which is missing on pages without HTTPS.
  */
 export const newRandomId: NewId = () => {
-  page ??= crypto.getRandomValues(new Uint32Array(3)).join('-');
+  page ??= crypto.getRandomValues(new Uint32Array(3)).join('');
   return `${page}-${(made += 1)}`;
 };

@@ -176,7 +176,7 @@ it('says nothing of who the player is in child-directed mode', async () => {
   await ads?.preload('revive');
   expect(requests[0]).toMatchObject({
     child_directed: true,
-    user_ref: expect.stringMatching(/^child-[0-9-]+$/),
+    user_ref: expect.stringMatching(/^child-[0-9]+-[0-9]+$/),
   });
   expect(JSON.stringify(requests)).not.toMatch(/player-1|account 7/);
 });
