@@ -3,7 +3,7 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { decision, earned, openTab, watch } from './open-tab.ts';
+import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('hands an earned reward over once, and remembers that over a reload', async () => {
   const { rewards } = openTab();
@@ -39,8 +39,7 @@ test('a decision that is shown again, as one of the game’s own server can be, 
 
 test('a reward that was earned before any handler came is handed over after a reload', async () => {
   const { rewards } = openTab();
-  await watch(rewards, 'dec_1');
-  await rewards.settle([earned('dec_1')]);
+  await earn(rewards, 'dec_1');
   rewards.destroy();
   const handed = new Promise<EarnedReward>((resolve) => openTab().rewards.onReward(resolve));
   expect(await handed).toMatchObject({ decisionId: 'dec_1' });
@@ -51,8 +50,7 @@ test('a reward whose handler is at work while the SDK is destroyed counts as tak
   const saving = deferred();
   const first = vi.fn(() => saving.promise);
   rewards.onReward(first);
-  await watch(rewards, 'dec_1');
-  await rewards.settle([earned('dec_1')]);
+  await earn(rewards, 'dec_1');
   await eventually(() => expect(first).toHaveBeenCalled());
   rewards.destroy();
   saving.resolve();
@@ -63,8 +61,7 @@ test('a reward that waits for a frame while the SDK is destroyed goes to the nex
   const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   rewards.onReward(() => undefined);
-  await watch(rewards, 'dec_1');
-  await rewards.settle([earned('dec_1')]);
+  await earn(rewards, 'dec_1');
   await eventually(() => expect(frames).toHaveLength(1));
   rewards.destroy();
   const second = vi.fn();
@@ -78,8 +75,7 @@ test('destroy leaves no timer behind while a handler is at work', async () => {
   const saving = deferred();
   const handler = vi.fn(() => saving.promise);
   rewards.onReward(handler);
-  await watch(rewards, 'dec_1');
-  await rewards.settle([earned('dec_1')]);
+  await earn(rewards, 'dec_1');
   await eventually(() => expect(handler).toHaveBeenCalled());
   rewards.destroy();
   expect(clock.timers()).toBe(0);
@@ -90,8 +86,7 @@ test('a reward that is due stays so while no handler is there', async () => {
   const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   const off = rewards.onReward(() => undefined);
-  await watch(rewards, 'dec_1');
-  await rewards.settle([earned('dec_1')]);
+  await earn(rewards, 'dec_1');
   await eventually(() => expect(frames).toHaveLength(1));
   off();
   frames.forEach((frame) => frame());

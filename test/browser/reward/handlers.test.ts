@@ -3,7 +3,7 @@ import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { apartFromDatabase, earned, openTab, watch } from './open-tab.ts';
+import { apartFromDatabase, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('calls a handler that threw again after a pause, and then no more', async () => {
   const clock = manualClock();
@@ -13,8 +13,7 @@ test('calls a handler that threw again after a pause, and then no more', async (
     calls += 1;
     if (calls === 1) throw new Error('the save failed');
   });
-  await watch(rewards, 'dec_1');
-  await rewards.settle([earned('dec_1')]);
+  await earn(rewards, 'dec_1');
   await eventually(() => expect(rewards.diagnostics().handlerErrors).toBe(1));
   expect(rewards.diagnostics()).toMatchObject({
     undelivered: 1,

@@ -65,6 +65,12 @@ export const watch = async (rewards: Rewards, id: string) => {
   await rewards.watched(id);
 };
 
+/** Watched to its end, and confirmed by the service. */
+export const earn = async (rewards: Rewards, id: string) => {
+  await watch(rewards, id);
+  await rewards.settle([earned(id)]);
+};
+
 /** Holds a transaction open over all of the ledger until it is told to let go, so that others wait. */
 export async function occupyLedger(): Promise<() => void> {
   const connection = await promisifyRequest(indexedDB.open(name));

@@ -3,12 +3,11 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { decision, earned, occupyLedger, openTab, watch } from './open-tab.ts';
+import { decision, earn, occupyLedger, openTab, watch } from './open-tab.ts';
 
 test('a reward is not given again and again where the database can be read but not written', async () => {
   const { rewards } = openTab();
-  await watch(rewards, 'dec_1');
-  await rewards.settle([earned('dec_1')]);
+  await earn(rewards, 'dec_1');
   vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
     throw new DOMException('full', 'QuotaExceededError');
   });
@@ -32,8 +31,7 @@ test('works without a database, and says so', async () => {
   } as unknown as IDBFactory;
   const { rewards } = openTab(systemClock, denied);
   const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
-  await watch(rewards, 'dec_1');
-  await rewards.settle([earned('dec_1')]);
+  await earn(rewards, 'dec_1');
   expect(await handed).toMatchObject({ decisionId: 'dec_1' });
   expect(rewards.diagnostics().storage).toBe('memory');
 });

@@ -3,7 +3,7 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { decision, earned, openTab, watch } from './open-tab.ts';
+import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('a reward whose tab died before it knew of it is handed over by the tab that hears of it', async () => {
   const { rewards } = openTab();
@@ -45,8 +45,7 @@ test('a hidden tab, which gets no frames, leaves the reward to a visible one', a
   first.stopFrames();
   const got: string[] = [];
   first.rewards.onReward(() => void got.push('first'));
-  await watch(first.rewards, 'dec_1');
-  await first.rewards.settle([earned('dec_1')]);
+  await earn(first.rewards, 'dec_1');
   await eventually(() => expect(first.frames).toHaveLength(1));
   const second = openTab();
   second.rewards.onReward(() => void got.push('second'));
