@@ -29,9 +29,28 @@ export async function lockViewers(
 }
 
 /*
- * Rows are asked for by their ids alone. The first and the last id beside them would tempt the database
- * to read whatever lies between: of the newest rows it has no statistics, and takes them to be few.
+ * What is looked up is asked for one by one (LATERAL, which OFFSET 0 keeps), so that the database has
+ * no choice but the index: a plan is kept, and one for a list of ids, made when the week had just begun,
+ * would read all that the account has of it.
  */
+
+/** A time as unix milliseconds: to write it as a date and read it again costs either side more. */
+const msOf = (column: string, name: string): string =>
+  `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;
+
+const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
+    advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
+    user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
+    simulate, invalid_reason AS "invalidReason", reward_state AS "rewardState",
+    reward_reason AS "rewardReason", receipt, ${msOf('issued_at', 'issuedAtMs')},
+    ${msOf('expires_at', 'expiresAtMs')}, ${msOf('late_at', 'lateAtMs')},
+    ${msOf('served_at', 'servedAtMs')}, ${msOf('settled_at', 'settledAtMs')}
+  FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = asked.asked_id
+  OFFSET 0`;
+const each = (ids: string, one: string): string =>
+  `SELECT one.* FROM unnest(${ids}::text[]) AS asked(asked_id) CROSS JOIN LATERAL (${one}) AS one`;
+const readSome = each('$3', readOne);
+const readAndHold = each('$3', `${readOne} FOR UPDATE`);
 
 /** Reads filled decisions; with `hold` nobody else changes them until the transaction ends. */
 export async function readDecisions(
@@ -41,48 +60,33 @@ export async function readDecisions(
   { hold }: { hold: boolean },
 ): Promise<DecisionState[]> {
   if (ids.length === 0) return [];
-  interface Row extends Omit<
-    DecisionState,
-    'issuedAtMs' | 'expiresAtMs' | 'lateAtMs' | 'servedAtMs' | 'settledAtMs'
-  > {
-    issued_at: Date;
-    expires_at: Date;
-    late_at: Date;
-    served_at: Date | null;
-    settled_at: Date | null;
-  }
-  const rows = await queries.query<Row>(
-    `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
-        advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
-        user_ref AS "userRef", viewer, custom_data AS "customData", reward, required_ms AS "requiredMs",
-        simulate, invalid_reason AS "invalidReason", issued_at, expires_at, late_at, served_at, reward_state AS "rewardState",
-        reward_reason AS "rewardReason", receipt, settled_at
-      FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = ANY($3::text[])
-      ORDER BY id ${hold ? 'FOR UPDATE' : ''}`,
-    [accountId, environment, ids],
-  );
-  return rows.map(({ issued_at, expires_at, late_at, served_at, settled_at, ...row }) => ({
-    ...row,
-    issuedAtMs: issued_at.getTime(),
-    expiresAtMs: expires_at.getTime(),
-    lateAtMs: late_at.getTime(),
-    servedAtMs: served_at?.getTime() ?? null,
-    settledAtMs: settled_at?.getTime() ?? null,
-  }));
+  // In one order everywhere, so that two that hold the same never wait for each other.
+  const params = [accountId, environment, textArray(ids.toSorted())];
+  return queries.execute<DecisionState>(hold ? readAndHold : readSome, params);
 }
 
 interface EvidenceRow {
-  decision_id: string;
+  decisionId: string;
   id: string;
   type: RecordedEvent['type'];
-  occurred_at: Date;
-  received_at: Date;
-  offset_ms: number | null;
+  occurredAtMs: number;
+  receivedAtMs: number;
+  offsetMs: number;
   clamped: boolean;
-  watched_ms: number | null;
-  visible_ratio: number | null;
-  visible_ms: number | null;
+  watchedMs: number | null;
+  ratio: number | null;
+  visibleMs: number | null;
 }
+
+const readEvidenceOfEach = each(
+  '$2',
+  `SELECT decision_id AS "decisionId", id, type, ${msOf('occurred_at', 'occurredAtMs')},
+      ${msOf('received_at', 'receivedAtMs')}, coalesce(offset_ms, 0) AS "offsetMs", clamped,
+      watched_ms AS "watchedMs", visible_ratio AS ratio, visible_ms AS "visibleMs"
+    FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id
+      AND type IN (${judgedTypes.map((type) => `'${type}'`).join(', ')})
+    OFFSET 0`,
+);
 
 /** Reads what impressions and rewards are judged by, by decision. */
 export async function readEvidence(
@@ -92,28 +96,16 @@ export async function readEvidence(
 ): Promise<Map<string, RecordedEvent[]>> {
   const evidence = new Map(decisionIds.map((id): [string, RecordedEvent[]] => [id, []]));
   if (decisionIds.length === 0) return evidence;
-  const rows = await queries.query<EvidenceRow>(
-    `SELECT decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms, visible_ratio, visible_ms
-      FROM ad_events WHERE account_id = $1 AND decision_id = ANY($2::text[])
-        AND type IN (${judgedTypes.map((type) => `'${type}'`).join(', ')})`,
-    [accountId, decisionIds],
-  );
-  for (const row of rows) evidence.get(row.decision_id)?.push(eventOf(row));
+  const params = [accountId, textArray(decisionIds)];
+  const rows = await queries.execute<EvidenceRow>(readEvidenceOfEach, params);
+  for (const row of rows) evidence.get(row.decisionId)?.push(eventOf(row));
   return evidence;
 }
 
-const eventOf = (row: EvidenceRow): RecordedEvent => ({
-  id: row.id,
-  decisionId: row.decision_id,
-  type: row.type,
-  occurredAtMs: row.occurred_at.getTime(),
-  receivedAtMs: row.received_at.getTime(),
-  offsetMs: row.offset_ms ?? 0,
-  clamped: row.clamped,
-  ...(row.watched_ms === null ? {} : { watchedMs: row.watched_ms }),
-  ...(row.visible_ratio === null || row.visible_ms === null
-    ? {}
-    : { visible: { ratio: row.visible_ratio, ms: row.visible_ms } }),
+const eventOf = ({ watchedMs, ratio, visibleMs, ...row }: EvidenceRow): RecordedEvent => ({
+  ...row,
+  ...(watchedMs === null ? {} : { watchedMs }),
+  ...(ratio === null || visibleMs === null ? {} : { visible: { ratio, ms: visibleMs } }),
 });
 
 /** What somebody was rewarded for. */
@@ -121,6 +113,15 @@ export interface ViewerWatch extends Watch {
   viewer: string;
   decisionId: string;
 }
+
+const readWatchesOfEach = each(
+  '$3',
+  `SELECT viewer, id AS "decisionId", ${msOf('watch_from', 'fromMs')}, ${msOf('watch_to', 'toMs')},
+      required_ms AS "requiredMs"
+    FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked.asked_id
+      AND watch_to > $4::timestamptz AND id >= $5
+    OFFSET 0`,
+);
 
 /** What these users were rewarded for since `sinceMs`. */
 export async function readWatches(
@@ -130,30 +131,13 @@ export async function readWatches(
   sinceMs: number,
 ): Promise<ViewerWatch[]> {
   if (viewers.length === 0) return [];
-  const rows = await queries.query<{
-    id: string;
-    viewer: string;
-    watch_from: Date;
-    watch_to: Date;
-    required_ms: number;
-  }>(
-    `SELECT id, viewer, watch_from, watch_to, required_ms FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[]) AND watch_to > $4 AND id >= $5`,
-    [
-      accountId,
-      environment,
-      viewers,
-      iso(sinceMs),
-      firstIdAt('decision', sinceMs - watchEndsWithinMs),
-    ],
-  );
-  return rows.map((row) => ({
-    viewer: row.viewer,
-    decisionId: row.id,
-    fromMs: row.watch_from.getTime(),
-    toMs: row.watch_to.getTime(),
-    requiredMs: row.required_ms,
-  }));
+  return queries.execute<ViewerWatch>(readWatchesOfEach, [
+    accountId,
+    environment,
+    textArray(viewers),
+    iso(sinceMs),
+    firstIdAt('decision', sinceMs - watchEndsWithinMs),
+  ]);
 }
 
 /** A verified impression. */
@@ -164,6 +148,14 @@ export interface ServedAd {
   atMs: number;
 }
 
+const readServedOfEach = each(
+  '$3',
+  `SELECT id AS "decisionId", viewer, placement, ${msOf('served_at', 'atMs')}
+    FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked.asked_id
+      AND served_at > $4::timestamptz AND served_at < $5::timestamptz AND id >= $6
+    OFFSET 0`,
+);
+
 /** The verified impressions of these users from `fromMs` to `toMs`. */
 export async function readServed(
   queries: Queries,
@@ -172,21 +164,21 @@ export async function readServed(
   [fromMs, toMs]: [number, number],
 ): Promise<ServedAd[]> {
   if (viewers.length === 0) return [];
-  const rows = await queries.query<Omit<ServedAd, 'atMs'> & { served_at: Date }>(
-    `SELECT id AS "decisionId", viewer, placement, served_at FROM decisions
-      WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
-        AND served_at > $4 AND served_at < $5 AND id >= $6`,
-    [
-      accountId,
-      environment,
-      viewers,
-      iso(fromMs),
-      iso(toMs),
-      firstIdAt('decision', fromMs - servedWithinMs),
-    ],
-  );
-  return rows.map(({ served_at, ...row }) => ({ ...row, atMs: served_at.getTime() }));
+  return queries.execute<ServedAd>(readServedOfEach, [
+    accountId,
+    environment,
+    textArray(viewers),
+    iso(fromMs),
+    iso(toMs),
+    firstIdAt('decision', fromMs - servedWithinMs),
+  ]);
 }
+
+const countUnseenOfEach = `SELECT asked_id AS id, (
+    SELECT count(*) FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked_viewer
+      AND status = 'filled' AND id > from_id AND id < to_id AND id <> asked_id AND served_at IS NULL) AS count
+  FROM (SELECT unnest($3::text[]) AS asked_id, unnest($4::text[]) AS asked_viewer,
+    unnest($5::text[]) AS from_id, unnest($6::text[]) AS to_id) AS asked`;
 
 /** How many ads each user was given in the time before each decision and has not seen. */
 export async function countUnseen(
@@ -196,19 +188,13 @@ export async function countUnseen(
   withinMs: number,
 ): Promise<Map<string, number>> {
   if (decisions.length === 0) return new Map();
-  const asked = decisions.map(({ id, viewer, issuedAtMs }) => ({
-    asked_id: id,
-    asked_viewer: viewer,
-    from_id: firstIdAt('decision', issuedAtMs - withinMs),
-    to_id: firstIdAt('decision', issuedAtMs + 1),
-  }));
-  const rows = await queries.query<{ id: string; count: number }>(
-    `SELECT asked_id AS id, (
-        SELECT count(*) FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked_viewer
-          AND status = 'filled' AND id > from_id AND id < to_id AND id <> asked_id AND served_at IS NULL) AS count
-      FROM jsonb_to_recordset($3::text::jsonb)
-        AS asked(asked_id text, asked_viewer text, from_id text, to_id text)`,
-    [accountId, environment, JSON.stringify(asked)],
-  );
+  const rows = await queries.execute<{ id: string; count: number }>(countUnseenOfEach, [
+    accountId,
+    environment,
+    textArray(decisions.map(({ id }) => id)),
+    textArray(decisions.map(({ viewer }) => viewer)),
+    textArray(decisions.map(({ issuedAtMs }) => firstIdAt('decision', issuedAtMs - withinMs))),
+    textArray(decisions.map(({ issuedAtMs }) => firstIdAt('decision', issuedAtMs + 1))),
+  ]);
   return new Map(rows.map(({ id, count }) => [id, count]));
 }
