@@ -11,51 +11,54 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
  * index grows at its end.
  */
 export function createIds(clock: Clock, randomBytes: (size: number) => Uint8Array): MakeId {
+  let [atMs, time] = [-1, ''];
   return (kind) => {
-    const bytes = new Uint8Array(16);
-    bytes.set(randomBytes(10), 6);
-    writeTime(bytes, clock.nowMs());
-    bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
-    bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-    return `${idPrefixes[kind]}_${encode(bytes)}`;
+    const nowMs = clock.nowMs();
+    if (nowMs !== atMs) [atMs, time] = [nowMs, timeDigits(nowMs)];
+    const bytes = randomBytes(10);
+    // The version and the variant of the UUID.
+    bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;
+    bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
+    return `${idPrefixes[kind]}_${time}${digitsOf(bytes, 0)}${digitsOf(bytes, 5)}`;
   };
 }
 
 /** What every id of this time or later comes after, and no earlier one. */
 export function firstIdAt(kind: IdKind, ms: number): string {
-  const bytes = new Uint8Array(16);
-  writeTime(bytes, ms);
-  return `${idPrefixes[kind]}_${encode(bytes)}`;
+  return `${idPrefixes[kind]}_${timeDigits(ms)}${'0'.repeat(16)}`;
 }
 
 /** When an id was made, in unix milliseconds; 0 for a text that is none. */
 export function timeOfId(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1);
   let ms = 0;
-  // Ten digits with two leading zero bits are the 48 bits of the time.
   for (const digit of digits.slice(0, 10)) ms = ms * 32 + alphabet.indexOf(digit);
   return digits.length === 26 && ms > 0 ? ms : 0;
 }
 
-/** Not by a DataView: asking an array for its buffer takes it out of the heap. */
-function writeTime(bytes: Uint8Array, ms: number): void {
-  const [high, low] = [Math.floor(ms / 2 ** 32), ms % 2 ** 32];
-  bytes.set([high >>> 8, high, low >>> 24, low >>> 16, low >>> 8, low]);
+/** Two digits at once: 10 bits. */
+const pairs = [...alphabet].flatMap((high) => [...alphabet].map((low) => high + low));
+const pair = (bits: number): string => pairs[bits & 1_023] ?? '';
+
+/** The 48 bits of a time, and two leading zeros, in ten digits. */
+function timeDigits(ms: number): string {
+  const high = Math.floor(ms / 2 ** 30);
+  return pair(high >>> 10) + pair(high) + pair(ms >>> 20) + pair(ms >>> 10) + pair(ms);
 }
 
-/** 128 bits in 26 digits of 5 bits: the first digit has two leading zero bits. */
-function encode(bytes: Uint8Array): string {
-  let text = '';
-  let pending = 0;
-  let bits = 2;
-  for (const byte of bytes) {
-    pending = (pending << 8) | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += alphabet.charAt((pending >> bits) & 31);
-      pending &= (1 << bits) - 1;
-    }
-  }
-  return text;
+/** Five bytes in eight digits. */
+function digitsOf(bytes: Uint8Array, at: number): string {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = [
+    bytes[at],
+    bytes[at + 1],
+    bytes[at + 2],
+    bytes[at + 3],
+    bytes[at + 4],
+  ];
+  return (
+    pair((a << 2) | (b >> 6)) +
+    pair((b << 4) | (c >> 4)) +
+    pair((c << 6) | (d >> 2)) +
+    pair((d << 8) | e)
+  );
 }
