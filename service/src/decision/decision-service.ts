@@ -50,7 +50,8 @@ export function createMakeDecision(parts: Parts): MakeDecision {
   const { clock, lane } = parts;
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
-    const { verdict, viewer } = await judgeRequest(parts, { scope, entry, request, client, nowMs });
+    const judged = judgeRequest(parts, { scope, entry, request, client, nowMs });
+    const { verdict, viewer } = judged instanceof Promise ? await judged : judged;
     const { decision, made } = describeDecision({
       id: parts.makeId('decision'),
       scope,
@@ -76,36 +77,52 @@ interface Asked {
   nowMs: number;
 }
 
-/** Decides and records nothing. */
-export async function judgeRequest(
-  { database, configuration, pseudonym, random }: JudgeParts,
-  { scope, entry, request, client: { device, country }, nowMs }: Asked,
-): Promise<{ verdict: Verdict; viewer: string | undefined }> {
-  const viewer = request.user_ref === undefined ? undefined : pseudonym(scope, request.user_ref);
+interface Judged {
+  verdict: Verdict;
+  viewer: string | undefined;
+}
+
+/** Decides and records nothing; at once where the database need not be asked. */
+export function judgeRequest(parts: JudgeParts, asked: Asked): Judged | Promise<Judged> {
+  const { scope, entry, request, nowMs } = asked;
+  const viewer =
+    request.user_ref === undefined ? undefined : parts.pseudonym(scope, request.user_ref);
   // Only a placement with caps costs a read.
   const windowMs = viewer === undefined ? 0 : capWindowMs(entry.placement);
-  const served =
-    windowMs > 0 ? await readServed(database, scope, entry, viewer, nowMs - windowMs) : [];
-  const verdict =
-    simulateVerdict(request.simulate) ??
-    decide({
-      snapshot: configuration.snapshot(scope),
-      entry,
-      request,
-      context: {
-        childDirected: request.child_directed ?? false,
-        hour: new Date(nowMs).getUTCHours(),
-        ...(request.locale === undefined ? {} : { language: request.locale }),
-        ...(device === undefined ? {} : { device }),
-        ...(country === undefined ? {} : { country }),
-        ...(request.segments === undefined ? {} : { segments: request.segments }),
-      },
-      servedAtMs: served,
-      servedToday: configuration.servedToday(scope),
-      nowMs,
-      random: random(),
-    });
-  return { verdict, viewer };
+  if (windowMs === 0) return { verdict: judge(parts, asked, []), viewer };
+  return readServed(parts.database, scope, entry, viewer, nowMs - windowMs).then((served) => ({
+    verdict: judge(parts, asked, served),
+    viewer,
+  }));
+}
+
+const msPerHour = 3_600_000;
+
+function judge(
+  { configuration, random }: JudgeParts,
+  { scope, entry, request, client: { device, country }, nowMs }: Asked,
+  servedAtMs: readonly number[],
+): Verdict {
+  const simulated = simulateVerdict(request.simulate);
+  if (simulated) return simulated;
+  const context: PolicyContext = {
+    childDirected: request.child_directed ?? false,
+    hour: Math.floor(nowMs / msPerHour) % 24,
+  };
+  if (request.locale !== undefined) context.language = request.locale;
+  if (device !== undefined) context.device = device;
+  if (country !== undefined) context.country = country;
+  if (request.segments !== undefined) context.segments = request.segments;
+  return decide({
+    snapshot: configuration.snapshot(scope),
+    entry,
+    request,
+    context,
+    servedAtMs,
+    servedToday: configuration.servedToday(scope),
+    nowMs,
+    random: random(),
+  });
 }
 
 async function readServed(

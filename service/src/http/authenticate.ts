@@ -28,7 +28,7 @@ interface Parts {
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
 }
 
-/** Hashes of keys that exist are kept, since a key comes with every request; so many at most. */
+/** Hashes of keys that exist are kept by their header, since it comes with every request; so many at most. */
 const mostHashes = 10_000;
 
 /**
@@ -103,29 +103,33 @@ function readKey(
   hashes: Map<string, string>,
   { headers }: Asker,
 ): KeyPrincipal {
-  const match = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '');
-  const text = match?.[1];
+  const { authorization = '' } = headers;
+  const known = hashes.get(authorization);
+  const hash = known ?? hashKey(bearerKey(authorization));
+  const principal = findKey(hash);
+  if (!principal) throw new ProblemError('key_unknown', 'There is no such key.');
+  if (known === undefined && hashes.size < mostHashes) hashes.set(authorization, hash);
+  if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
+    throw new ProblemError('key_revoked', 'The key has been revoked.');
+  }
+  return principal;
+}
+
+function bearerKey(authorization: string): string {
+  const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (text === undefined) {
     throw new ProblemError(
       'authentication_required',
       'Send the header `Authorization: Bearer <key>`.',
     );
   }
-  const known = hashes.get(text);
-  if (known === undefined && parseKeyText(text) === undefined) {
+  if (parseKeyText(text) === undefined) {
     throw new ProblemError(
       'key_malformed',
       'This is not a key: its form or its checksum is wrong.',
     );
   }
-  const hash = known ?? hashKey(text);
-  const principal = findKey(hash);
-  if (!principal) throw new ProblemError('key_unknown', 'There is no such key.');
-  if (known === undefined && hashes.size < mostHashes) hashes.set(text, hash);
-  if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
-    throw new ProblemError('key_revoked', 'The key has been revoked.');
-  }
-  return principal;
+  return text;
 }
 
 async function checkOrigin(

@@ -14,7 +14,9 @@ export async function identify(
   placement: Placement,
   request: DecisionRequest,
 ): Promise<DecisionRequest> {
-  const identified = await withProvenUser(userTokens, principal, request);
+  const { user_token: token } = request;
+  const identified =
+    token === undefined ? request : await withProvenUser(userTokens, principal, request, token);
   const { identity = 'none', format } = placement;
   const proven = principal.kind === 'sk' || request.user_token !== undefined;
   if (
@@ -40,9 +42,9 @@ async function withProvenUser(
   userTokens: UserTokens,
   principal: Principal,
   request: DecisionRequest,
+  token: string,
 ): Promise<DecisionRequest> {
-  if (request.user_token === undefined) return request;
-  const userRef = await userTokens.verify(principal, request.user_token);
+  const userRef = await userTokens.verify(principal, token);
   if (userRef === undefined) {
     throw new ProblemError(
       'token_invalid',
