@@ -14,7 +14,8 @@ import { addPreflight } from './http/cors.ts';
 import type { Country } from './http/country.ts';
 import { addJsonBody } from './http/json-body.ts';
 import { addOpenApi } from './http/openapi.ts';
-import { createHotPath, type HotPath } from './http/hot-path.ts';
+import { FrontServer } from './http/front/front-server.ts';
+import { createHotPath } from './http/hot-path.ts';
 import { answerProblem, ProblemError } from './http/problem.ts';
 import { addDecisionRoutes } from './http/routes/decisions.ts';
 import type { RateLimiter } from './http/limits/rate-limits.ts';
@@ -114,14 +115,16 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   const { configuration, clock, limiter, onUse, onLeak } = parts;
   const log: FastifyBaseLogger = parts.log;
   const { tracing } = parts;
-  let hotPath: HotPath = () => false;
   const app = Fastify({
-    serverFactory: (rest) => {
-      const listener = tracing.listener((request, response) => {
+    serverFactory(rest) {
+      const listener: typeof rest = (request, response) => {
         parts.country.screen(request);
-        if (!hotPath(request, response)) rest(request, response);
-      });
-      return createServer({ keepAliveTimeout: keepAliveMs }, listener);
+        rest(request, response);
+      };
+      const options = { keepAliveTimeout: keepAliveMs };
+      // A trace tells of requests of `node:http`.
+      if (tracing.listener) return createServer(options, tracing.listener(listener));
+      return new FrontServer(options, listener);
     },
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -170,7 +173,8 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addMediaRoutes(app, parts);
   const hotRoutes = [addDecisionRoutes(app, parts), addEventRoutes(app, parts)];
   const clientAddress = createClientAddress(parts.trustedProxies);
-  hotPath = createHotPath(hotRoutes, { ...parts, admitKey, bodyLimit, clientAddress });
+  if (app.server instanceof FrontServer)
+    app.server.plain = createHotPath(hotRoutes, { ...parts, admitKey, bodyLimit, clientAddress });
   addRewardRoutes(app, parts);
   addOperatorRoutes(app, parts);
   await addPanel(app, sessions, { ...parts, cookie });

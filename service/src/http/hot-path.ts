@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { KeyKind } from '../key/key-text.ts';
 import type { KeyPrincipal } from '../key/principal.ts';
-import type { Tracing } from '../trace/tracing.ts';
 import type { AdmitKey } from './authenticate.ts';
+import type { ClientAddress } from './client-address.ts';
+import type { Country } from './country.ts';
 import type { AnswerHeaders, Asker } from './exchange.ts';
+import type { PlainAnswer, PlainHandler, PlainRequest } from './front/plain-exchange.ts';
+import type { Head } from './front/read-head.ts';
 import { parseJson } from './json-body.ts';
 import { answerProblem, invalidRequest } from './problem.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
@@ -28,38 +31,37 @@ interface Exchange {
 interface Parts {
   admitKey: AdmitKey;
   metrics: ServiceMetrics;
-  tracing: Pick<Tracing, 'named'>;
+  country: Pick<Country, 'screen'>;
   bodyLimit: number;
-  clientAddress(request: IncomingMessage): string;
+  clientAddress: ClientAddress;
   draining: AbortSignal;
   log: Logger;
 }
 
-/** Takes a request on, or hands back false: then it is for the rest of the application. */
-export type HotPath = (request: IncomingMessage, response: ServerResponse) => boolean;
-
 /**
- * Answers the usual form of a request straight on `node:http`, by the same checks and with the same
- * answer as the route of Fastify, whose hooks cost as much as a decision. Anything unusual (a body of
- * unknown length, or too long, or not JSON; a query string) is left to that route.
+ * Answers the usual form of a request as it comes from its connection, by the same checks and with the
+ * same answer as the route of Fastify, whose hooks cost as much as a decision. Anything unusual (a body
+ * that is too long, or not JSON; a query string) is left to that route.
  */
-export function createHotPath(routes: readonly HotRoute<never>[], parts: Parts): HotPath {
+export function createHotPath(routes: readonly HotRoute<never>[], parts: Parts): PlainHandler {
   const byPath = new Map(routes.map((route) => [route.path, route as HotRoute<unknown>]));
-  return (request, response) => {
-    const route = request.method === 'POST' ? byPath.get(request.url ?? '') : undefined;
-    if (!route || !isUsual(request, parts.bodyLimit)) return false;
-    void new HotExchange(route, parts, request, response).run();
-    return true;
+  return {
+    takes: ({ method, path, headers }) =>
+      method === 'POST' && byPath.has(path) && isUsual(headers, parts.bodyLimit),
+    answer(request) {
+      const route = byPath.get(request.head.path);
+      if (!route) throw new Error(`Nothing here answers ${request.head.path}.`);
+      return new HotExchange(route, parts, request).run();
+    },
   };
 }
 
-function isUsual({ headers }: IncomingMessage, bodyLimit: number): boolean {
+function isUsual(headers: Head['headers'], bodyLimit: number): boolean {
   const length = Number(headers['content-length']);
   const type = headers['content-type'];
   return (
     length > 0 &&
     length <= bodyLimit &&
-    headers.expect === undefined &&
     (type === 'application/json' || type === 'text/plain' || type === 'text/plain;charset=UTF-8')
   );
 }
@@ -71,32 +73,28 @@ function isUsual({ headers }: IncomingMessage, bodyLimit: number): boolean {
  */
 class HotExchange implements Asker, AnswerHeaders {
   readonly id = randomUUID();
-  readonly headers: IncomingMessage['headers'];
+  readonly headers: IncomingHttpHeaders;
   readonly log: Logger;
   readonly #startedMs = performance.now();
   readonly #sent: Record<string, string | number> = { 'request-id': this.id };
   readonly #route: HotRoute<unknown>;
   readonly #parts: Parts;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly #request: PlainRequest;
 
-  constructor(
-    route: HotRoute<unknown>,
-    parts: Parts,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) {
-    this.headers = request.headers;
+  constructor(route: HotRoute<unknown>, parts: Parts, request: PlainRequest) {
+    this.headers = request.head.headers;
     this.log = parts.log;
     this.#route = route;
     this.#parts = parts;
     this.#request = request;
-    this.#response = response;
-    parts.tracing.named(request, this.id, route.path);
+    parts.country.screen(this.#sender);
   }
 
+  get #sender() {
+    return { headers: this.headers, socket: this.#request.socket };
+  }
   get ip(): string {
-    return this.#parts.clientAddress(this.#request);
+    return this.#parts.clientAddress(this.#sender);
   }
   getHeader(name: string): unknown {
     return this.#sent[name];
@@ -106,26 +104,25 @@ class HotExchange implements Asker, AnswerHeaders {
   }
 
   /** Never rejects. */
-  async run(): Promise<void> {
+  async run(): Promise<PlainAnswer> {
     try {
       const answer = await this.#answer();
       this.#sent['content-type'] = 'application/json; charset=utf-8';
-      this.#send(200, answer);
+      return this.#end(200, answer);
     } catch (error) {
-      // Otherwise the client has gone before it had sent everything.
-      if (!this.#request.errored) this.#refuse(error);
+      return this.#refuse(error);
     }
   }
 
   async #answer(): Promise<string> {
     const { keys, validate, answer } = this.#route;
     const principal = await this.#parts.admitKey(this, this, keys);
-    const body = parseJson(await readBody(this.#request));
+    const body = parseJson(this.#request.body);
     if (!validate(body)) throw invalidRequest(validate.errors ?? [], 'body');
     return answer({ principal, body, asker: this, headers: this });
   }
 
-  #refuse(error: unknown): void {
+  #refuse(error: unknown): PlainAnswer {
     const { document, headers, unexpected } = answerProblem(error, this.id);
     if (unexpected)
       this.log.error(
@@ -133,15 +130,11 @@ class HotExchange implements Asker, AnswerHeaders {
         'a request failed',
       );
     Object.assign(this.#sent, headers);
-    this.#send(document.status, JSON.stringify(document));
+    return this.#end(document.status, JSON.stringify(document));
   }
 
-  #send(status: number, text: string): void {
+  #end(status: number, body: string): PlainAnswer {
     const { draining, metrics, log } = this.#parts;
-    if (draining.aborted) this.#sent['connection'] = 'close';
-    this.#sent['content-length'] = Buffer.byteLength(text);
-    this.#response.writeHead(status, this.#sent).end(text);
-
     const ms = performance.now() - this.#startedMs;
     const route = this.#route.path;
     metrics.observeRequest({ method: 'POST', route, status: String(status) }, ms / 1_000);
@@ -149,17 +142,6 @@ class HotExchange implements Asker, AnswerHeaders {
       const told = { requestId: this.id, method: 'POST', route, status, ms: Math.round(ms) };
       log.debug(told, 'answered');
     }
+    return { status, headers: this.#sent, body, isLast: draining.aborted };
   }
-}
-
-function readBody(request: IncomingMessage): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.once('end', () => {
-      const [first] = chunks;
-      resolve((chunks.length === 1 && first ? first : Buffer.concat(chunks)).toString());
-    });
-    request.once('error', reject);
-  });
 }

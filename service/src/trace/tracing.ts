@@ -19,8 +19,8 @@ export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane
 
 /** Tells what the service does, as spans. */
 export interface Tracing {
-  /** Makes each request a span, which goes on with the trace of the client when it has one. */
-  listener(listener: Listener): Listener;
+  /** Makes each request a span, which goes on with the trace of the client when it has one; absent: none. */
+  listener?(listener: Listener): Listener;
   /** Says under which id a request is answered, and by which route; undefined: by none. */
   named(request: IncomingMessage, id: string, route: string | undefined): void;
   /** A span for each transaction, with a link to each request that it is for. */
@@ -42,7 +42,6 @@ const noSpan: Span = { headers: {}, tell: () => undefined, fail: () => undefined
 
 /** Tells nothing, and costs nothing: what is handed in comes back as it is. */
 export const noTracing: Tracing = {
-  listener: (listener) => listener,
   named: () => undefined,
   lane: () => createLane,
   run: (_work, run) => run(noSpan),

@@ -1,0 +1,38 @@
+import { STATUS_CODES } from 'node:http';
+import type { PlainAnswer } from './plain-exchange.ts';
+
+/** How an answer is told, beside what it says. */
+interface Manner {
+  isLast: boolean;
+  /** How long the connection is kept for another request. */
+  idleMs: number;
+  nowMs: number;
+}
+
+/** An answer as it goes over the wire. */
+export function writeAnswer(answer: PlainAnswer, { isLast, idleMs, nowMs }: Manner): WireText {
+  const { status, headers, body } = answer;
+  const length = Buffer.byteLength(body);
+  let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+  head += `content-length: ${length}\r\nDate: ${dateAt(nowMs)}\r\n`;
+  head += isLast
+    ? 'Connection: close'
+    : `Connection: keep-alive\r\nKeep-Alive: timeout=${idleMs / 1_000}`;
+  return { text: `${head}\r\n\r\n${body}`, encoding: length === body.length ? 'latin1' : 'utf8' };
+}
+
+/** Most answers are ASCII, which takes less to write as Latin-1. */
+interface WireText {
+  text: string;
+  encoding: 'latin1' | 'utf8';
+}
+
+let written = { second: 0, text: '' };
+
+/** A header tells whole seconds: it is written once in each. */
+function dateAt(nowMs: number): string {
+  const second = Math.floor(nowMs / 1_000);
+  if (second !== written.second) written = { second, text: new Date(nowMs).toUTCString() };
+  return written.text;
+}

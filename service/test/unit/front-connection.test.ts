@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { Agent, request, type RequestListener } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, expect, test } from 'vitest';
+import { FrontServer } from '../../src/http/front/front-server.ts';
+import type { PlainAnswer } from '../../src/http/front/plain-exchange.ts';
+
+const servers: FrontServer[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+/** Plain requests are answered when `answer` is called, the others by the listener. */
+async function start(listener: RequestListener = () => undefined, keepAliveTimeout = 72_000) {
+  const server = new FrontServer({ keepAliveTimeout }, listener);
+  servers.push(server);
+  const asked: string[] = [];
+  const waiting: ((answer: PlainAnswer) => void)[] = [];
+  server.plain = {
+    takes: ({ path }) => path === '/plain',
+    answer({ body }) {
+      asked.push(body);
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    server,
+    port,
+    asked,
+    answer: (body: string, isLast = false) =>
+      waiting.shift()?.({ status: 200, headers: {}, body, isLast }),
+  };
+}
+
+const post = (body: string): string =>
+  `POST /plain HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+function open(port: number) {
+  const socket: Socket = connect({ port, host: '127.0.0.1' });
+  let answered = '';
+  socket.on('data', (chunk: Buffer) => (answered += chunk.toString()));
+  return { socket, answered: () => answered, closed: once(socket, 'close') };
+}
+
+test('requests that come at once are answered one after the other', async () => {
+  const { port, asked, answer } = await start();
+  const { socket, answered } = open(port);
+  socket.write(post('one') + post('two') + post('three').slice(0, -2));
+  await expect.poll(() => asked).toEqual(['one']);
+  answer('1');
+  await expect.poll(() => asked).toEqual(['one', 'two']);
+  answer('2');
+  await expect.poll(() => answered().match(/\r\n\r\n\d/g)?.length).toBe(2);
+  socket.write('ee');
+  await expect.poll(() => asked).toEqual(['one', 'two', 'three']);
+});
+
+test('megabytes pass in both directions, and the connection goes on', async () => {
+  const { port, asked, answer } = await start((incoming, response) => {
+    incoming.pipe(response);
+  });
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const sent = Buffer.alloc(8_000_000, 'abcdefghijklmnop');
+  const send = (method: string, path: string, body?: Buffer) =>
+    new Promise<{ status: number; body: Buffer; reused: boolean }>((resolve, reject) => {
+      const headers = body ? { 'content-length': body.length } : {};
+      const sending = request({ port, method, path, agent, headers }, (response) => {
+        void buffer(response).then((text) => {
+          resolve({ status: response.statusCode ?? 0, body: text, reused: sending.reusedSocket });
+        }, reject);
+      });
+      sending.once('error', reject);
+      sending.end(body);
+    });
+  const echoed = await send('POST', '/echo', sent);
+  expect(echoed.body.equals(sent)).toBe(true);
+  const plain = send('POST', '/plain', Buffer.from('after'));
+  await expect.poll(() => asked).toEqual(['after']);
+  answer('ok');
+  expect(await plain).toMatchObject({ status: 200, reused: true });
+  const again = await send('POST', '/echo', sent);
+  expect(again.body.equals(sent)).toBe(true);
+  expect(again.reused).toBe(true);
+  agent.destroy();
+});
+
+test('a server that stops closes idle connections, and a busy one after its answer', async () => {
+  const { server, port, asked, answer } = await start((_, response) => response.end('node'));
+  const [fresh, used, busy] = [open(port), open(port), open(port)];
+  used.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await expect.poll(used.answered).toContain('node');
+  busy.socket.write(post('one'));
+  await expect.poll(() => asked).toEqual(['one']);
+  const stopped = new Promise((resolve) => server.close(resolve));
+  await fresh.closed;
+  await used.closed;
+  expect(busy.socket.closed).toBe(false);
+  answer('the last', true);
+  await Promise.all([stopped, busy.closed]);
+  expect(busy.answered()).toMatch(/\r\nConnection: close\r\n\r\nthe last$/);
+});
+
+test('a client that is silent is given up, but not while it waits for its answer', async () => {
+  const { port, asked, answer } = await start(undefined, 200);
+  const [silent, half, waiting] = [open(port), open(port), open(port)];
+  half.socket.write(post('half').slice(0, -1));
+  waiting.socket.write(post('whole'));
+  await silent.closed;
+  await half.closed;
+  expect(asked).toEqual(['whole']);
+  expect(waiting.socket.closed).toBe(false);
+  answer('late');
+  await expect.poll(waiting.answered).toContain('late');
+  await waiting.closed;
+});
+
+test('a client that has sent all it will is answered, and the connection closed', async () => {
+  const { port, asked, answer } = await start();
+  const { socket, answered, closed } = open(port);
+  socket.end(post('one'));
+  await expect.poll(() => asked).toEqual(['one']);
+  answer('only');
+  await once(socket, 'end');
+  expect(answered()).toContain('only');
+  await closed;
+});
+
+test('a client that goes away before its answer harms nobody', async () => {
+  const { server, port, asked, answer } = await start();
+  const gone = open(port);
+  gone.socket.write(post('one'));
+  await expect.poll(() => asked).toEqual(['one']);
+  gone.socket.resetAndDestroy();
+  await expect
+    .poll(() => new Promise((resolve) => server.getConnections((_, count) => resolve(count))))
+    .toBe(0);
+  answer('nobody reads this');
+  const next = open(port);
+  next.socket.write(post('two'));
+  await expect.poll(() => asked).toEqual(['one', 'two']);
+  answer('two');
+  await expect.poll(next.answered).toContain('two');
+});
+
+test('a client that asks on and does not read its answers is left to node:http, which waits', async () => {
+  let byNode = 0;
+  const { port, asked, answer } = await start((_, response) => {
+    byNode += 1;
+    response.end();
+  });
+  const { socket } = open(port);
+  socket.pause();
+  socket.write(post('one'));
+  await expect.poll(() => asked).toEqual(['one']);
+  // More than the two ends of a connection hold.
+  answer('x'.repeat(64_000_000));
+  socket.write(post('two'));
+  await expect.poll(() => byNode).toBe(1);
+  expect(asked).toEqual(['one']);
+  socket.destroy();
+});
