@@ -5,7 +5,7 @@ import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { DecisionState } from './decision-state.ts';
-import { judgedTypes, type RecordedEvent } from './recorded-event.ts';
+import type { RecordedEvent } from './recorded-event.ts';
 
 /** A watch ends before it is too late to tell of it, which is seven days at most. */
 const watchEndsWithinMs = 8 * 86_400_000;
@@ -84,11 +84,10 @@ const readEvidenceOfEach = each(
       ${msOf('received_at', 'receivedAtMs')}, coalesce(offset_ms, 0) AS "offsetMs", clamped,
       watched_ms AS "watchedMs", visible_ratio AS ratio, visible_ms AS "visibleMs"
     FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id
-      AND type IN (${judgedTypes.map((type) => `'${type}'`).join(', ')})
     OFFSET 0`,
 );
 
-/** Reads what impressions and rewards are judged by, by decision. */
+/** Reads what was reported of decisions, by which impressions and rewards are judged. */
 export async function readEvidence(
   queries: Queries,
   accountId: string,

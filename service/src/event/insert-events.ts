@@ -39,35 +39,67 @@ const columns: readonly Column[] = [
 ];
 const names = columns.map(({ name }) => name).join(', ');
 
+const insert = `INSERT INTO ad_events (account_id, ${names}) SELECT $1, ${unnest(columns, 2)}`;
+
 /**
  * Mostly all are new, and nothing comes back. Otherwise the keys do, as one text: a thousand rows cost
  * the driver more than the table.
  */
-const insert = `WITH made AS (
-    INSERT INTO ad_events (account_id, ${names}) SELECT $1, ${unnest(columns, 2)}
+const insertIfNew = `WITH made AS (${insert}
       ON CONFLICT (account_id, decision_id, id) DO NOTHING RETURNING decision_id, id)
   SELECT string_agg(decision_id || '/' || id, ' ') AS keys FROM made
     HAVING count(*) < cardinality($2::text[])`;
 
 const order = (a: string, b: string): number => (a < b ? -1 : 1);
 
-/** Stores events, and hands back what tells which were new; it is asked once for each, in their order. */
+/** Whether an insert failed because the row is there: another transaction was faster. */
+export const isTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23505';
+
+/**
+ * Stores events, and hands back what tells which were new; it is asked once for each, in their order.
+ *
+ * Of some decisions it is known what is `stored`. Their events need no look at each row, which costs
+ * more than to store it; when another transaction has stored one meanwhile, this fails with what
+ * {@link isTaken} tells.
+ */
 export async function insertEvents(
   queries: Queries,
   accountId: string,
   events: readonly RecordedEvent[],
+  stored: ReadonlyMap<string, readonly RecordedEvent[]> = new Map(),
 ): Promise<(event: RecordedEvent) => boolean> {
-  if (events.length === 0) return () => false;
   // In one order everywhere, so that two that tell of the same never wait for each other.
   const rows = events.toSorted((a, b) =>
     a.decisionId === b.decisionId ? order(a.id, b.id) : order(a.decisionId, b.decisionId),
   );
-  const [made] = await queries.execute<{ keys: string | null }>(insert, [
+  const paramsOf = (some: readonly RecordedEvent[]): [string, ...Buffer[]] => [
     accountId,
-    ...columns.map(({ encode }) => encode(rows)),
-  ]);
-  if (!made) return () => true;
+    ...columns.map(({ encode }) => encode(some)),
+  ];
+  const fresh = freshOf(rows, stored);
+  if (fresh.length > 0) await queries.execute(insert, paramsOf(fresh));
+  const others = rows.filter(({ decisionId }) => !stored.has(decisionId));
+  const [made] =
+    others.length === 0
+      ? []
+      : await queries.execute<{ keys: string | null }>(insertIfNew, paramsOf(others));
+  if (!made && fresh.length + others.length === rows.length) return () => true;
   // Of the same id twice in one request, the first is the new one.
-  const left = new Set(made.keys?.split(' '));
+  const left = new Set(fresh.map(keyOf));
+  for (const key of made ? (made.keys?.split(' ') ?? []) : others.map(keyOf)) left.add(key);
   return (event) => left.delete(keyOf(event));
+}
+
+/** Those, of sorted rows, of whose decisions everything is known, and that are not among it. */
+function freshOf(
+  rows: readonly RecordedEvent[],
+  stored: ReadonlyMap<string, readonly RecordedEvent[]>,
+): RecordedEvent[] {
+  const keys = new Set([...stored.values()].flat().map(keyOf));
+  return rows.filter((row, index) => {
+    const last = rows[index - 1];
+    const repeated = last?.id === row.id && last.decisionId === row.decisionId;
+    return stored.has(row.decisionId) && !repeated && !keys.has(keyOf(row));
+  });
 }

@@ -13,10 +13,10 @@ import { describeReward } from '../reward/describe-reward.ts';
 import type { DecisionState } from './decision-state.ts';
 import { countEvents, countInvalid } from './count-events.ts';
 import { lockViewers, readDecisions, readEvidence } from './event-store.ts';
-import { insertEvents } from './insert-events.ts';
+import { insertEvents, isTaken } from './insert-events.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { moveDecisions, type Move } from './move-decisions.ts';
-import { isEvidence, judgedTypes, keyOf, type RecordedEvent } from './recorded-event.ts';
+import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
 import { addReceipts, announceMoves, countMoves } from './tell-moves.ts';
 import { readHistory } from './viewer-history.ts';
 
@@ -78,9 +78,12 @@ async function record(
   parts: Parts,
   merged: Intake,
 ): Promise<{ next(intake: Intake): EventBatchResult }> {
-  const { answer, changed, toDeliver } = await parts.database.transaction((queries) =>
-    recordIn(queries, parts, merged),
-  );
+  const attempt = (careful: boolean): Promise<Recorded> =>
+    parts.database.transaction((queries) => recordIn(queries, parts, merged, { careful }));
+  const { answer, changed, toDeliver } = await attempt(false).catch((error: unknown) => {
+    if (!isTaken(error)) throw error;
+    return attempt(true);
+  });
   if (changed.length > 0) parts.onChange(changed);
   if (toDeliver) parts.onDeliveries();
   const rewards = new Map(answer.decisions.map((reward) => [reward.id, reward]));
@@ -94,11 +97,19 @@ async function record(
   };
 }
 
+interface Recorded {
+  answer: EventBatchResult;
+  /** Decisions that moved on. */
+  changed: string[];
+  toDeliver: boolean;
+}
+
 async function recordIn(
   queries: Queries,
   parts: Parts,
   intake: Intake,
-): Promise<{ answer: EventBatchResult; changed: string[]; toDeliver: boolean }> {
+  { careful }: { careful: boolean },
+): Promise<Recorded> {
   const { scope, events, userRefs } = intake;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
@@ -109,11 +120,11 @@ async function recordIn(
   const judged = touchedOf(held, acceptable, refused);
   // Before the new ones are stored: reading these back would cost more than to store them.
   const known = await readEvidence(queries, scope.accountId, idsOf(judged));
-  const isNew = await insertEvents(queries, scope.accountId, acceptable);
+  const stored = careful ? undefined : known;
+  const isNew = await insertEvents(queries, scope.accountId, acceptable, stored);
   const results = resultsOf(events, codes, isNew);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
-  for (const event of accepted)
-    if (judgedTypes.includes(event.type)) known.get(event.decisionId)?.push(event);
+  for (const event of accepted) known.get(event.decisionId)?.push(event);
 
   const { moves, toDeliver } = await settle(queries, parts, intake, {
     decisions: touchedOf(judged, accepted, refused),

@@ -24,17 +24,6 @@ export interface RecordedEvent {
 export const isEvidence = ({ type }: Pick<RecordedEvent, 'type'>): boolean =>
   type === 'start' || type === 'impression' || type === 'viewable' || type === 'complete';
 
-/** What impressions, rewards and traffic are judged by. */
-export const judgedTypes: readonly RecordedEvent['type'][] = [
-  'start',
-  'impression',
-  'viewable',
-  'first_quartile',
-  'midpoint',
-  'third_quartile',
-  'complete',
-];
-
 /** What an event is known by: ids of events are the device's, and no two devices have asked each other. */
 export const keyOf = ({ decisionId, id }: Pick<RecordedEvent, 'decisionId' | 'id'>): string =>
   `${decisionId}/${id}`;

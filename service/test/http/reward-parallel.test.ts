@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { insertEvents } from '../../src/event/insert-events.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
 import { type PrivatePostgres, startPrivatePostgres } from '../private-postgres.ts';
 import { startGame, type Game } from './reward-game.ts';
 
@@ -53,4 +55,44 @@ describe.each<[string, string | undefined | null]>([
     expect(accepted.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
     expect([await game.count('midpoints'), await game.count('closes')]).toEqual([3, 3]);
   });
+
+  test('an event that another process stores at the same moment counts once, and its reward is given', async ({
+    skip,
+  }) => {
+    if (!databaseUrl) return skip('The embedded database has one connection.');
+    const other = openPostgres(databaseUrl, (error) => console.error(error));
+    const decision = await game.decide('overtaken');
+    await game.report(game.event(decision, 'start'));
+    game.pass(5_000);
+    const close = game.event(decision, 'close');
+    const before = [await game.count('rewards_earned'), await game.count('closes')];
+    const [found] = await other.query<{ account_id: string }>(
+      'SELECT account_id FROM decisions WHERE id = $1',
+      [decision.id],
+    );
+
+    const answering = await other.transaction(async (queries) => {
+      const atMs = game.clock.nowMs();
+      const times = { occurredAtMs: atMs, receivedAtMs: atMs, offsetMs: 0, clamped: false };
+      const stored = { id: close.id, decisionId: decision.id, type: 'close', ...times } as const;
+      await insertEvents(queries, found?.account_id ?? '', [stored]);
+      const answer = game.report(game.seen(decision), game.complete(decision), close);
+      await untilSomebodyWaits(() => other.query('SELECT 1 FROM pg_locks WHERE NOT granted'));
+      return { answer };
+    });
+
+    const { results, decisions } = await answering.answer;
+    expect(results.map(({ status }) => status)).toEqual(['accepted', 'accepted', 'duplicate']);
+    expect(decisions[0]?.state).toBe('earned');
+    const [rewards = 0, closes] = before;
+    expect([await game.count('rewards_earned'), await game.count('closes')]).toEqual([
+      rewards + 1,
+      closes,
+    ]);
+    await other.close();
+  });
 });
+
+async function untilSomebodyWaits(readWaiting: () => Promise<unknown[]>): Promise<void> {
+  while ((await readWaiting()).length === 0);
+}
