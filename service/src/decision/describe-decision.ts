@@ -20,6 +20,17 @@ interface Described {
 /** How long an ad may wait before it is shown. */
 const lifetimeMs = 600_000;
 
+/** Several decisions are made in a millisecond, and a time takes as long to write as its JSON. */
+function textOfTime(): (ms: number) => string {
+  let [atMs, text] = [NaN, ''];
+  return (ms) => {
+    if (ms !== atMs) [atMs, text] = [ms, new Date(ms).toISOString()];
+    return text;
+  };
+}
+const issuedText = textOfTime();
+const expiresText = textOfTime();
+
 /**
  * Turns a verdict into the answer and the row. Members are set one by one: to spread objects into
  * each other costs more here than all the rest.
@@ -34,8 +45,8 @@ export function describeDecision(facts: Described): { decision: Decision; made: 
     status: verdict.status,
     placement: placement.name,
     format: placement.format,
-    issued_at: record.issued_at.toISOString(),
-    expires_at: record.expires_at.toISOString(),
+    issued_at: issuedText(nowMs),
+    expires_at: expiresText(expiresAtMs),
   };
   if (scope.environment === 'sandbox') decision.explain = verdict.explain;
   if (verdict.status === 'filled') {

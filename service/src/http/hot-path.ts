@@ -105,21 +105,17 @@ class HotExchange implements Asker, AnswerHeaders {
 
   /** Never rejects. */
   async run(): Promise<PlainAnswer> {
+    const { keys, validate, answer } = this.#route;
     try {
-      const answer = await this.#answer();
+      const principal = await this.#parts.admitKey(this, this, keys);
+      const body = parseJson(this.#request.body);
+      if (!validate(body)) throw invalidRequest(validate.errors ?? [], 'body');
+      const text = await answer({ principal, body, asker: this, headers: this });
       this.#sent['content-type'] = 'application/json; charset=utf-8';
-      return this.#end(200, answer);
+      return this.#end(200, text);
     } catch (error) {
       return this.#refuse(error);
     }
-  }
-
-  async #answer(): Promise<string> {
-    const { keys, validate, answer } = this.#route;
-    const principal = await this.#parts.admitKey(this, this, keys);
-    const body = parseJson(this.#request.body);
-    if (!validate(body)) throw invalidRequest(validate.errors ?? [], 'body');
-    return answer({ principal, body, asker: this, headers: this });
   }
 
   #refuse(error: unknown): PlainAnswer {

@@ -17,10 +17,10 @@ const longestHead = 16 * 1_024;
 const requestLine = /^([A-Z]{3,7}) (\/[!-~]*) HTTP\/1\.1$/;
 /** A token by RFC 9110, section 5.6.2. */
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
-/** RFC 9110, section 5.5: neither a control character nor a blank at its end. */
-const headerValue = /^[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?$/;
+/** Lines without control characters (RFC 9110, section 5.5), in a form that is tried in one way only. */
+const legible = /^[\t -~\x80-\xff]*(?:\r\n[\t -~\x80-\xff]*)*$/;
 /** They change where a message ends, or what is due before its answer. */
-const meddling = ['transfer-encoding', 'expect', 'upgrade', 'trailer'];
+const meddling = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer']);
 
 /**
  * Reads the head of a message that came in one piece and is plain: HTTP/1.1 with a host, no header
@@ -32,7 +32,8 @@ export function readHead(chunk: Buffer): Head | undefined {
   const text = chunk.toString('latin1', 0, longestHead);
   const headEnd = text.indexOf('\r\n\r\n');
   let lineEnd = text.indexOf('\r\n');
-  const asked = headEnd < 0 ? null : requestLine.exec(text.slice(0, lineEnd));
+  if (headEnd < 0 || !legible.test(text.slice(0, headEnd))) return undefined;
+  const asked = lineOf(text.slice(0, lineEnd));
   if (!asked) return undefined;
   const headers: Record<string, string> = {};
   while (lineEnd < headEnd) {
@@ -41,29 +42,44 @@ export function readHead(chunk: Buffer): Head | undefined {
     const colon = text.indexOf(':', lineStart);
     if (colon < 0 || colon > lineEnd) return undefined;
     const name = nameOf(text.slice(lineStart, colon));
-    const value = text.slice(text.charAt(colon + 1) === ' ' ? colon + 2 : colon + 1, lineEnd);
-    if (name === undefined || name in headers || !headerValue.test(value)) return undefined;
-    headers[name] = value;
+    const valueStart = text.charCodeAt(colon + 1) === blank ? colon + 2 : colon + 1;
+    if (name === undefined || name in headers || valueStart >= lineEnd) return undefined;
+    if (text.charCodeAt(valueStart) <= blank || text.charCodeAt(lineEnd - 1) <= blank)
+      return undefined;
+    headers[name] = text.slice(valueStart, lineEnd);
   }
   const { host, connection = 'keep-alive', 'content-length': length = '0' } = headers;
   if (host === undefined || !/^(keep-alive|close)$/i.test(connection)) return undefined;
   if (!/^\d{1,10}$/.test(length)) return undefined;
-  if (meddling.some((name) => name in headers)) return undefined;
   const bodyStart = headEnd + 4;
-  const [, method = '', path = ''] = asked;
+  const { method, path } = asked;
   return { method, path, headers, bodyStart, end: bodyStart + Number(length) };
 }
 
-/** Few names come with nearly every request: to check and write them small once is enough. */
-const names = new Map<string, string>();
-const mostNames = 200;
+const blank = 32;
 
-/** Undefined for what is no name, or one that every object has. */
+/** What comes with nearly every request is checked once; so many texts at most. */
+const mostKnown = 200;
+const names = new Map<string, string>();
+const lines = new Map<string, Pick<Head, 'method' | 'path'>>();
+
+/** Undefined for what is no name, one that is for `node:http`, or one that every object has. */
 function nameOf(sent: string): string | undefined {
   const known = names.get(sent);
   if (known !== undefined) return known;
   const name = sent.toLowerCase();
-  if (!token.test(name) || name in Object.prototype) return undefined;
-  if (names.size < mostNames) names.set(sent, name);
+  if (!token.test(name) || meddling.has(name) || name in Object.prototype) return undefined;
+  if (names.size < mostKnown) names.set(sent, name);
   return name;
+}
+
+function lineOf(sent: string): Pick<Head, 'method' | 'path'> | undefined {
+  const known = lines.get(sent);
+  if (known !== undefined) return known;
+  const asked = requestLine.exec(sent);
+  if (!asked) return undefined;
+  const [, method = '', path = ''] = asked;
+  const line = { method, path };
+  if (lines.size < mostKnown) lines.set(sent, line);
+  return line;
 }

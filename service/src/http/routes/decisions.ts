@@ -92,7 +92,7 @@ async function answerDecision(
   if (body.simulate === 'slow') await hold(stopping);
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The request asked for this error.');
-  return makeDecision(principal, entry, identified, clientOf(country, principal, asker));
+  return await makeDecision(principal, entry, identified, clientOf(country, principal, asker));
 }
 
 function clientOf(
