@@ -1,7 +1,8 @@
 /** The thread in which the embedded database runs: its calls are synchronous and would block HTTP. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { parse, PGlite } from '@electric-sql/pglite';
+import { PGlite } from '@electric-sql/pglite';
 import { DurableFileSystem } from './durable-file-system.ts';
+import { runMessages } from './run-messages.ts';
 import { readyId, type WorkerAnswer, type WorkerOptions, type WorkerRequest } from './messages.ts';
 
 const { directory, mode } = workerData as WorkerOptions;
@@ -39,9 +40,7 @@ function serve(database: PGlite): void {
         return { id: request.id, rows: [] };
       }
       if (request.kind === 'protocol') {
-        const { messages } = await database.execProtocol(request.message);
-        const [result] = parse.parseResults(messages, database.parsers);
-        return { id: request.id, rows: (result?.rows ?? []) as Record<string, unknown>[] };
+        return { id: request.id, rows: await runMessages(database, request.message) };
       }
       const { rows } = await database.query<Record<string, unknown>>(request.text, [
         ...request.params,
