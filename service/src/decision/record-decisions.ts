@@ -99,7 +99,7 @@ function countsOf({ environment }: Scope, rows: readonly DecisionRecord[]): Coun
     hours.set(hour, kinds);
   }
   return [...hours].flatMap(([hour, kinds]) =>
-    [...kinds].flatMap(([kind, times]) => {
+    [...kinds].map(([kind, times]) => {
       const dimensions = {
         placement: kind.placement,
         creativeId: kind.creative_id,
@@ -107,11 +107,8 @@ function countsOf({ environment }: Scope, rows: readonly DecisionRecord[]): Coun
         advertiserId: kind.advertiser_id,
         houseAdId: kind.house_ad_id,
       };
-      const count = { environment, dimensions, atMs: hour * hourMs, times };
-      return [
-        { ...count, metric: 'requests' },
-        { ...count, metric: kind.status, ...(kind.reason === null ? {} : { reason: kind.reason }) },
-      ];
+      const count = { environment, dimensions, atMs: hour * hourMs, times, metric: kind.status };
+      return kind.reason === null ? count : { ...count, reason: kind.reason };
     }),
   );
 }

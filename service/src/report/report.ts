@@ -19,6 +19,9 @@ export interface ReportQuery {
 /** A report with more rows is of use to nobody, and of harm to the service. */
 const maxRows = 10_000;
 
+/** Each request ends as one of these, so that the roll-ups do not count requests beside them. */
+const endings: readonly string[] = ['filled', 'no_fill', 'blocked'];
+
 /** How the roll-ups call what a report groups by. */
 const columns: Record<ReportDimension, string> = {
   placement: 'placement',
@@ -62,7 +65,7 @@ export async function readReport(
       new Date(toMs),
       interval,
       timeZone,
-      JSON.stringify(reportMetrics),
+      JSON.stringify(reportMetrics.filter((metric) => metric !== 'requests')),
     ],
   );
   const data = sumUp(rows, groupBy);
@@ -84,11 +87,17 @@ export async function readReport(
 /** One row per period and group, from one row per period, group, metric and reason. Pure. */
 export function sumUp(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
   const sums = new Map<string, ReportRow>();
-  for (const row of rows) {
+  const sumOf = (row: SumRow): ReportRow => {
     const group = Object.fromEntries(groupBy.map((name) => [name, row[name] ?? '']));
     const key = JSON.stringify([row.period.getTime(), ...Object.values(group)]);
     const sum = sums.get(key) ?? { ...emptyRow(row.period.toISOString()), ...group };
     sums.set(key, sum);
+    return sum;
+  };
+  for (const row of rows) {
+    // A request has no reason; that it was not filled has one.
+    if (endings.includes(row.metric)) sumOf({ ...row, reason: '' }).requests += row.count;
+    const sum = sumOf(row);
     const metric = row.metric as (typeof reportMetrics)[number];
     sum[metric] += row.count;
     if (row.why !== '' && metric in sum.reasons) {

@@ -11,7 +11,7 @@ export interface Dimensions {
   houseAdId: string | null;
 }
 
-/** One thing to count: `requests`, `filled`, `impressions`, `completes`, `rewards_earned` … */
+/** One thing to count: `filled`, `impressions`, `completes`, `rewards_earned` … */
 export interface Count {
   environment: string;
   dimensions: Dimensions;

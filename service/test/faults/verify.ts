@@ -43,8 +43,8 @@ export async function verify(
       untold: earned.filter((id) => !told.has(id)),
       torn: [
         ...received.filter((each) => !isWhole(each)).map(describe),
-        ...(await compareSum(database, 'requests', decisions.length)),
-        ...(await compareSum(database, 'rewards_earned', earned.length)),
+        ...(await compareSum(database, ['filled', 'no_fill', 'blocked'], decisions.length)),
+        ...(await compareSum(database, ['rewards_earned'], earned.length)),
       ],
     };
   } finally {
@@ -66,12 +66,14 @@ function readTold(received: readonly Received[]): Map<string, Set<string>> {
   return told;
 }
 
-async function compareSum(database: Database, metric: string, rows: number): Promise<string[]> {
+async function compareSum(database: Database, metrics: string[], rows: number): Promise<string[]> {
   const [sum] = await database.query<{ count: number }>(
-    'SELECT coalesce(sum(count), 0)::bigint AS count FROM rollups WHERE metric = $1',
-    [metric],
+    'SELECT coalesce(sum(count), 0)::bigint AS count FROM rollups WHERE metric = ANY($1)',
+    [metrics],
   );
-  return sum?.count === rows ? [] : [`${metric}: ${rows} rows, but the reports say ${sum?.count}`];
+  return sum?.count === rows
+    ? []
+    : [`${metrics.join(' + ')}: ${rows} rows, but the reports say ${sum?.count}`];
 }
 
 /** Resolves when nothing is left to deliver. */

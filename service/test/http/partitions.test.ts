@@ -123,7 +123,7 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
   expect(Object.keys(await read('ad_events')).toSorted()).toEqual([now, nextWeek]);
   expect(
     await database.query(
-      `SELECT sum(count)::bigint AS count FROM rollups WHERE metric = 'requests'`,
+      `SELECT sum(count)::bigint AS count FROM rollups WHERE metric = 'no_fill'`,
     ),
   ).toEqual([{ count: 4 }]);
 });

@@ -90,11 +90,12 @@ test('what was not filled is counted by its reason', async () => {
   expect(row?.reasons.no_fill['killed']).toBeGreaterThan(0);
   const byReason = (await read('&group_by=reason')).data.find(({ reason }) => reason === 'killed');
   expect(byReason?.no_fill).toBe(row?.reasons.no_fill['killed']);
+  expect(byReason?.requests).toBe(0);
 });
 
 test('days are those of the time zone', async () => {
   await running.service.database.query(
-    `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-01-01T23:00:00Z', 'night', '', '', '', '', 'requests', '', 7
+    `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-01-01T23:00:00Z', 'night', '', '', '', '', 'no_fill', 'killed', 7
       FROM accounts LIMIT 1`,
   );
   const periods = async (tz: string) =>

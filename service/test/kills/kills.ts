@@ -148,7 +148,8 @@ async function inspect(
     );
     const there = new Set([...stored, ...storedEvents].map(({ id }) => id));
     const [sums] = await database.query<{ requests: number }>(
-      `SELECT coalesce(sum(count), 0)::bigint AS requests FROM rollups WHERE metric = 'requests'`,
+      `SELECT coalesce(sum(count), 0)::bigint AS requests FROM rollups
+        WHERE metric IN ('filled', 'no_fill', 'blocked')`,
     );
     return {
       lost: [...decisions, ...events].filter((id) => !there.has(id)),
