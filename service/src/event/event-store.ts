@@ -29,10 +29,15 @@ export async function lockViewers(
 }
 
 /*
- * What is looked up is asked for one by one (LATERAL, which OFFSET 0 keeps), so that the database has
- * no choice but the index: a plan is kept, and one for a list of ids, made when the week had just begun,
- * would read all that the account has of it.
+ * Look-ups by ids are prepared, and their plans kept. So that each goes by an index for good, they ask for one
+ * after the other (LATERAL, which OFFSET 0 keeps): for a list of ids, a plan that was made when the week
+ * had just begun would read all that the account has of it.
  */
+
+/** Before the look-ups of a transaction: to read a partition as a whole is cheap only while it is empty. */
+export async function lookUpByIndexes(queries: Queries): Promise<void> {
+  await queries.execute('SET LOCAL enable_seqscan = off', []);
+}
 
 /** A time as unix milliseconds: to write it as a date and read it again costs either side more. */
 const msOf = (column: string, name: string): string =>
@@ -113,14 +118,10 @@ export interface ViewerWatch extends Watch {
   decisionId: string;
 }
 
-const readWatchesOfEach = each(
-  '$3',
-  `SELECT viewer, id AS "decisionId", ${msOf('watch_from', 'fromMs')}, ${msOf('watch_to', 'toMs')},
-      required_ms AS "requiredMs"
-    FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked.asked_id
-      AND watch_to > $4::timestamptz AND id >= $5
-    OFFSET 0`,
-);
+/*
+ * Of users, and not of ids, the plan is made anew each time: by the ids of the account or by its users,
+ * which index is the right one depends on how full the week is.
+ */
 
 /** What these users were rewarded for since `sinceMs`. */
 export async function readWatches(
@@ -130,13 +131,19 @@ export async function readWatches(
   sinceMs: number,
 ): Promise<ViewerWatch[]> {
   if (viewers.length === 0) return [];
-  return queries.execute<ViewerWatch>(readWatchesOfEach, [
-    accountId,
-    environment,
-    textArray(viewers),
-    iso(sinceMs),
-    firstIdAt('decision', sinceMs - watchEndsWithinMs),
-  ]);
+  return queries.query<ViewerWatch>(
+    `SELECT viewer, id AS "decisionId", ${msOf('watch_from', 'fromMs')}, ${msOf('watch_to', 'toMs')},
+        required_ms AS "requiredMs"
+      FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
+        AND watch_to > $4 AND id >= $5`,
+    [
+      accountId,
+      environment,
+      viewers,
+      iso(sinceMs),
+      firstIdAt('decision', sinceMs - watchEndsWithinMs),
+    ],
+  );
 }
 
 /** A verified impression. */
@@ -147,14 +154,6 @@ export interface ServedAd {
   atMs: number;
 }
 
-const readServedOfEach = each(
-  '$3',
-  `SELECT id AS "decisionId", viewer, placement, ${msOf('served_at', 'atMs')}
-    FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked.asked_id
-      AND served_at > $4::timestamptz AND served_at < $5::timestamptz AND id >= $6
-    OFFSET 0`,
-);
-
 /** The verified impressions of these users from `fromMs` to `toMs`. */
 export async function readServed(
   queries: Queries,
@@ -163,21 +162,20 @@ export async function readServed(
   [fromMs, toMs]: [number, number],
 ): Promise<ServedAd[]> {
   if (viewers.length === 0) return [];
-  return queries.execute<ServedAd>(readServedOfEach, [
-    accountId,
-    environment,
-    textArray(viewers),
-    iso(fromMs),
-    iso(toMs),
-    firstIdAt('decision', fromMs - servedWithinMs),
-  ]);
+  return queries.query<ServedAd>(
+    `SELECT id AS "decisionId", viewer, placement, ${msOf('served_at', 'atMs')} FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
+        AND served_at > $4 AND served_at < $5 AND id >= $6`,
+    [
+      accountId,
+      environment,
+      viewers,
+      iso(fromMs),
+      iso(toMs),
+      firstIdAt('decision', fromMs - servedWithinMs),
+    ],
+  );
 }
-
-const countUnseenOfEach = `SELECT asked_id AS id, (
-    SELECT count(*) FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked_viewer
-      AND status = 'filled' AND id > from_id AND id < to_id AND id <> asked_id AND served_at IS NULL) AS count
-  FROM (SELECT unnest($3::text[]) AS asked_id, unnest($4::text[]) AS asked_viewer,
-    unnest($5::text[]) AS from_id, unnest($6::text[]) AS to_id) AS asked`;
 
 /** How many ads each user was given in the time before each decision and has not seen. */
 export async function countUnseen(
@@ -187,13 +185,20 @@ export async function countUnseen(
   withinMs: number,
 ): Promise<Map<string, number>> {
   if (decisions.length === 0) return new Map();
-  const rows = await queries.execute<{ id: string; count: number }>(countUnseenOfEach, [
-    accountId,
-    environment,
-    textArray(decisions.map(({ id }) => id)),
-    textArray(decisions.map(({ viewer }) => viewer)),
-    textArray(decisions.map(({ issuedAtMs }) => firstIdAt('decision', issuedAtMs - withinMs))),
-    textArray(decisions.map(({ issuedAtMs }) => firstIdAt('decision', issuedAtMs + 1))),
-  ]);
+  const rows = await queries.query<{ id: string; count: number }>(
+    `SELECT asked_id AS id, (
+        SELECT count(*) FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked_viewer
+          AND status = 'filled' AND id > from_id AND id < to_id AND id <> asked_id AND served_at IS NULL) AS count
+      FROM (SELECT unnest($3::text[]) AS asked_id, unnest($4::text[]) AS asked_viewer,
+        unnest($5::text[]) AS from_id, unnest($6::text[]) AS to_id) AS asked`,
+    [
+      accountId,
+      environment,
+      decisions.map(({ id }) => id),
+      decisions.map(({ viewer }) => viewer),
+      decisions.map(({ issuedAtMs }) => firstIdAt('decision', issuedAtMs - withinMs)),
+      decisions.map(({ issuedAtMs }) => firstIdAt('decision', issuedAtMs + 1)),
+    ],
+  );
   return new Map(rows.map(({ id, count }) => [id, count]));
 }

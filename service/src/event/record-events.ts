@@ -12,7 +12,7 @@ import { checkArrival } from './check-arrival.ts';
 import { describeReward } from '../reward/describe-reward.ts';
 import type { DecisionState } from './decision-state.ts';
 import { countEvents, countInvalid } from './count-events.ts';
-import { lockViewers, readDecisions, readEvidence } from './event-store.ts';
+import { lockViewers, lookUpByIndexes, readDecisions, readEvidence } from './event-store.ts';
 import { insertEvents, isTaken } from './insert-events.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { moveDecisions, type Move } from './move-decisions.ts';
@@ -113,6 +113,7 @@ async function recordIn(
   const { scope, events, userRefs } = intake;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
+  await lookUpByIndexes(queries);
   const { held, decisions } = await readAbout(queries, intake, nowMs);
   const codes = codesOf(intake, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);

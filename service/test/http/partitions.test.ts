@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
+import { lookUpByIndexes, readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { insertEvents } from '../../src/event/insert-events.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { createRandomPool } from '../../src/platform/random-pool.ts';
@@ -83,6 +84,37 @@ const read = async (table: string): Promise<Record<string, string>> => {
   );
   return Object.fromEntries(rows.map(({ id, place }) => [id, place]));
 };
+
+test('a plan that is made while a week is empty is right for the full one', async () => {
+  await makePartitions(database, nowMs);
+  await database.query('ANALYZE decisions');
+  await database.query('ANALYZE ad_events');
+  const ids = Array.from({ length: 50 }, (_, index) => `dec_${index}`);
+  const plans = await database.transaction(async (queries) => {
+    await lookUpByIndexes(queries);
+    // The plan that is kept is the sixth: it is for whatever is asked.
+    for (let turn = 0; turn < 6; turn += 1) {
+      await readDecisions(queries, scope, ids, { hold: true });
+      await readEvidence(queries, scope.accountId, ids);
+    }
+    const prepared = await queries.query<{ name: string; parameters: number }>(
+      `SELECT name, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
+        WHERE statement LIKE '%LATERAL%'`,
+    );
+    const found = prepared.map(({ name, parameters }) => {
+      const params = ["'acc_1'", "'live'", `'{${ids.join()}}'`].filter(
+        (_, i) => parameters > 2 || i !== 1,
+      );
+      return queries.query(`EXPLAIN EXECUTE ${name} (${params.join()})`);
+    });
+    return (await Promise.all(found)).map((rows) => JSON.stringify(rows));
+  });
+  expect(plans).toHaveLength(2);
+  for (const plan of plans) {
+    expect(plan).toMatch(/Index Cond: \(\(account_id = \$1\) AND \(\w*id = asked.asked_id\)\)/);
+    expect(plan).not.toContain('Seq Scan');
+  }
+});
 
 test('rows lie in the partition of their week, old weeks are dropped, and sums stay', async () => {
   // Twice, as when a process starts again.
