@@ -181,7 +181,7 @@ async function settle(
   { decisions, evidence, snapshot, nowMs, refused }: Evidence,
 ): Promise<{ moves: Move[]; toDeliver: boolean }> {
   if (decisions.length === 0) return { moves: [], toDeliver: false };
-  const history = await readHistory(queries, scope, snapshot, decisions);
+  const history = await readHistory(queries, scope, snapshot, decisions, evidence);
   const judged = judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
   const moves = addReceipts(receipts, scope, judged, userRefs);
   await moveDecisions(queries, scope.accountId, moves);

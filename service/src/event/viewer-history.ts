@@ -8,6 +8,7 @@ import { unseenWithinMs } from './check-traffic.ts';
 import type { DecisionState } from './decision-state.ts';
 import { countUnseen, readServed, readWatches } from './event-store.ts';
 import type { Move } from './move-decisions.ts';
+import type { RecordedEvent } from './recorded-event.ts';
 
 /** What else the users did, as far as a decision depends on it. Moves of the same batch are part of it. */
 export interface ViewerHistory {
@@ -23,16 +24,22 @@ export interface ViewerHistory {
 /** As long as an ad may wait, so that each watch is seen beside those that it could lean on. */
 const watchesBackMs = 600_000;
 
-/** Reads it for all decisions at once, in three statements at most. */
+/**
+ * Reads it for all decisions at once, in three statements at most; two of them for what is completed,
+ * and may be rewarded. `evidence` is what was reported, by decision.
+ */
 export async function readHistory(
   queries: Queries,
   scope: Scope,
   snapshot: Snapshot,
   decisions: readonly DecisionState[],
+  evidence: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): Promise<ViewerHistory> {
   const known = decisions.filter(({ viewer }) => viewer !== null);
   const open = known.filter(
-    ({ rewardState }) => rewardState === 'none' || rewardState === 'pending',
+    ({ id, rewardState }) =>
+      (rewardState === 'none' || rewardState === 'pending') &&
+      evidence.get(id)?.some(({ type }) => type === 'complete'),
   );
   const watches = await readWatches(
     queries,
