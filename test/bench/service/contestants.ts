@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startService } from '../../../service/test/start-service.ts';
 import { load, type Window } from '../../../service/test/load.ts';
@@ -8,7 +7,7 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { percentile } from '../outbox/statistics.ts';
 import { processorTimeUs } from './processor-time.ts';
 
-export type Name = 'echo' | 'postgresql' | 'embedded';
+export type Name = 'echo' | 'durableEcho' | 'postgresql' | 'embedded';
 
 /** A window with the processor time that one request cost. */
 export interface Measured {
@@ -32,14 +31,17 @@ let users = 0;
 const decisionRequest = (): string =>
   JSON.stringify({ placement: 'revive', user_ref: `player-${(users += 1)}`, locale: 'en' });
 
-export async function startEcho(): Promise<Contestant> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'echo.mjs')], {
+/** With a database it stores what it sends back. */
+export async function startEcho(databaseUrl?: string): Promise<Contestant> {
+  const file = databaseUrl === undefined ? ['echo.mjs'] : ['durable-echo.mjs', databaseUrl];
+  const child = spawn(process.execPath, file, {
+    cwd: import.meta.dirname,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
   const { url } = JSON.parse(line) as { url: string };
   return {
-    name: 'echo',
+    name: databaseUrl === undefined ? 'echo' : 'durableEcho',
     async measure(ms) {
       const before = processorTimeUs(child.pid ?? 0);
       const window = await load({ url, path: '/', body: decisionRequest }, ms);

@@ -18,7 +18,7 @@ const postgres = await startPrivatePostgres();
 if (!postgres) console.log('There is no PostgreSQL on this machine: only the embedded store.');
 const contestants: Contestant[] = [
   await startEcho(),
-  ...(postgres ? [await startContestant(postgres.url)] : []),
+  ...(postgres ? [await startEcho(postgres.url), await startContestant(postgres.url)] : []),
   await startContestant(),
 ];
 const results: Results = { rounds: [], groupCommit: {} };

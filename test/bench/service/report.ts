@@ -8,12 +8,13 @@ import type { GroupCommit } from './group-commit.ts';
 
 export interface Results {
   rounds: Partial<Record<Name, Measured>>[];
-  groupCommit: Partial<Record<Exclude<Name, 'echo'>, GroupCommit>>;
+  groupCommit: Partial<Record<keyof typeof budgets, GroupCommit>>;
 }
 
 const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
 const names: Record<Name, string> = {
   echo: 'bare echo',
+  durableEcho: 'echo that stores its body on PostgreSQL',
   postgresql: 'decision on PostgreSQL',
   embedded: 'decision on the embedded store',
 };
