@@ -26,7 +26,7 @@ export function createDecisionTokens(key: string): DecisionTokens {
   const mac = createMac(key);
   return {
     sign(claims) {
-      const body = Buffer.from(JSON.stringify(claims)).toString('base64url');
+      const body = Buffer.from(write(claims)).toString('base64url');
       return `${body}.${mac(body)}`;
     },
     verify(token) {
@@ -40,4 +40,16 @@ export function createDecisionTokens(key: string): DecisionTokens {
       return JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as TokenClaims;
     },
   };
+}
+
+/** As JSON; what only a user's name can hold, escapes, is left to `JSON.stringify`, which takes thrice the time. */
+function write(claims: TokenClaims): string {
+  const { userRef } = claims;
+  return (
+    `{"decisionId":"${claims.decisionId}","accountId":"${claims.accountId}",` +
+    `"environment":"${claims.environment}","placement":"${claims.placement}",` +
+    `"creativeId":"${claims.creativeId}","issuedAtMs":${claims.issuedAtMs},` +
+    `"expiresAtMs":${claims.expiresAtMs}` +
+    (userRef === undefined ? '}' : `,"userRef":${JSON.stringify(userRef)}}`)
+  );
 }
