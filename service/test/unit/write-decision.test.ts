@@ -20,6 +20,7 @@ const banner: Decision = {
   token: 'a.b',
   creative: {
     id: 'crv_1',
+    alt: 'An ad',
     media: { format: 'html', inline: '<b title="a">\u2028</b>', width: 1, height: 1 },
     click_url: 'https://a.example/\u2028',
   },
