@@ -19,8 +19,11 @@ const requestLine = /^([A-Z]{3,7}) (\/[!-~]*) HTTP\/1\.1$/;
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Lines without control characters (RFC 9110, section 5.5), in a form that is tried in one way only. */
 const legible = /^[\t -~\x80-\xff]*(?:\r\n[\t -~\x80-\xff]*)*$/;
-/** They change where a message ends, or what is due before its answer. */
-const meddling = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer']);
+/**
+ * They change where a message ends, what is due before its answer, or whether the connection goes on
+ * after it: `node:http` takes `Proxy-Connection` for `Connection`.
+ */
+const meddling = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer', 'proxy-connection']);
 
 /**
  * Reads the head of a message that came in one piece and is plain: HTTP/1.1 with a host, no header
