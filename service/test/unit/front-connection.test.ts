@@ -149,6 +149,23 @@ test('a client that goes away before its answer harms nobody', async () => {
   await expect.poll(next.answered).toContain('two');
 });
 
+test.each(['a long poll', 'a stream of events'])(
+  '%s learns that its client has gone',
+  async (what) => {
+    const heard: string[] = [];
+    const { port } = await start((_, response) => {
+      if (what === 'a stream of events') response.write('data: 1\n\n');
+      heard.push('asked');
+      response.once('close', () => heard.push('gone'));
+    });
+    const { socket } = open(port);
+    socket.write(`GET /wait HTTP/1.1\r\nHost: a\r\n\r\n${post('one')}`);
+    await expect.poll(() => heard).toEqual(['asked']);
+    socket.destroy();
+    await expect.poll(() => heard).toEqual(['asked', 'gone']);
+  },
+);
+
 test('a client that asks on and does not read its answers is left to node:http, which waits', async () => {
   let byNode = 0;
   const { port, asked, answer } = await start((_, response) => {

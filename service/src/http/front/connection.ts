@@ -187,8 +187,13 @@ export class Connection {
 
   #end(): void {
     this.#ended = true;
-    if (this.#node?.alone === true || this.#owed > 0) this.#node?.push(null);
-    else if (this.#begun) this.#leaveToNode(this.#takeWaiting());
+    const node = this.#node;
+    // It takes this for a client that has gone, and what waits for that one (a long poll, a stream of
+    // events) learns of it. What was asked for behind it is answered by nobody then, as there.
+    if (node && (node.alone || this.#owed > 0 || !node.isIdle)) {
+      this.#takeWaiting();
+      node.push(null);
+    } else if (this.#begun) this.#leaveToNode(this.#takeWaiting());
     else if (!this.#busy) this.#socket.end();
   }
 }
