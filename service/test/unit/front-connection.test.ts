@@ -166,6 +166,22 @@ test.each(['a long poll', 'a stream of events'])(
   },
 );
 
+test('a server that stops waits for a body that has begun to come', async () => {
+  const { server, port, asked, answer } = await start();
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const { socket, answered, closed } = open(port);
+  const begun = post('whole').slice(0, -1);
+  socket.write(begun);
+  const [taken] = await accepted;
+  await expect.poll(() => taken.bytesRead).toBe(begun.length);
+  const stopped = new Promise((resolve) => server.close(resolve));
+  socket.write('e');
+  await expect.poll(() => asked).toEqual(['whole']);
+  answer('the last', true);
+  await Promise.all([stopped, closed]);
+  expect(answered()).toMatch(/the last$/);
+});
+
 test('a client that asks on and does not read its answers is left to node:http, which waits', async () => {
   let byNode = 0;
   const { port, asked, answer } = await start((_, response) => {

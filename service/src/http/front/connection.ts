@@ -60,15 +60,17 @@ export class Connection {
     });
     socket.on('timeout', () => {
       if (this.#node?.alone === true) this.#node.emit('timeout');
-      else this.closeIfIdle();
+      else if (!this.#busy) this.#socket.destroy();
     });
     // A broken connection closes, which is what matters.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#node?.destroy());
   }
 
+  /** A request that has begun to come is waited for. */
   closeIfIdle(): void {
-    if (this.#node?.alone === true ? this.#node.isIdle : !this.#busy) this.#socket.destroy();
+    const isIdle = this.#node?.alone === true ? this.#node.isIdle : !this.#busy && !this.#begun;
+    if (isIdle) this.#socket.destroy();
   }
 
   destroy(): void {
