@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Makes the HMAC-SHA256 of a text, as base64url. */
 export type Mac = (text: string) => string;
@@ -8,21 +8,21 @@ const digestSize = 32;
 
 /**
  * HMAC by its definition (RFC 2104) over the one-shot hash: `createHmac` makes an object and two
- * streams for each text, which takes more than twice the time.
+ * streams for each text, which takes more than twice the time. A key in ASCII gives a first block in
+ * ASCII, so that it and the text are hashed as one text, which is quicker to hand over than bytes.
+ *
+ * @param key - at most 64 characters of ASCII
+ * @throws Error for any other key
  */
 export function createMac(key: string): Mac {
-  const bytes = Buffer.from(key);
-  const short = bytes.length > blockSize ? createHash('sha256').update(bytes).digest() : bytes;
-  const padded = Buffer.concat([short, Buffer.alloc(blockSize - short.length)]);
-  const innerKey = padded.map((byte) => byte ^ 0x36);
+  if (!/^[\0-\x7f]{0,64}$/.test(key))
+    throw new Error('The key of a MAC is at most 64 characters of ASCII.');
+  const padded = Buffer.alloc(blockSize);
+  padded.write(key, 'latin1');
+  const inner = Buffer.from(padded.map((byte) => byte ^ 0x36)).toString('latin1');
   const outer = Buffer.concat([padded.map((byte) => byte ^ 0x5c), Buffer.alloc(digestSize)]);
-  let inner = Buffer.concat([innerKey, Buffer.alloc(1_024)]);
   return (text) => {
-    // No character of UTF-16 takes more than three bytes of UTF-8.
-    const most = blockSize + text.length * 3;
-    if (most > inner.length) inner = Buffer.concat([innerKey, Buffer.alloc(most - blockSize)]);
-    const end = blockSize + inner.write(text, blockSize);
-    outer.write(hash('sha256', inner.subarray(0, end), 'binary'), blockSize, 'latin1');
+    outer.write(hash('sha256', inner + text, 'binary'), blockSize, 'latin1');
     return hash('sha256', outer, 'base64url');
   };
 }
