@@ -166,6 +166,15 @@ test.each(['a long poll', 'a stream of events'])(
   },
 );
 
+test('an answer of node:http goes out, though what follows it is an error', async () => {
+  const { port } = await start((_, response) => response.end('early'));
+  const { socket, answered, closed } = open(port);
+  // `node:http` writes twice here before it reads on.
+  socket.write('POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n\r\nnonsense');
+  await closed;
+  expect(answered()).toContain('early');
+});
+
 test('a server that stops waits for a body that has begun to come', async () => {
   const { server, port, asked, answer } = await start();
   const accepted = once(server, 'connection') as Promise<[Socket]>;

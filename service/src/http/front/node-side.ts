@@ -64,17 +64,22 @@ export class NodeSide extends Duplex {
     this.#socket.resume();
   }
 
+  /**
+   * Done at once, as with a socket: the second of two answers that `node:http` writes before it finds
+   * an error in what follows, and destroys this, would be lost otherwise.
+   */
   override _write(chunk: string | Buffer, encoding: BufferEncoding, done: () => void): void {
-    this.#socket.write(chunk, encoding, done);
+    if (this.#socket.write(chunk, encoding)) done();
+    else this.#socket.once('drain', done);
   }
 
   /** Head and body of an answer go out in one packet. */
   override _writev(chunks: Written[], done: () => void): void {
     this.#socket.cork();
-    chunks.forEach(({ chunk, encoding }, index) => {
-      this.#socket.write(chunk, encoding, index === chunks.length - 1 ? done : undefined);
-    });
+    for (const { chunk, encoding } of chunks) this.#socket.write(chunk, encoding);
     this.#socket.uncork();
+    if (this.#socket.writableNeedDrain) this.#socket.once('drain', done);
+    else done();
   }
 
   override _final(done: () => void): void {
