@@ -121,6 +121,17 @@ test('a client that is silent is given up, but not while it waits for its answer
   await waiting.closed;
 });
 
+test('a client that is silent is given up, whatever was left to node:http', async () => {
+  const { port } = await start((_, response) => response.end('node'), 200);
+  const [answered, blank] = [open(port), open(port)];
+  answered.socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, x\r\n\r\n');
+  blank.socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await expect.poll(blank.answered).toContain('node');
+  blank.socket.write('\r\n');
+  await Promise.all([answered.closed, blank.closed]);
+  expect(answered.answered()).toContain('node');
+});
+
 test('a client that has sent all it will is answered, and the connection closed', async () => {
   const { port, asked, answer } = await start();
   const { socket, answered, closed } = open(port);
@@ -189,6 +200,23 @@ test('a server that stops waits for a body that has begun to come', async () => 
   answer('the last', true);
   await Promise.all([stopped, closed]);
   expect(answered()).toMatch(/the last$/);
+});
+
+test('a server that stops sends what it has answered', async () => {
+  const { server, port, asked, answer } = await start();
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const { socket, answered, closed } = open(port);
+  socket.pause();
+  socket.write(post('one'));
+  await expect.poll(() => asked).toEqual(['one']);
+  // More than the two ends of a connection hold.
+  answer('x'.repeat(16_000_000));
+  const [taken] = await accepted;
+  await expect.poll(() => taken.writableLength).toBeGreaterThan(0);
+  const stopped = new Promise((resolve) => server.close(resolve));
+  socket.resume();
+  await Promise.all([stopped, closed]);
+  expect(answered().length).toBeGreaterThan(16_000_000);
 });
 
 test('a client that asks on and does not read its answers is left to node:http, which waits', async () => {

@@ -59,18 +59,20 @@ export class Connection {
       this.#end();
     });
     socket.on('timeout', () => {
-      if (this.#node?.alone === true) this.#node.emit('timeout');
-      else if (!this.#busy) this.#socket.destroy();
+      if (!this.#isAnswering) socket.destroy();
     });
     // A broken connection closes, which is what matters.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#node?.destroy());
   }
 
-  /** A request that has begun to come is waited for. */
+  get #isAnswering(): boolean {
+    return this.#node?.alone === true ? !this.#node.isIdle : this.#busy;
+  }
+
+  /** A request that has begun to come is waited for, and what was answered goes out. */
   closeIfIdle(): void {
-    const isIdle = this.#node?.alone === true ? this.#node.isIdle : !this.#busy && !this.#begun;
-    if (isIdle) this.#socket.destroy();
+    if (!this.#isAnswering && !this.#begun) this.#socket.destroySoon();
   }
 
   destroy(): void {
@@ -152,8 +154,6 @@ export class Connection {
 
   #leaveToNode(chunk: Buffer): void {
     const side = this.#openNode();
-    // From here on `node:http` sets the time.
-    this.#socket.setTimeout(0);
     side.alone = true;
     side.receive(chunk);
     if (this.#ended) side.push(null);

@@ -14,7 +14,7 @@ interface Written {
 export class NodeSide extends Duplex {
   readonly #socket: Socket;
   readonly #onAnswered: () => void;
-  /** Whether all that comes is for `node:http`, and when the client is to be given up, too. */
+  /** Whether all that comes is for `node:http`. */
   alone = false;
   #unanswered = 0;
 
@@ -49,9 +49,8 @@ export class NodeSide extends Duplex {
     });
   }
 
-  /** `node:http` sets how long a client may be silent between two requests. */
-  setTimeout(ms: number): this {
-    if (this.alone) this.#socket.setTimeout(ms);
+  /** How long a client may be silent between two requests is seen to by its connection. */
+  setTimeout(): this {
     return this;
   }
 
