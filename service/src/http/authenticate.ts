@@ -105,15 +105,19 @@ function readKey(
 ): KeyPrincipal {
   const { authorization = '' } = headers;
   const known = hashes.get(authorization);
-  const hash = known ?? hashKey(bearerKey(authorization));
+  const text = known === undefined ? bearerKey(authorization) : '';
+  const hash = known ?? hashKey(text);
   const principal = findKey(hash);
   if (!principal) throw new ProblemError('key_unknown', 'There is no such key.');
-  if (known === undefined && hashes.size < mostHashes) hashes.set(authorization, hash);
+  if (known === undefined && hashes.size < mostHashes) hashes.set(usualHeader(text), hash);
   if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
     throw new ProblemError('key_revoked', 'The key has been revoked.');
   }
   return principal;
 }
+
+/** The one spelling that is remembered, as a text of its own: a part of a text keeps the whole. */
+const usualHeader = (key: string): string => Buffer.from(`Bearer ${key}`).toString();
 
 function bearerKey(authorization: string): string {
   const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1];

@@ -76,7 +76,7 @@ async function readApplied(queries: Queries): Promise<Applied[]> {
   return queries.query<Applied>('SELECT name, checksum FROM migrations ORDER BY name');
 }
 
-const alreadyThere = new Set(['23505', '42P07']);
+const alreadyThere = new Set(['23505', '42P07', '42710']);
 
 /** Two processes that make a table at once both see that there is none; then one of them fails. */
 async function makeTables(database: Database): Promise<void> {
