@@ -236,3 +236,25 @@ test('a client that asks on and does not read its answers is left to node:http, 
   expect(asked).toEqual(['one']);
   socket.destroy();
 });
+
+test('a head that is the same but for one character is read anew', async () => {
+  const server = new FrontServer({ keepAliveTimeout: 72_000 }, () => undefined);
+  servers.push(server);
+  server.plain = {
+    takes: () => true,
+    answer: async ({ head: { headers }, body }) => ({
+      status: 200,
+      headers: {},
+      body: `${headers['x']} ${body};`,
+      isLast: false,
+    }),
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { socket, answered } = open((server.address() as AddressInfo).port);
+  const ask = (x: string, body: string): string =>
+    `POST / HTTP/1.1\r\nHost: a\r\nX: ${x}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  socket.write(ask('1', 'a') + ask('1', 'b') + ask('2', 'c') + ask('2', 'de') + ask('1', 'f'));
+  const bodies = () => [...answered().matchAll(/(\d \w+);/g)].map(([, body]) => body);
+  await expect.poll(bodies).toEqual(['1 a', '1 b', '2 c', '2 de', '1 f']);
+});

@@ -38,6 +38,7 @@ export class Connection {
   #waitingLength = 0;
   /** A request whose body is still to come. */
   #begun: Begun | undefined;
+  #last: Head | undefined;
   /** Whether a request waits for its answer. */
   #busy = false;
   #node: NodeSide | undefined;
@@ -101,7 +102,8 @@ export class Connection {
   }
 
   #begin(chunk: Buffer): void {
-    const head = readHead(chunk);
+    const head = readHead(chunk, this.#last);
+    this.#last = head;
     const plain = this.#parts.plain();
     // A client that does not read its answers is for `node:http`, too: it waits until they are read.
     if (!head || this.#socket.writableNeedDrain) this.#leaveToNode(chunk);

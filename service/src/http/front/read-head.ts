@@ -1,5 +1,7 @@
 /** Request line and headers of a message that can be read in one way only. */
 export interface Head {
+  /** Its characters, one for each byte. */
+  text: string;
   method: string;
   /** As it was sent, with its query. */
   path: string;
@@ -30,8 +32,11 @@ const meddling = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer', '
  * twice, a length in digits or no body. Anything else, valid or not, gives undefined and is for
  * `node:http`: where two readers find two ends of one message, another can be smuggled in between
  * (RFC 9112, section 11.2).
+ *
+ * @param last - the head before it on the same connection: one client's are mostly the same
  */
-export function readHead(chunk: Buffer): Head | undefined {
+export function readHead(chunk: Buffer, last?: Head): Head | undefined {
+  if (last !== undefined && chunk.toString('latin1', 0, last.bodyStart) === last.text) return last;
   const text = chunk.toString('latin1', 0, longestHead);
   const headEnd = text.indexOf('\r\n\r\n');
   let lineEnd = text.indexOf('\r\n');
@@ -56,7 +61,8 @@ export function readHead(chunk: Buffer): Head | undefined {
   if (!/^\d{1,10}$/.test(length)) return undefined;
   const bodyStart = headEnd + 4;
   const { method, path } = asked;
-  return { method, path, headers, bodyStart, end: bodyStart + Number(length) };
+  const end = bodyStart + Number(length);
+  return { text: text.slice(0, bodyStart), method, path, headers, bodyStart, end };
 }
 
 const blank = 32;
