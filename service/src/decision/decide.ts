@@ -50,18 +50,24 @@ export function decide(facts: DecisionFacts): Verdict {
     return unfilled({ status: 'no_fill', reason: 'killed' });
   }
   if (placement.status === 'paused') return unfilled({ status: 'no_fill', reason: 'paused' });
-  const policies = entry.policies.filter((policy) => applies(policy, context));
+  const policies =
+    entry.policies.length === 0
+      ? entry.policies
+      : entry.policies.filter((policy) => applies(policy, context));
   const closing = policies.find(({ block }) => block.everything === true);
   if (closing) return unfilled({ status: 'blocked', reason: closing.kind, rule: closing });
 
   const { candidates } = entry;
-  const refusals = candidates.map((candidate) => judge(candidate, policies, facts));
-  const eligible = candidates.filter((_, index) => refusals[index] === undefined);
+  const eligible = candidates.filter(
+    (candidate) => judge(candidate, policies, facts) === undefined,
+  );
+  // Judged once more: mostly nobody asks, and what was refused need not be kept.
   const explain = () =>
-    candidates.map((candidate, index) =>
-      explanation(candidate, refusals[index]?.verdict ?? 'eligible'),
+    candidates.map((candidate) =>
+      explanation(candidate, judge(candidate, policies, facts)?.verdict ?? 'eligible'),
     );
   if (eligible.length === 0) {
+    const refusals = candidates.map((candidate) => judge(candidate, policies, facts));
     const [furthest] = refusals.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
     return unfilled(furthest?.outcome ?? { status: 'no_fill', reason: 'no_candidates' }, explain());
   }

@@ -38,6 +38,7 @@ export class Connection {
   #waitingLength = 0;
   /** A request whose body is still to come. */
   #begun: Begun | undefined;
+  /** Of the request before. */
   #last: Head | undefined;
   /** Whether a request waits for its answer. */
   #busy = false;
