@@ -50,10 +50,7 @@ export function decide(facts: DecisionFacts): Verdict {
     return unfilled({ status: 'no_fill', reason: 'killed' });
   }
   if (placement.status === 'paused') return unfilled({ status: 'no_fill', reason: 'paused' });
-  const policies =
-    entry.policies.length === 0
-      ? entry.policies
-      : entry.policies.filter((policy) => applies(policy, context));
+  const policies = entry.policies.filter((policy) => applies(policy, context));
   const closing = policies.find(({ block }) => block.everything === true);
   if (closing) return unfilled({ status: 'blocked', reason: closing.kind, rule: closing });
 

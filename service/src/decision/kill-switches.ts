@@ -10,7 +10,6 @@ export interface KillTarget {
 
 /** Whether a kill switch that is on stops the target at this time. */
 export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number): boolean {
-  if (snapshot.killSwitches.length === 0) return false;
   return snapshot.killSwitches.some(({ scope, target_id: id, expiresAtMs }) => {
     if (expiresAtMs <= nowMs) return false;
     if (scope === 'placement') return id === target.placementId || id === target.placement;

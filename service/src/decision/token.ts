@@ -42,7 +42,7 @@ export function createDecisionTokens(key: string): DecisionTokens {
   };
 }
 
-/** As JSON; what only a user's name can hold, escapes, is left to `JSON.stringify`, which takes thrice the time. */
+/** As JSON. Only a user's name can hold what needs escapes; to look for them in the rest was a third of the time of a token. */
 function write(claims: TokenClaims): string {
   const { userRef } = claims;
   return (

@@ -1,3 +1,5 @@
+import { remember } from '../../platform/remember.ts';
+
 /** Request line and headers of a message that can be read in one way only. */
 export interface Head {
   /** Its characters, one for each byte. */
@@ -67,28 +69,16 @@ export function readHead(chunk: Buffer, last?: Head): Head | undefined {
 
 const blank = 32;
 
-/** What comes with nearly every request is checked once; so many texts at most. */
+/** What comes with nearly every request is checked once; so many texts are remembered at most. */
 const mostKnown = 200;
-const names = new Map<string, string>();
-const lines = new Map<string, Pick<Head, 'method' | 'path'>>();
 
 /** Undefined for what is no name, one that is for `node:http`, or one that every object has. */
-function nameOf(sent: string): string | undefined {
-  const known = names.get(sent);
-  if (known !== undefined) return known;
+const nameOf = remember((sent): string | undefined => {
   const name = sent.toLowerCase();
-  if (!token.test(name) || meddling.has(name) || name in Object.prototype) return undefined;
-  if (names.size < mostKnown) names.set(sent, name);
-  return name;
-}
+  return token.test(name) && !meddling.has(name) && !(name in Object.prototype) ? name : undefined;
+}, mostKnown);
 
-function lineOf(sent: string): Pick<Head, 'method' | 'path'> | undefined {
-  const known = lines.get(sent);
-  if (known !== undefined) return known;
-  const asked = requestLine.exec(sent);
-  if (!asked) return undefined;
-  const [, method = '', path = ''] = asked;
-  const line = { method, path };
-  if (lines.size < mostKnown) lines.set(sent, line);
-  return line;
-}
+const lineOf = remember((sent): Pick<Head, 'method' | 'path'> | undefined => {
+  const [, method, path] = requestLine.exec(sent) ?? [];
+  return method === undefined || path === undefined ? undefined : { method, path };
+}, mostKnown);
