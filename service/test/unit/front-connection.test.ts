@@ -62,6 +62,20 @@ test('requests that come at once are answered one after the other', async () => 
   await expect.poll(() => asked).toEqual(['one', 'two', 'three']);
 });
 
+test('what came of one client is kept while others send', async () => {
+  const { port, asked, answer } = await start((incoming, response) => incoming.pipe(response));
+  const [half, ahead, node] = [open(port), open(port), open(port)];
+  half.socket.write(post('first half, second half').slice(0, -11));
+  ahead.socket.write(post('at once') + post('behind it'));
+  await expect.poll(() => asked).toEqual(['at once']);
+  node.socket.write(`POST /node HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n${'n'.repeat(9)}`);
+  await expect.poll(node.answered).toContain('nnnnnnnnn');
+  half.socket.write('second half');
+  await expect.poll(() => asked).toEqual(['at once', 'first half, second half']);
+  answer('1');
+  await expect.poll(() => asked.slice(2)).toEqual(['behind it']);
+});
+
 test('megabytes pass in both directions, and the connection goes on', async () => {
   const { port, asked, answer } = await start((incoming, response) => {
     incoming.pipe(response);
@@ -188,12 +202,13 @@ test('an answer of node:http goes out, though what follows it is an error', asyn
 
 test('a server that stops waits for a body that has begun to come', async () => {
   const { server, port, asked, answer } = await start();
-  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const accepted = once(server, 'connection');
   const { socket, answered, closed } = open(port);
   const begun = post('whole').slice(0, -1);
   socket.write(begun);
-  const [taken] = await accepted;
-  await expect.poll(() => taken.bytesRead).toBe(begun.length);
+  await accepted;
+  const [taken] = server.clients;
+  await expect.poll(() => taken?.socket.bytesRead).toBe(begun.length);
   const stopped = new Promise((resolve) => server.close(resolve));
   socket.write('e');
   await expect.poll(() => asked).toEqual(['whole']);
@@ -204,15 +219,16 @@ test('a server that stops waits for a body that has begun to come', async () => 
 
 test('a server that stops sends what it has answered', async () => {
   const { server, port, asked, answer } = await start();
-  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const accepted = once(server, 'connection');
   const { socket, answered, closed } = open(port);
   socket.pause();
   socket.write(post('one'));
   await expect.poll(() => asked).toEqual(['one']);
   // More than the two ends of a connection hold.
   answer('x'.repeat(16_000_000));
-  const [taken] = await accepted;
-  await expect.poll(() => taken.writableLength).toBeGreaterThan(0);
+  await accepted;
+  const [taken] = server.clients;
+  await expect.poll(() => taken?.socket.writableLength).toBeGreaterThan(0);
   const stopped = new Promise((resolve) => server.close(resolve));
   socket.resume();
   await Promise.all([stopped, closed]);

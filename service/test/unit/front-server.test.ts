@@ -49,7 +49,9 @@ afterAll(async () => {
 function converse(server: Server, pieces: readonly Buffer[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let accepted: Socket | undefined;
-    server.once('connection', (socket: Socket) => (accepted = socket));
+    server.once('connection', (socket: Socket) => {
+      accepted = server instanceof FrontServer ? [...server.clients].at(-1)?.socket : socket;
+    });
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     let answered = '';
     socket.setEncoding('utf8');

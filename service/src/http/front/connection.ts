@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { NodeSide } from './node-side.ts';
 import type { PlainAnswer, PlainHandler } from './plain-exchange.ts';
 import { type Head, readHead } from './read-head.ts';
+import { readShared } from './shared-read.ts';
 import { writeAnswer } from './write-answer.ts';
 
 interface Parts {
@@ -31,7 +32,7 @@ const mostWaiting = 64 * 1_024;
  * one of `node:http`.
  */
 export class Connection {
-  readonly #socket: Socket;
+  readonly socket: Socket;
   readonly #parts: Parts;
   /** Sent by the client, and not yet taken. */
   #waiting: Buffer[] = [];
@@ -49,19 +50,16 @@ export class Connection {
   #early = false;
   /** Whether the client sends nothing more. */
   #ended = false;
+  #looks = 0;
 
-  constructor(socket: Socket, parts: Parts) {
-    this.#socket = socket;
-    this.#parts = parts;
-    socket.setTimeout(parts.idleMs);
-    socket.on('data', (chunk: Buffer) => {
+  constructor(accepted: Socket, parts: Parts) {
+    const socket = readShared(accepted, (chunk) => {
       this.#take(chunk);
     });
+    this.socket = socket;
+    this.#parts = parts;
     socket.on('end', () => {
       this.#end();
-    });
-    socket.on('timeout', () => {
-      if (!this.#isAnswering) socket.destroy();
     });
     // A broken connection closes, which is what matters.
     socket.on('error', () => undefined);
@@ -72,16 +70,28 @@ export class Connection {
     return this.#node?.alone === true ? !this.#node.isIdle : this.#busy;
   }
 
+  /**
+   * Counts how often it was looked at since the client sent something or was answered. A timer for
+   * each connection would be set anew by each of both, which costs more than to read a clock.
+   *
+   * @param most - so often, and a client that is not answered is given up
+   */
+  look(most: number): void {
+    this.#looks += 1;
+    if (this.#looks > most && !this.#isAnswering) this.socket.destroy();
+  }
+
   /** A request that has begun to come is waited for, and what was answered goes out. */
   closeIfIdle(): void {
-    if (!this.#isAnswering && !this.#begun) this.#socket.destroySoon();
+    if (!this.#isAnswering && !this.#begun) this.socket.destroySoon();
   }
 
   destroy(): void {
-    this.#socket.destroy();
+    this.socket.destroy();
   }
 
   #take(chunk: Buffer): void {
+    this.#looks = 0;
     if (this.#node?.alone === true) this.#node.receive(chunk);
     else if (this.#owed > 0) this.#pass(chunk);
     else if (this.#busy) this.#keep(chunk);
@@ -89,10 +99,11 @@ export class Connection {
     else this.#begin(chunk);
   }
 
+  /** A copy: what was read is overwritten by the next read. */
   #keep(chunk: Buffer): void {
-    this.#waiting.push(chunk);
+    this.#waiting.push(Buffer.from(chunk));
     this.#waitingLength += chunk.length;
-    if (this.#busy && this.#waitingLength > mostWaiting) this.#socket.pause();
+    if (this.#busy && this.#waitingLength > mostWaiting) this.socket.pause();
   }
 
   #takeWaiting(): Buffer {
@@ -107,7 +118,7 @@ export class Connection {
     this.#last = head;
     const plain = this.#parts.plain();
     // A client that does not read its answers is for `node:http`, too: it waits until they are read.
-    if (!head || this.#socket.writableNeedDrain) this.#leaveToNode(chunk);
+    if (!head || this.socket.writableNeedDrain) this.#leaveToNode(chunk);
     else if (!plain?.takes(head)) this.#passFirst(head, chunk);
     else if (chunk.length >= head.end) void this.#answer(plain, head, chunk);
     else {
@@ -122,7 +133,7 @@ export class Connection {
       this.#begun = undefined;
       void this.#answer(plain, head, this.#takeWaiting());
     } else if (this.#parts.nowMs() - atMs > this.#parts.bodyWithinMs) {
-      this.#socket.destroy();
+      this.socket.destroy();
     }
   }
 
@@ -130,17 +141,18 @@ export class Connection {
     this.#busy = true;
     if (chunk.length > head.end) this.#keep(chunk.subarray(head.end));
     const body = chunk.toString('utf8', head.bodyStart, head.end);
-    this.#send(head, await plain.answer({ head, body, socket: this.#socket }));
+    this.#send(head, await plain.answer({ head, body, socket: this.socket }));
   }
 
   #send({ headers }: Head, answer: PlainAnswer): void {
-    const socket = this.#socket;
+    const socket = this.socket;
     // The client may have gone.
     if (socket.destroyed || socket.writableEnded) return;
     const { idleMs, nowMs } = this.#parts;
     const isLast = answer.isLast || headers['connection']?.toLowerCase() === 'close';
     const { text, encoding } = writeAnswer(answer, { isLast, idleMs, nowMs: nowMs() });
     socket.write(text, encoding);
+    this.#looks = 0;
     if (isLast) socket.destroySoon();
     else this.#next();
   }
@@ -150,9 +162,9 @@ export class Connection {
     this.#busy = false;
     if (this.#waitingLength > 0) {
       const chunk = this.#takeWaiting();
-      this.#socket.resume();
+      this.socket.resume();
       this.#begin(chunk);
-    } else if (this.#ended) this.#socket.end();
+    } else if (this.#ended) this.socket.end();
   }
 
   #leaveToNode(chunk: Buffer): void {
@@ -180,8 +192,9 @@ export class Connection {
 
   #openNode(): NodeSide {
     if (this.#node) return this.#node;
-    const side = new NodeSide(this.#socket, () => {
-      if (side.alone || side.destroyed || this.#socket.writableEnded) return;
+    const side = new NodeSide(this.socket, () => {
+      this.#looks = 0;
+      if (side.alone || side.destroyed || this.socket.writableEnded) return;
       if (this.#owed > 0) this.#early = true;
       else this.#next();
     });
@@ -199,6 +212,6 @@ export class Connection {
       this.#takeWaiting();
       node.push(null);
     } else if (this.#begun) this.#leaveToNode(this.#takeWaiting());
-    else if (!this.#busy) this.#socket.end();
+    else if (!this.#busy) this.socket.end();
   }
 }

@@ -10,6 +10,8 @@ interface Options extends ServerOptions {
 
 /** As `node:http` gives a request (`headersTimeout`). */
 const bodyWithinMs = 60_000;
+/** So often a connection is looked at before it is taken for idle. */
+const looks = 8;
 
 /**
  * A server of `node:http` that answers plain requests itself. An empty exchange costs `node:http`
@@ -38,11 +40,20 @@ export class FrontServer extends Server {
         for (const node of nodes) node.call(this, side);
       },
     };
-    this.on('connection', (socket: Socket) => {
-      const connection = new Connection(socket, parts);
+    const looking = setInterval(() => {
+      for (const connection of this.#connections) connection.look(looks);
+    }, options.keepAliveTimeout / looks);
+    looking.unref();
+    this.once('close', () => clearInterval(looking));
+    this.on('connection', (accepted: Socket) => {
+      const connection = new Connection(accepted, parts);
       this.#connections.add(connection);
-      socket.once('close', () => this.#connections.delete(connection));
+      connection.socket.once('close', () => this.#connections.delete(connection));
     });
+  }
+
+  get clients(): ReadonlySet<Connection> {
+    return this.#connections;
   }
 
   override closeIdleConnections(): void {

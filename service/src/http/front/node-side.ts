@@ -31,9 +31,9 @@ export class NodeSide extends Duplex {
     return this.#socket.remotePort;
   }
 
-  /** What the client sent. */
+  /** What the client sent, which the next read overwrites. */
   receive(chunk: Buffer): void {
-    if (!this.push(chunk)) this.#socket.pause();
+    if (!this.push(Buffer.from(chunk))) this.#socket.pause();
   }
 
   get isIdle(): boolean {
