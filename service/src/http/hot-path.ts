@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { KeyKind } from '../key/key-text.ts';
 import type { KeyPrincipal } from '../key/principal.ts';
+import { asciiJson } from '../platform/ascii-json.ts';
 import type { AdmitKey } from './authenticate.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Country } from './country.ts';
@@ -19,7 +20,7 @@ export interface HotRoute<Body> {
   path: string;
   keys: readonly KeyKind[];
   validate: Validate;
-  /** Makes the answer, as JSON. */
+  /** Makes the answer, as JSON in ASCII. */
   answer(asked: { principal: KeyPrincipal; body: Body } & Exchange): Promise<string>;
 }
 
@@ -126,7 +127,7 @@ class HotExchange implements Asker, AnswerHeaders {
         'a request failed',
       );
     Object.assign(this.#sent, headers);
-    return this.#end(document.status, JSON.stringify(document));
+    return this.#end(document.status, asciiJson(document));
   }
 
   #end(status: number, body: string): PlainAnswer {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FrontServer } from '../../src/http/front/front-server.ts';
 import type { PlainHandler } from '../../src/http/front/plain-exchange.ts';
+import { asciiJson } from '../../src/platform/ascii-json.ts';
 
 /** Tells what the server took for the request. */
 const listener: RequestListener = (request, response) => {
@@ -13,7 +14,7 @@ const listener: RequestListener = (request, response) => {
   request.on('end', () => {
     const { method, url, headers } = request;
     response.setHeader('server', 'node');
-    response.end(JSON.stringify({ method, url, x: headers['x'], body }));
+    response.end(asciiJson({ method, url, x: headers['x'], body }));
   });
 };
 const plain: PlainHandler = {
@@ -22,7 +23,7 @@ const plain: PlainHandler = {
   answer: async ({ head: { method, path, headers }, body }) => ({
     status: 200,
     headers: { server: 'front' },
-    body: JSON.stringify({ method, url: path, x: headers['x'], body }),
+    body: asciiJson({ method, url: path, x: headers['x'], body }),
     isLast: false,
   }),
 };

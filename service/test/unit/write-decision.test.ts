@@ -20,7 +20,7 @@ const banner: Decision = {
   token: 'a.b',
   creative: {
     id: 'crv_1',
-    alt: 'An ad',
+    alt: 'Une publicité 🎁',
     media: { format: 'html', inline: '<b title="a">\u2028</b>', width: 1, height: 1 },
     click_url: 'https://a.example/\u2028',
   },
@@ -42,6 +42,8 @@ test.each<[string, Decision]>([
   ['a rewarded ad', rewarded],
   ['a rewarded ad again', rewarded],
   ['an explained one', { ...rewarded, explain: [] }],
-])('%s is written as JSON', (_name, decision) => {
-  expect(JSON.parse(writeDecision(decision))).toEqual(decision);
+])('%s is written as JSON in ASCII', (_name, decision) => {
+  const text = writeDecision(decision);
+  expect(JSON.parse(text)).toEqual(decision);
+  expect(text).toMatch(/^[ -~]+$/);
 });

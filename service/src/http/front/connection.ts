@@ -150,8 +150,7 @@ export class Connection {
     if (socket.destroyed || socket.writableEnded) return;
     const { idleMs, nowMs } = this.#parts;
     const isLast = answer.isLast || headers['connection']?.toLowerCase() === 'close';
-    const { text, encoding } = writeAnswer(answer, { isLast, idleMs, nowMs: nowMs() });
-    socket.write(text, encoding);
+    socket.write(writeAnswer(answer, { isLast, idleMs, nowMs: nowMs() }), 'latin1');
     this.#looks = 0;
     if (isLast) socket.destroySoon();
     else this.#next();

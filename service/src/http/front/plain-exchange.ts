@@ -12,6 +12,7 @@ export interface PlainRequest {
 export interface PlainAnswer {
   status: number;
   headers: Readonly<Record<string, string | number>>;
+  /** In ASCII. */
   body: string;
   /** Whether the connection is ended after it. */
   isLast: boolean;

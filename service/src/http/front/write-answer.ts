@@ -9,23 +9,16 @@ interface Manner {
   nowMs: number;
 }
 
-/** An answer as it goes over the wire. */
-export function writeAnswer(answer: PlainAnswer, { isLast, idleMs, nowMs }: Manner): WireText {
+/** An answer as it goes over the wire, a character for each byte. */
+export function writeAnswer(answer: PlainAnswer, { isLast, idleMs, nowMs }: Manner): string {
   const { status, headers, body } = answer;
-  const length = Buffer.byteLength(body);
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
-  head += `content-length: ${length}\r\nDate: ${dateAt(nowMs)}\r\n`;
+  head += `content-length: ${body.length}\r\nDate: ${dateAt(nowMs)}\r\n`;
   head += isLast
     ? 'Connection: close'
     : `Connection: keep-alive\r\nKeep-Alive: timeout=${idleMs / 1_000}`;
-  return { text: `${head}\r\n\r\n${body}`, encoding: length === body.length ? 'latin1' : 'utf8' };
-}
-
-/** Most answers are ASCII, which takes less to write as Latin-1. */
-interface WireText {
-  text: string;
-  encoding: 'latin1' | 'utf8';
+  return `${head}\r\n\r\n${body}`;
 }
 
 let written = { second: 0, text: '' };

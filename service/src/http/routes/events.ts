@@ -3,6 +3,7 @@ import type { AdEvent, EventBatchResult } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Submitted, TakeIn } from '../../event/intake.ts';
 import type { Principal } from '../../key/principal.ts';
+import { asciiJson } from '../../platform/ascii-json.ts';
 import { principalOf } from '../authenticate.ts';
 import type { Asker } from '../exchange.ts';
 import type { HotRoute } from '../hot-path.ts';
@@ -77,6 +78,6 @@ export function addEventRoutes(
     path,
     keys,
     validate: isBatch,
-    answer: (asked) => answer(asked).then((result) => JSON.stringify(result)),
+    answer: (asked) => answer(asked).then(asciiJson),
   };
 }
