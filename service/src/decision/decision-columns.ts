@@ -32,10 +32,10 @@ function columnsOf<Row>() {
       type: 'integer',
       encode: (rows) => integerArray(rows.map(read)),
     }),
-    time: (name: Name, read: (row: Row) => Date | null): Column<Row> => ({
+    time: (name: Name, read: (row: Row) => number | null): Column<Row> => ({
       name,
       type: 'timestamptz',
-      encode: (rows) => timeArray(rows.map((row) => read(row)?.getTime())),
+      encode: (rows) => timeArray(rows.map(read)),
     }),
   };
 }

@@ -32,9 +32,10 @@ export interface DecisionRecord {
   custom_data: string | null;
   /** For people who ask why; in live only where nothing was shown. */
   explain: readonly Explanation[] | null;
-  issued_at: Date;
-  expires_at: Date;
-  late_at: Date | null;
+  /** Unix milliseconds, as the next two. */
+  issued_at: number;
+  expires_at: number;
+  late_at: number | null;
 }
 
 /** A decision on its way to the store. */

@@ -1,4 +1,5 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
+import { rememberLast } from '../platform/remember.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Verdict } from './decide.ts';
 import type { DecisionKind, DecisionRecord, MadeDecision } from './decision-record.ts';
@@ -20,16 +21,10 @@ interface Described {
 /** How long an ad may wait before it is shown. */
 const lifetimeMs = 600_000;
 
-/** Several decisions are made in a millisecond, and to write the two times of one takes 1.5 µs. */
-function textOfTime(): (ms: number) => string {
-  let [atMs, text] = [NaN, ''];
-  return (ms) => {
-    if (ms !== atMs) [atMs, text] = [ms, new Date(ms).toISOString()];
-    return text;
-  };
-}
-const issuedText = textOfTime();
-const expiresText = textOfTime();
+const textOfTime = (ms: number): string => new Date(ms).toISOString();
+/** To write the two times of a decision takes 1.5 µs. */
+const issuedText = rememberLast(textOfTime);
+const expiresText = rememberLast(textOfTime);
 
 /**
  * Turns a verdict into the answer and the row. Members are set one by one: to spread objects into
@@ -54,8 +49,7 @@ export function describeDecision(facts: Described): { decision: Decision; made: 
     return { decision, made: { scope, record } };
   }
   decision.reason = verdict.reason;
-  if (verdict.retryAtMs !== undefined)
-    decision.retry_at = new Date(verdict.retryAtMs).toISOString();
+  if (verdict.retryAtMs !== undefined) decision.retry_at = textOfTime(verdict.retryAtMs);
   const { rule } = verdict;
   if (!rule) return { decision, made: { scope, record } };
   const data = {
@@ -106,9 +100,9 @@ function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
     viewer: facts.viewer ?? null,
     custom_data: request.custom_data ?? null,
     explain: facts.scope.environment === 'sandbox' || !filled ? verdict.explain : null,
-    issued_at: new Date(nowMs),
-    expires_at: new Date(expiresAtMs),
-    late_at: filled ? new Date(nowMs + entry.placement.late_window_s * 1_000) : null,
+    issued_at: nowMs,
+    expires_at: expiresAtMs,
+    late_at: filled ? nowMs + entry.placement.late_window_s * 1_000 : null,
   };
 }
 

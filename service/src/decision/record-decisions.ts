@@ -92,7 +92,7 @@ async function record(
 function countsOf({ environment }: Scope, rows: readonly DecisionRecord[]): Count[] {
   const hours = new Map<number, Map<DecisionKind, number>>();
   for (const { kind, issued_at } of rows) {
-    const hour = Math.floor(issued_at.getTime() / hourMs);
+    const hour = Math.floor(issued_at / hourMs);
     const kinds = hours.get(hour) ?? new Map<DecisionKind, number>();
     kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     hours.set(hour, kinds);

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../key/key-text.ts';
 import { createMac } from '../platform/mac.ts';
+import { rememberLast } from '../platform/remember.ts';
 
 /** What a decision token says, and the service trusts. */
 export interface TokenClaims {
@@ -42,14 +43,18 @@ export function createDecisionTokens(key: string): DecisionTokens {
   };
 }
 
+// A number beyond 2^31 is written as one with a fraction would be, which takes 0.2 µs.
+const issuedText = rememberLast(String);
+const expiresText = rememberLast(String);
+
 /** As JSON. Only a user's name can hold what needs escapes; to look for them in the rest was a third of the time of a token. */
 function write(claims: TokenClaims): string {
   const { userRef } = claims;
   return (
     `{"decisionId":"${claims.decisionId}","accountId":"${claims.accountId}",` +
     `"environment":"${claims.environment}","placement":"${claims.placement}",` +
-    `"creativeId":"${claims.creativeId}","issuedAtMs":${claims.issuedAtMs},` +
-    `"expiresAtMs":${claims.expiresAtMs}` +
+    `"creativeId":"${claims.creativeId}","issuedAtMs":${issuedText(claims.issuedAtMs)},` +
+    `"expiresAtMs":${expiresText(claims.expiresAtMs)}` +
     (userRef === undefined ? '}' : `,"userRef":${JSON.stringify(userRef)}}`)
   );
 }

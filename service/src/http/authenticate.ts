@@ -32,7 +32,7 @@ interface Parts {
 const mostHashes = 10_000;
 
 /**
- * Who sent a request, by its key.
+ * Who sent a request, by its key; at once unless there is something to record.
  *
  * @throws ProblemError when there is none, it is not good, not for this route, or used too often.
  */
@@ -40,17 +40,20 @@ export type AdmitKey = (
   asker: Asker,
   answer: AnswerHeaders,
   keys: readonly KeyKind[],
-) => Promise<KeyPrincipal>;
+) => KeyPrincipal | Promise<KeyPrincipal>;
 
 export function createAdmitKey(parts: Parts): AdmitKey {
   const hashes = new Map<string, string>();
-  return async (asker, answer, keys) => {
+  return (asker, answer, keys) => {
     const { origin } = asker.headers;
     if (origin !== undefined && keys.includes('pk')) allowOrigin(answer, origin);
     let principal: KeyPrincipal;
     try {
       principal = readKey(parts, hashes, asker);
-      if (origin !== undefined) await checkOrigin(parts, principal, origin, asker);
+      if (origin !== undefined) {
+        if (principal.kind === 'sk') return refuseLeak(parts, principal, origin, asker, answer);
+        checkOrigin(principal, origin);
+      }
     } catch (error) {
       parts.limiter.onStranger(asker, answer);
       throw error;
@@ -136,21 +139,25 @@ function bearerKey(authorization: string): string {
   return text;
 }
 
-async function checkOrigin(
-  { onLeak }: Parts,
+async function refuseLeak(
+  { onLeak, limiter }: Parts,
   principal: KeyPrincipal,
   origin: string,
-  { id, log }: Asker,
-): Promise<void> {
-  if (principal.kind === 'sk') {
-    log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: rotate it');
-    await onLeak(principal, origin, id);
-    throw new ProblemError(
-      'secret_key_in_browser',
-      'A secret key came from a web page, so it has leaked: rotate it now.',
-    );
-  }
-  if (!principal.allowedOrigins.includes('*') && !principal.allowedOrigins.includes(origin)) {
+  asker: Asker,
+  answer: AnswerHeaders,
+): Promise<never> {
+  const { id, log } = asker;
+  log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: rotate it');
+  await onLeak(principal, origin, id);
+  limiter.onStranger(asker, answer);
+  throw new ProblemError(
+    'secret_key_in_browser',
+    'A secret key came from a web page, so it has leaked: rotate it now.',
+  );
+}
+
+function checkOrigin({ allowedOrigins }: KeyPrincipal, origin: string): void {
+  if (!allowedOrigins.includes('*') && !allowedOrigins.includes(origin)) {
     throw new ProblemError('origin_not_allowed', `The key does not allow the origin ${origin}.`);
   }
 }

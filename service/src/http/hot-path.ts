@@ -108,7 +108,8 @@ class HotExchange implements Asker, AnswerHeaders {
   async run(): Promise<PlainAnswer> {
     const { keys, validate, answer } = this.#route;
     try {
-      const principal = await this.#parts.admitKey(this, this, keys);
+      const admitted = this.#parts.admitKey(this, this, keys);
+      const principal = admitted instanceof Promise ? await admitted : admitted;
       const body = parseJson(this.#request.body);
       if (!validate(body)) throw invalidRequest(validate.errors ?? [], 'body');
       const text = await answer({ principal, body, asker: this, headers: this });

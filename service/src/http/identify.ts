@@ -4,19 +4,29 @@ import type { UserTokens } from '../key/user-tokens.ts';
 import { ProblemError } from './problem.ts';
 
 /**
- * Settles whom a decision is for: a server may say so, a client may have to prove it.
+ * Settles whom a decision is for: a server may say so, a client may have to prove it. At once where
+ * there is nothing to prove.
  *
  * @throws ProblemError `identity_required`, `token_invalid` or `invalid_request`.
  */
-export async function identify(
+export function identify(
   userTokens: UserTokens,
   principal: Principal,
   placement: Placement,
   request: DecisionRequest,
-): Promise<DecisionRequest> {
+): DecisionRequest | Promise<DecisionRequest> {
   const { user_token: token } = request;
-  const identified =
-    token === undefined ? request : await withProvenUser(userTokens, principal, request, token);
+  if (token === undefined) return checkIdentity(principal, placement, request);
+  return withProvenUser(userTokens, principal, request, token).then((identified) =>
+    checkIdentity(principal, placement, identified),
+  );
+}
+
+function checkIdentity(
+  principal: Principal,
+  placement: Placement,
+  request: DecisionRequest,
+): DecisionRequest {
   const { identity = 'none', format } = placement;
   const proven = principal.kind === 'sk' || request.user_token !== undefined;
   if (
@@ -30,12 +40,12 @@ export async function identify(
         : `The placement ${placement.name} needs a user token: have your server sign one with signUserToken.`,
     );
   }
-  if (format === 'rewarded' && identified.user_ref === undefined) {
+  if (format === 'rewarded' && request.user_ref === undefined) {
     throw new ProblemError('invalid_request', 'A rewarded ad needs to know whom to reward.', {
       errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
     });
   }
-  return identified;
+  return request;
 }
 
 async function withProvenUser(

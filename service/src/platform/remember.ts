@@ -14,3 +14,12 @@ export function remember<T>(read: (text: string) => T, most = 1_000): (text: str
     return made;
   };
 }
+
+/** Remembers what a pure function says of the number before: several requests come in a millisecond. */
+export function rememberLast<T>(read: (value: number) => T): (value: number) => T {
+  let last: { value: number; made: T } | undefined;
+  return (value) => {
+    if (last?.value !== value) last = { value, made: read(value) };
+    return last.made;
+  };
+}

@@ -59,8 +59,8 @@ async function store(atMs: number): Promise<string> {
     viewer: null,
     custom_data: null,
     explain: null,
-    issued_at: at,
-    expires_at: at,
+    issued_at: atMs,
+    expires_at: atMs,
     late_at: null,
   };
   await recordDecisions(database, async () => false, [{ scope, record }]);

@@ -2,8 +2,7 @@ import { remember } from '../../platform/remember.ts';
 
 /** Request line and headers of a message that can be read in one way only. */
 export interface Head {
-  /** Its characters, one for each byte. */
-  text: string;
+  bytes: Buffer;
   method: string;
   /** As it was sent, with its query. */
   path: string;
@@ -38,7 +37,7 @@ const meddling = new Set(['transfer-encoding', 'expect', 'upgrade', 'trailer', '
  * @param last - the head before it on the same connection: one client's are mostly the same
  */
 export function readHead(chunk: Buffer, last?: Head): Head | undefined {
-  if (last !== undefined && chunk.toString('latin1', 0, last.bodyStart) === last.text) return last;
+  if (last !== undefined && startsWith(chunk, last.bytes)) return last;
   const text = chunk.toString('latin1', 0, longestHead);
   const headEnd = text.indexOf('\r\n\r\n');
   let lineEnd = text.indexOf('\r\n');
@@ -64,8 +63,12 @@ export function readHead(chunk: Buffer, last?: Head): Head | undefined {
   const bodyStart = headEnd + 4;
   const { method, path } = asked;
   const end = bodyStart + Number(length);
-  return { text: text.slice(0, bodyStart), method, path, headers, bodyStart, end };
+  const bytes = Buffer.from(chunk.subarray(0, bodyStart));
+  return { bytes, method, path, headers, bodyStart, end };
 }
+
+const startsWith = (chunk: Buffer, start: Buffer): boolean =>
+  chunk.length >= start.length && chunk.compare(start, 0, start.length, 0, start.length) === 0;
 
 const blank = 32;
 

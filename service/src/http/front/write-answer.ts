@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { rememberLast } from '../../platform/remember.ts';
 import type { PlainAnswer } from './plain-exchange.ts';
 
 /** How an answer is told, beside what it says. */
@@ -14,18 +15,12 @@ export function writeAnswer(answer: PlainAnswer, { isLast, idleMs, nowMs }: Mann
   const { status, headers, body } = answer;
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
-  head += `content-length: ${body.length}\r\nDate: ${dateAt(nowMs)}\r\n`;
+  head += `content-length: ${body.length}\r\nDate: ${dateOf(Math.floor(nowMs / 1_000))}\r\n`;
   head += isLast
     ? 'Connection: close'
     : `Connection: keep-alive\r\nKeep-Alive: timeout=${idleMs / 1_000}`;
   return `${head}\r\n\r\n${body}`;
 }
 
-let written = { second: 0, text: '' };
-
 /** A header tells whole seconds: it is written once in each. */
-function dateAt(nowMs: number): string {
-  const second = Math.floor(nowMs / 1_000);
-  if (second !== written.second) written = { second, text: new Date(nowMs).toUTCString() };
-  return written.text;
-}
+const dateOf = rememberLast((second) => new Date(second * 1_000).toUTCString());

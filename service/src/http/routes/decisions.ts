@@ -85,7 +85,8 @@ async function answerDecision(
       `There is no placement ${body.placement} in ${principal.environment}.`,
     );
   }
-  const identified = await identify(userTokens, principal, entry.placement, body);
+  const identity = identify(userTokens, principal, entry.placement, body);
+  const identified = identity instanceof Promise ? await identity : identity;
   if (identified.user_ref !== undefined && principal.kind === 'pk') {
     limiter.onUser(principal, identified.user_ref, headers);
   }
