@@ -100,7 +100,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     expectEqual(await expireRewards(database, systemClock), []);
   },
   'deliveries are due across accounts, and are claimed once': async (database) => {
-    const at = nowMs - 1_000.toISOString();
+    const at = new Date(nowMs - 1_000).toISOString();
     await database.query(
       `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
         VALUES ($1, 'live', 'webhook', 'whk_probe', '{}', 1, now(), now())`,

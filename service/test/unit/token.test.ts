@@ -13,9 +13,16 @@ const claims: TokenClaims = {
   expiresAtMs: 2,
 };
 
-test('a token says again what was signed', () => {
-  expect(tokens.verify(tokens.sign(claims))).toEqual(claims);
-});
+test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
+  'a token for %s says again what was signed, in characters of an address',
+  (userRef) => {
+    const { userRef: _, ...rest } = claims;
+    const signed = userRef === undefined ? rest : { ...rest, userRef };
+    const token = tokens.sign(signed);
+    expect(tokens.verify(token)).toEqual(signed);
+    expect(token).toMatch(/^[\w.~%!*'()-]+$/);
+  },
+);
 
 test('a token with any character changed, added or missing is refused', () => {
   const token = tokens.sign(claims);
