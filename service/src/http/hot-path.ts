@@ -135,7 +135,7 @@ class HotExchange implements Asker, AnswerHeaders {
     const { draining, metrics, log } = this.#parts;
     const ms = performance.now() - this.#startedMs;
     const route = this.#route.path;
-    metrics.observeRequest({ method: 'POST', route, status: String(status) }, ms / 1_000);
+    metrics.observeRequest('POST', route, String(status), ms / 1_000);
     if (log.isLevelEnabled('debug')) {
       const told = { requestId: this.id, method: 'POST', route, status, ms: Math.round(ms) };
       log.debug(told, 'answered');

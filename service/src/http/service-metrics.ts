@@ -2,12 +2,13 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Configuration } from '../resource/configuration.ts';
 import type { Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
+import { RequestDurations } from './request-durations.ts';
 import { isReadOnly } from './routes/health.ts';
 
 /** What is counted while it happens. */
 export interface ServiceMetrics {
   registry: Registry;
-  observeRequest(labels: { method: string; route: string; status: string }, seconds: number): void;
+  observeRequest(method: string, route: string, status: string, seconds: number): void;
   observeDatabase(kind: 'statement' | 'transaction', seconds: number): void;
   observeDelivery(outcome: string, seconds: number): void;
 }
@@ -29,13 +30,7 @@ export function createServiceMetrics(): ServiceMetrics {
   // Gauges that are named as counters; the metrics without `_total` say the same, by type.
   for (const what of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${what}_total`);
-  const requests = new Histogram({
-    name: 'trueward_http_request_duration_seconds',
-    help: 'Time to answer a request.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
-    registers,
-  });
+  const requests = new RequestDurations(registry);
   const asked = new Histogram({
     name: 'trueward_database_duration_seconds',
     help: 'Time of a statement on its own, or of a whole transaction, with the wait for a connection.',
@@ -52,7 +47,8 @@ export function createServiceMetrics(): ServiceMetrics {
   });
   return {
     registry,
-    observeRequest: (labels, seconds) => requests.observe(labels, seconds),
+    observeRequest: (method, route, status, seconds) =>
+      requests.observe(method, route, status, seconds),
     observeDatabase: (kind, seconds) => asked.observe({ kind }, seconds),
     observeDelivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
   };
