@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
 import { isReadTimeout } from './is-unavailable.ts';
+import { PreparedCall, type PreparedStatement } from './prepared-call.ts';
 
 /** How much the service asks of a PostgreSQL server. */
 export interface PostgresLimits {
@@ -35,14 +36,15 @@ export function openPostgres(
   // The pool listens to idle connections only: one that breaks inside a transaction, between two
   // statements, would end the process.
   pool.on('connect', (client) => client.on('error', onError));
+  const prepare = createPrepare(limits);
 
   return {
     query: <T = Row>(text: string, params: readonly unknown[] = []) =>
       again(async () => (await pool.query(text, [...params])).rows as T[]),
     execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
-      again(async () => (await pool.query(statement(text, params, limits))).rows as T[]),
+      again(() => submit<T>(pool, prepare(text, params))),
     transaction(work, options = {}) {
-      const once = () => inTransaction(pool, limits, work, options);
+      const once = () => inTransaction(pool, prepare, work, options);
       return options.unhurried === true ? once() : again(once);
     },
     close: () => pool.end(),
@@ -54,16 +56,17 @@ export function openPostgres(
   };
 }
 
+const types = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === int8 ? Number : pg.types.getTypeParser(oid, format),
+} as pg.CustomTypesConfig;
+
 function poolOptions(connectionString: string, limits: PostgresLimits): pg.PoolConfig {
   const { poolSize, timeoutMs, pooler } = limits;
-  const types = {
-    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-      oid === int8 ? Number : pg.types.getTypeParser(oid, format),
-  };
   return {
     connectionString,
     max: poolSize,
-    types: types as pg.CustomTypesConfig,
+    types,
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + graceMs,
@@ -78,27 +81,35 @@ function poolOptions(connectionString: string, limits: PostgresLimits): pg.PoolC
   };
 }
 
-/** Under its name a connection finds the statement that it has prepared; behind a pooler the next one is another. */
-const statement = (
-  text: string,
-  params: readonly (string | Buffer)[],
-  { pooler }: PostgresLimits,
-): pg.QueryConfig => ({
-  text,
-  values: [...params],
-  ...(pooler ? {} : { name: nameOf(text) }),
-});
+type Prepare = (text: string, params: readonly (string | Buffer)[]) => PreparedCall;
 
-const names = new Map<string, string>();
-function nameOf(text: string): string {
-  const name = names.get(text) ?? `statement_${names.size + 1}`;
-  names.set(text, name);
-  return name;
+/** Under its name a connection finds the statement that it has prepared; behind a pooler the next one is another. */
+function createPrepare({ pooler }: PostgresLimits): Prepare {
+  const statements = new Map<string, PreparedStatement>();
+  return (text, params) => {
+    let statement = statements.get(text);
+    if (!statement) {
+      const name = pooler ? '' : `statement_${statements.size + 1}`;
+      statement = { text, name, by: new WeakSet(), fields: undefined };
+      statements.set(text, statement);
+    }
+    return new PreparedCall(statement, params, types);
+  };
 }
+
+const submit = <T>(to: Pick<pg.Pool, 'query'> | pg.PoolClient, call: PreparedCall): Promise<T[]> =>
+  new Promise((resolve, reject) => {
+    const done = (error: Error | null, rows: Row[] = []): void => {
+      if (error) reject(error);
+      else resolve(rows as T[]);
+    };
+    // TypeScript: a query class.
+    to.query(call as never, undefined as never, done as never);
+  });
 
 async function inTransaction<T>(
   pool: pg.Pool,
-  limits: PostgresLimits,
+  prepare: Prepare,
   work: (queries: Queries) => Promise<T>,
   { unhurried = false }: TransactionOptions,
 ): Promise<T> {
@@ -115,8 +126,8 @@ async function inTransaction<T>(
     }
     const result = await work({
       query,
-      execute: async <R = Row>(text: string, params: readonly (string | Buffer)[]) =>
-        (await client.query(statement(text, params, limits))).rows as R[],
+      execute: <R = Row>(text: string, params: readonly (string | Buffer)[]) =>
+        submit<R>(client, prepare(text, params)),
     });
     await query('COMMIT');
     client.release();
