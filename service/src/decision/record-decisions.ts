@@ -1,13 +1,13 @@
-import { addSums, type Count, hourMs, sumCounts } from '../report/rollup.ts';
-import { groupByScope, type Scope } from '../resource/scope.ts';
-import { integerArray } from '../store/binary-arrays.ts';
+import { addSums } from '../report/rollup.ts';
+import { groupByScope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { unnest } from '../store/unnest.ts';
 import type { OpenLane } from '../trace/tracing.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
 import { kindColumns, ownColumns } from './decision-columns.ts';
-import type { DecisionKind, DecisionRecord, MadeDecision } from './decision-record.ts';
+import type { MadeDecision } from './decision-record.ts';
+import { encodeDecisions } from './encode-decisions.ts';
 
 /** The lane on which decisions are committed together. */
 export function createDecisionLane(
@@ -66,17 +66,9 @@ async function record(
   group: [MadeDecision, ...MadeDecision[]],
 ): Promise<boolean> {
   const { scope } = group[0];
+  const { accountId, environment } = scope;
   const rows = group.map((item) => item.record);
-  const numbers = new Map<DecisionKind, number>();
-  for (const { kind } of rows) if (!numbers.has(kind)) numbers.set(kind, numbers.size + 1);
-  const values = [
-    scope.accountId,
-    scope.environment,
-    ...ownColumns.map(({ encode }) => encode(rows)),
-    integerArray(rows.map(({ kind }) => numbers.get(kind))),
-    ...kindColumns.map(({ encode }) => encode([...numbers.keys()])),
-    ...sumCounts(countsOf(scope, rows)),
-  ];
+  const values = [accountId, environment, ...encodeDecisions(environment, rows)];
   const events = group.flatMap(({ event }) => event ?? []);
   if (events.length === 0) {
     await database.execute(insert, values);
@@ -86,28 +78,4 @@ async function record(
     await queries.execute(insert, values);
     return writeEvents(queries, scope, events);
   });
-}
-
-/** What there is to count; decisions of one kind and hour are counted at once. */
-function countsOf({ environment }: Scope, rows: readonly DecisionRecord[]): Count[] {
-  const hours = new Map<number, Map<DecisionKind, number>>();
-  for (const { kind, issued_at } of rows) {
-    const hour = Math.floor(issued_at / hourMs);
-    const kinds = hours.get(hour) ?? new Map<DecisionKind, number>();
-    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
-    hours.set(hour, kinds);
-  }
-  return [...hours].flatMap(([hour, kinds]) =>
-    [...kinds].map(([kind, times]) => {
-      const dimensions = {
-        placement: kind.placement,
-        creativeId: kind.creative_id,
-        sourceId: kind.source_id,
-        advertiserId: kind.advertiser_id,
-        houseAdId: kind.house_ad_id,
-      };
-      const count = { environment, dimensions, atMs: hour * hourMs, times, metric: kind.status };
-      return kind.reason === null ? count : { ...count, reason: kind.reason };
-    }),
-  );
 }

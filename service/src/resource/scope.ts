@@ -9,11 +9,20 @@ export interface Scope {
 /** Items by account and environment, in the order of their first one. */
 export function groupByScope<T extends { scope: Scope }>(items: readonly T[]): [T, ...T[]][] {
   const groups = new Map<string, [T, ...T[]]>();
+  // Those of one key share their scope, which is found sooner than its name is made.
+  const known = new Map<Scope, [T, ...T[]]>();
   for (const item of items) {
-    const key = `${item.scope.accountId} ${item.scope.environment}`;
-    const group = groups.get(key);
+    const { scope } = item;
+    let group = known.get(scope);
+    if (group) {
+      group.push(item);
+      continue;
+    }
+    const name = `${scope.accountId} ${scope.environment}`;
+    group = groups.get(name);
     if (group) group.push(item);
-    else groups.set(key, [item]);
+    else groups.set(name, (group = [item]));
+    known.set(scope, group);
   }
   return [...groups.values()];
 }

@@ -1,4 +1,5 @@
 import { serialize } from 'pg-protocol';
+import { callMessage } from '../call-message.ts';
 import type { Queries, Row } from '../database.ts';
 
 /**
@@ -14,14 +15,10 @@ export function createExecute(send: (message: Uint8Array) => Promise<Row[]>): Qu
     const known = names.get(text);
     // A name is not tried twice: the database may have kept it from an attempt that failed later.
     const name = known ?? `statement_${(attempts += 1)}`;
-    const parts = [
-      ...(known === undefined ? [serialize.parse({ name, text })] : []),
-      serialize.bind({ statement: name, values: [...params] }),
-      serialize.describe({ type: 'P' }),
-      serialize.execute(),
-      serialize.sync(),
-    ];
-    const rows = await send(Buffer.concat(parts));
+    const call = callMessage(name, params, true);
+    const message =
+      known === undefined ? Buffer.concat([serialize.parse({ name, text }), call]) : call;
+    const rows = await send(message);
     names.set(text, name);
     return rows as T[];
   };
