@@ -21,6 +21,7 @@ export function createDecisionLane(
       if (await recordDecisions(database, writeEvents, items)) onDeliveries();
       return items.map(() => undefined);
     },
+    gatherMs: database.gatherMs,
   });
 }
 

@@ -61,6 +61,7 @@ export function createEventLane(parts: Parts): Lane<Intake, EventBatchResult> {
     },
     maxBatch: 100,
     atOnce: parts.database.connections ? transactionsAtOnce : 1,
+    gatherMs: parts.database.gatherMs,
   });
 }
 

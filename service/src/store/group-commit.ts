@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 /** The lane is full: the caller should come again later. */
 export class OverloadedError extends Error {
   readonly retryAfterS: number;
@@ -26,7 +27,15 @@ export interface LaneOptions<T, R> {
   maxQueue?: number;
   /** Transactions at a time; one by default, as on a database that has one connection. */
   atOnce?: number;
+  /** How long a transaction waits for more items after a large one, in milliseconds; absent: not at all. */
+  gatherMs?: number | undefined;
 }
+
+/**
+ * After a transaction of so many items others are likely to come soon, as PostgreSQL takes it with
+ * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html).
+ */
+const siblings = 16;
 
 /**
  * Group commit: what arrives while a transaction runs goes into the next one together. An answer
@@ -34,21 +43,24 @@ export interface LaneOptions<T, R> {
  * transaction each.
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
-  const { commit, maxBatch = 200, maxQueue = 5_000, atOnce = 1 } = options;
+  const { commit, maxBatch = 200, maxQueue = 5_000, atOnce = 1, gatherMs } = options;
   interface Waiting {
     item: T;
     resolve(result: R): void;
     reject(error: unknown): void;
   }
   let queue: Waiting[] = [];
+  let lastSize = 0;
   const running = new Set<Promise<void>>();
 
   const run = async (): Promise<void> => {
     // Whatever else came in during this turn of the event loop goes along.
     await new Promise(setImmediate);
     while (queue.length > 0) {
+      if (gatherMs !== undefined && lastSize >= siblings) await sleep(gatherMs);
       const batch = queue.slice(0, maxBatch);
       queue = queue.slice(maxBatch);
+      lastSize = batch.length;
       try {
         const results = await commit(batch.map(({ item }) => item));
         batch.forEach(({ resolve }, index) => resolve(results[index] as R));

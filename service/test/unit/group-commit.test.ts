@@ -19,6 +19,26 @@ test('what comes while a commit runs goes into the next one together, and each g
   ]);
 });
 
+test('after a large commit the next one waits for more, after a small one it does not', async () => {
+  const batches: number[][] = [];
+  const lane = createLane<number, void>({
+    commit: async (items) => {
+      batches.push(items);
+      return items.map(() => undefined);
+    },
+    gatherMs: 60,
+  });
+  const many = Array.from({ length: 16 }, (_, index) => index - 15);
+  await Promise.all(many.map((item) => lane.push(item)));
+  const first = lane.push(1);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  await Promise.all([first, lane.push(2)]);
+  const second = lane.push(3);
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  await Promise.all([second, lane.push(4)]);
+  expect(batches).toEqual([many, [1, 2], [3], [4]]);
+});
+
 test('a failed commit is told to those in it, and the next one goes on', async () => {
   const lane = createLane<number, void>({
     commit: async (items) => {

@@ -6,6 +6,9 @@ import { startDatabaseThread } from './database-thread.ts';
 import { createExecute } from './execute.ts';
 import { initialise } from './initialise.ts';
 
+/** A statement takes 0.4 ms here and a row of it 10 µs, and the answers of one commit bring the next requests. */
+const gatherMs = 2;
+
 /**
  * Opens the embedded database in `directory`, and makes it first where there is none.
  *
@@ -46,6 +49,7 @@ async function serve(directory: string, release: () => void): Promise<Database> 
       inTurn(() => run<T>(text, params)),
     execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
       inTurn(() => execute<T>(text, params)),
+    gatherMs,
     transaction: (work) =>
       inTurn(async () => {
         await run('BEGIN');
