@@ -5,5 +5,4 @@
 export const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replace(/[\x80-\uffff]/g, escape);
 
-const escape = (unit: string): string =>
-  `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

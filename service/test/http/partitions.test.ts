@@ -36,7 +36,6 @@ const nowMs = Date.UTC(2026, 10, 19);
 
 /** Stores a decision of this time with one event, and hands back its id. */
 async function store(atMs: number): Promise<string> {
-  const at = new Date(atMs);
   const id = createIds({ nowMs: () => atMs }, createRandomPool())('decision');
   const record: DecisionRecord = {
     kind: {

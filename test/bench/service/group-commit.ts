@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import type {
+  DecisionKind,
   DecisionRecord,
   MadeDecision,
 } from '../../../service/src/decision/decision-record.ts';
@@ -94,32 +95,35 @@ async function perSecond(store: (made: MadeDecision) => Promise<unknown>, ms: nu
 }
 
 const scope = { accountId: 'acc_bench', environment: 'sandbox' } as const;
+/** As decisions for one ad share it. */
+const kind: DecisionKind = {
+  status: 'filled',
+  reason: null,
+  placement: 'revive',
+  format: 'rewarded',
+  creative_id: 'crv_bench',
+  media_format: 'video',
+  advertiser_id: 'adv_bench',
+  source_id: 'src_bench',
+  house_ad_id: 'had_bench',
+  reward: { type: 'coins', amount: 25 },
+  required_ms: 12_000,
+  invalid_reason: null,
+  simulate: null,
+};
+
 function decision(): MadeDecision {
-  const now = new Date();
+  const nowMs = Date.now();
   const record: DecisionRecord = {
-    kind: {
-      status: 'filled',
-      reason: null,
-      placement: 'revive',
-      format: 'rewarded',
-      creative_id: 'crv_bench',
-      media_format: 'video',
-      advertiser_id: 'adv_bench',
-      source_id: 'src_bench',
-      house_ad_id: 'had_bench',
-      reward: { type: 'coins', amount: 25 },
-      required_ms: 12_000,
-      invalid_reason: null,
-      simulate: null,
-    },
+    kind,
     id: makeId('decision'),
     user_ref: 'player-1',
     viewer: 'player-1',
     custom_data: null,
     explain: null,
-    issued_at: now,
-    expires_at: now,
-    late_at: now,
+    issued_at: nowMs,
+    expires_at: nowMs,
+    late_at: nowMs,
   };
   return { scope, record };
 }

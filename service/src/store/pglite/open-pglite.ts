@@ -6,7 +6,7 @@ import { startDatabaseThread } from './database-thread.ts';
 import { createExecute } from './execute.ts';
 import { initialise } from './initialise.ts';
 
-/** A statement takes 0.4 ms here and a row of it 10 µs, and the answers of one commit bring the next requests. */
+/** A transaction of one decision takes 0.4 ms here, and one of 27 little more: 0.5. */
 const gatherMs = 2;
 
 /**
