@@ -90,7 +90,7 @@ function createPrepare({ pooler }: PostgresLimits): Prepare {
     let statement = statements.get(text);
     if (!statement) {
       const name = pooler ? '' : `statement_${statements.size + 1}`;
-      statement = { text, name, by: new WeakSet(), fields: undefined };
+      statement = { text, name, by: new WeakMap() };
       statements.set(text, statement);
     }
     return new PreparedCall(statement, params, types);

@@ -14,10 +14,11 @@ export interface PreparedStatement {
   text: string;
   /** Empty where each connection may be another one: it is prepared anew each time then. */
   name: string;
-  /** The connections that have prepared it. */
-  readonly by: WeakSet<pg.Connection>;
-  /** Known once it has been described. */
-  fields: readonly Field[] | undefined;
+  /**
+   * The connections that have prepared it, with the columns that were described then: one that prepares
+   * it later may find a table changed. The server refuses it on the earlier ones then.
+   */
+  readonly by: WeakMap<pg.Connection, readonly Field[]>;
 }
 
 interface RowDescription {
@@ -37,8 +38,7 @@ export class PreparedCall implements pg.Submittable {
   readonly #params: readonly (string | Buffer)[];
   readonly #types: pg.CustomTypesConfig;
   readonly #rows: Row[] = [];
-  #fields: readonly Field[];
-  #connection: pg.Connection | undefined;
+  #fields: readonly Field[] = [];
 
   constructor(
     statement: PreparedStatement,
@@ -48,15 +48,16 @@ export class PreparedCall implements pg.Submittable {
     this.#statement = statement;
     this.#params = params;
     this.#types = types;
-    this.#fields = statement.fields ?? [];
   }
 
   submit(connection: pg.Connection): void {
-    const { name, text, by, fields } = this.#statement;
-    this.#connection = connection;
+    const { name, text, by } = this.#statement;
+    const fields = name === '' ? undefined : by.get(connection);
     const call = callMessage(name, this.#params, fields === undefined);
-    if (name !== '' && by.has(connection)) connection.stream.write(call);
-    else {
+    if (fields) {
+      this.#fields = fields;
+      connection.stream.write(call);
+    } else {
       // An attempt that failed after it may have left it there.
       const close = serialize.close({ type: 'S', name });
       connection.stream.write(Buffer.concat([close, serialize.parse({ name, text }), call]));
@@ -79,12 +80,13 @@ export class PreparedCall implements pg.Submittable {
     this.#rows.push(row);
   }
 
-  handleCommandComplete(): void {
-    this.#statement.fields = this.#fields;
-    if (this.#connection) this.#statement.by.add(this.#connection);
+  handleCommandComplete(_message: unknown, connection: pg.Connection): void {
+    this.#statement.by.set(connection, this.#fields);
   }
 
-  handleError(error: Error): void {
+  /** It is prepared anew next time: this connection may have lost it, or a table of it was changed. */
+  handleError(error: Error, connection: pg.Connection): void {
+    this.#statement.by.delete(connection);
     this.callback?.(error);
   }
 

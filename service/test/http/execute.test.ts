@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   bigintArray,
   booleanArray,
@@ -15,6 +15,9 @@ import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
+
+const postgres = await startPrivatePostgres();
+afterAll(() => postgres?.stop());
 
 const insert = `INSERT INTO kinds SELECT * FROM
   unnest($1::text[], $2::integer[], $3::bigint[], $4::float8[], $5::boolean[], $6::timestamptz[])`;
@@ -82,20 +85,49 @@ test('the embedded store takes binary arrays in prepared statements, and goes on
   }
 });
 
-test('so does PostgreSQL, and without names behind a pooler', async ({ skip }) => {
-  const postgres = await startPrivatePostgres();
-  if (!postgres) return skip('There is no PostgreSQL on this machine.');
-  const limits = { poolSize: 2, timeoutMs: 10_000, pooler: false };
-  try {
-    for (const pooler of [false, true]) {
-      const database = openPostgres(postgres.url, () => undefined, { ...limits, pooler });
+describe.skipIf(postgres === undefined).each([false, true])(
+  'on PostgreSQL, behind a pooler: %s',
+  (pooler) => {
+    const limits = { poolSize: 2, timeoutMs: 10_000, pooler };
+    let database: Database;
+    beforeAll(() => (database = openPostgres(postgres?.url ?? '', () => undefined, limits)));
+    afterAll(() => database.close());
+
+    test('it takes the same, and gives a statement a name only where it keeps its connection', async () => {
       await tryOut(database);
       const named = await database.query('SELECT name FROM pg_prepared_statements');
       expect(named.length > 0).toBe(!pooler);
       await database.query('DROP TABLE kinds');
-      await database.close();
-    }
-  } finally {
-    await postgres.stop();
-  }
-});
+    });
+
+    test('a statement that waits for a connection while others run it tells its columns', async () => {
+      const numbers = Array.from({ length: 12 }, (_, index) => index);
+      const rows = await Promise.all(
+        numbers.map((number) =>
+          database.execute('SELECT $1::integer AS number, pg_sleep(0.01)', [String(number)]),
+        ),
+      );
+      expect(rows.map(([row]) => row?.['number'])).toEqual(numbers);
+    });
+
+    test('a table that changes changes the rows, after one refusal for each connection at most', async () => {
+      const read = () =>
+        database.transaction((queries) => queries.execute('SELECT * FROM changing', []));
+      await database.query(`CREATE TABLE changing (a jsonb)`);
+      await database.query(`INSERT INTO changing VALUES ('{}')`);
+      expect(await read()).toEqual([{ a: {} }]);
+      await database.query(`ALTER TABLE changing ALTER a TYPE text USING 'text', ADD b integer`);
+      await Promise.allSettled([read(), read()]);
+      expect(await Promise.all([read(), read()])).toEqual(Array(2).fill([{ a: 'text', b: null }]));
+      await database.query('DROP TABLE changing');
+    });
+
+    test('a connection that has lost its statements prepares them again, after one refusal', async () => {
+      const inOne = () => database.transaction((queries) => queries.execute('SELECT 1 AS one', []));
+      await inOne();
+      await Promise.all([1, 2].map(() => database.query('DISCARD ALL')));
+      await Promise.allSettled([inOne(), inOne()]);
+      expect(await Promise.all([inOne(), inOne()])).toEqual(Array(2).fill([{ one: 1 }]));
+    });
+  },
+);
