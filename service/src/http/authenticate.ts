@@ -148,8 +148,11 @@ async function refuseLeak(
 ): Promise<never> {
   const { id, log } = asker;
   log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: rotate it');
-  await onLeak(principal, origin, id);
-  limiter.onStranger(asker, answer);
+  try {
+    await onLeak(principal, origin, id);
+  } finally {
+    limiter.onStranger(asker, answer);
+  }
   throw new ProblemError(
     'secret_key_in_browser',
     'A secret key came from a web page, so it has leaked: rotate it now.',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+
 /** The lane is full: the caller should come again later. */
 export class OverloadedError extends Error {
   readonly retryAfterS: number;

@@ -1,0 +1,35 @@
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { createAdmitKey } from '../../src/http/authenticate.ts';
+import { createLimitBuckets, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { makeKeyText } from '../../src/key/key-text.ts';
+
+test('a leaked key counts against its address, though the database is away', async () => {
+  const rate = { perS: 1, burst: 2 };
+  const nowMs = () => 0;
+  const admitKey = createAdmitKey({
+    clock: { nowMs },
+    findKey: () => ({
+      accountId: 'acc_1',
+      environment: 'live',
+      kind: 'sk',
+      keyId: 'key_1',
+      allowedOrigins: [],
+    }),
+    limiter: createRateLimiter(createLimitBuckets({ key: rate, ip: rate, user: rate }, nowMs)),
+    onUse: () => undefined,
+    onLeak: () => Promise.reject(new Error('The database is away.')),
+  });
+  const authorization = `Bearer ${makeKeyText('sk', 'live')}`;
+  const asker = {
+    id: '1',
+    ip: '198.51.100.7',
+    headers: { authorization, origin: 'https://game.example' },
+    log: pino({ level: 'silent' }),
+  };
+  const answer = { getHeader: () => undefined, header: () => undefined };
+  const ask = async () => admitKey(asker, answer, ['pk', 'sk']);
+  for (let times = 0; times < rate.burst; times += 1)
+    await expect(ask()).rejects.toThrow('The database is away.');
+  await expect(ask()).rejects.toMatchObject({ code: 'rate_limited' });
+});
