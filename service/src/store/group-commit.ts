@@ -58,8 +58,11 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
     // Whatever else came in during this turn of the event loop goes along.
     await new Promise(setImmediate);
     while (queue.length > 0) {
-      if (gatherMs !== undefined && lastSize >= siblings) await sleep(gatherMs);
+      const isFull = queue.length >= maxBatch;
+      if (gatherMs !== undefined && lastSize >= siblings && !isFull) await sleep(gatherMs);
       const batch = queue.slice(0, maxBatch);
+      // Another transaction took them meanwhile.
+      if (batch.length === 0) return;
       queue = queue.slice(maxBatch);
       lastSize = batch.length;
       try {

@@ -39,6 +39,25 @@ test('after a large commit the next one waits for more, after a small one it doe
   expect(batches).toEqual([many, [1, 2], [3], [4]]);
 });
 
+test('a commit waits neither for more than it takes, nor for what another one has taken', async () => {
+  const sizes: number[] = [];
+  const lane = createLane<number, void>({
+    commit: async (items) => {
+      sizes.push(items.length);
+      return items.map(() => undefined);
+    },
+    maxBatch: 16,
+    atOnce: 2,
+    gatherMs: 60,
+  });
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: 64 }, (_, index) => lane.push(index)));
+  expect(performance.now() - startedMs).toBeLessThan(60);
+  await Promise.all([lane.push(64), lane.push(65)]);
+  await lane.drain();
+  expect(sizes).toEqual([16, 16, 16, 16, 2]);
+});
+
 test('a failed commit is told to those in it, and the next one goes on', async () => {
   const lane = createLane<number, void>({
     commit: async (items) => {
