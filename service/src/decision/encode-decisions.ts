@@ -72,7 +72,7 @@ const mostKnown = 100;
 const known = new Map<string, Common>();
 
 function commonOf(environment: Environment, groups: readonly Group[]): Common {
-  const name = groups.map(({ kind, hour }) => `${numberOf(kind)} ${hour}`).join();
+  const name = `${environment},${groups.map(({ kind, hour }) => `${numberOf(kind)} ${hour}`).join()}`;
   let common = known.get(name);
   if (!common) {
     common = {
