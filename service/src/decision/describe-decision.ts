@@ -106,17 +106,18 @@ function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
   };
 }
 
-/** Of ads that players see, by place and ad; both are new objects whenever one of them changes. */
-const shownKinds = new WeakMap<PlacementEntry, WeakMap<Candidate, DecisionKind>>();
+/** Of what comes of a place again and again; it is a new object whenever it or one of its ads changes. */
+const usualKinds = new WeakMap<PlacementEntry, Map<Candidate | string, DecisionKind>>();
 
 function kindOf(facts: Described): DecisionKind {
   const { verdict, entry, request, bot } = facts;
-  if (verdict.status !== 'filled' || bot || request.simulate !== undefined)
-    return describeKind(facts);
-  const known = shownKinds.get(entry) ?? new WeakMap<Candidate, DecisionKind>();
-  const kind = known.get(verdict.candidate) ?? describeKind(facts);
-  known.set(verdict.candidate, kind);
-  shownKinds.set(entry, known);
+  if (bot || request.simulate !== undefined) return describeKind(facts);
+  let known = usualKinds.get(entry);
+  if (!known) usualKinds.set(entry, (known = new Map<Candidate | string, DecisionKind>()));
+  const end =
+    verdict.status === 'filled' ? verdict.candidate : `${verdict.status} ${verdict.reason}`;
+  let kind = known.get(end);
+  if (!kind) known.set(end, (kind = describeKind(facts)));
   return kind;
 }
 
