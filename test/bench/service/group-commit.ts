@@ -62,6 +62,9 @@ export async function measureGroupCommit(
             JSON.stringify({
               ...record,
               ...record.kind,
+              issued_at: new Date(record.issued_at),
+              expires_at: new Date(record.expires_at),
+              late_at: new Date(record.late_at ?? record.expires_at),
               account_id: scope.accountId,
               environment: scope.environment,
               reward_state: 'none',
