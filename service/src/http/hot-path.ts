@@ -16,12 +16,13 @@ import type { ServiceMetrics } from './service-metrics.ts';
 import type { Validate } from './validation.ts';
 
 /** A route that most requests go to: a `POST` of JSON with a key. */
-export interface HotRoute<Body> {
+export interface HotRoute<Body, Answer> {
   path: string;
   keys: readonly KeyKind[];
   validate: Validate;
-  /** Makes the answer, as JSON in ASCII. */
-  answer(asked: { principal: KeyPrincipal; body: Body } & Exchange): Promise<string>;
+  answer(asked: { principal: KeyPrincipal; body: Body } & Exchange): Promise<Answer>;
+  /** The answer as JSON in ASCII. */
+  write(answer: Answer): string;
 }
 
 interface Exchange {
@@ -44,8 +45,11 @@ interface Parts {
  * same answer as the route of Fastify, whose hooks cost as much as a decision. Anything unusual (a body
  * that is too long, or not JSON; a query string) is left to that route.
  */
-export function createHotPath(routes: readonly HotRoute<never>[], parts: Parts): PlainHandler {
-  const byPath = new Map(routes.map((route) => [route.path, route as HotRoute<unknown>]));
+export function createHotPath(
+  routes: readonly HotRoute<never, unknown>[],
+  parts: Parts,
+): PlainHandler {
+  const byPath = new Map(routes.map((route) => [route.path, route as HotRoute<unknown, unknown>]));
   return {
     takes: ({ method, path, headers }) =>
       method === 'POST' && byPath.has(path) && isUsual(headers, parts.bodyLimit),
@@ -78,11 +82,11 @@ class HotExchange implements Asker, AnswerHeaders {
   readonly log: Logger;
   readonly #startedMs = performance.now();
   readonly #sent: Record<string, string | number> = { 'request-id': this.id };
-  readonly #route: HotRoute<unknown>;
+  readonly #route: HotRoute<unknown, unknown>;
   readonly #parts: Parts;
   readonly #request: PlainRequest;
 
-  constructor(route: HotRoute<unknown>, parts: Parts, request: PlainRequest) {
+  constructor(route: HotRoute<unknown, unknown>, parts: Parts, request: PlainRequest) {
     this.headers = request.head.headers;
     this.log = parts.log;
     this.#route = route;
@@ -106,15 +110,15 @@ class HotExchange implements Asker, AnswerHeaders {
 
   /** Never rejects. */
   async run(): Promise<PlainAnswer> {
-    const { keys, validate, answer } = this.#route;
+    const { keys, validate, answer, write } = this.#route;
     try {
       const admitted = this.#parts.admitKey(this, this, keys);
       const principal = admitted instanceof Promise ? await admitted : admitted;
       const body = parseJson(this.#request.body);
       if (!validate(body)) throw invalidRequest(validate.errors ?? [], 'body');
-      const text = await answer({ principal, body, asker: this, headers: this });
+      const answered = await answer({ principal, body, asker: this, headers: this });
       this.#sent['content-type'] = 'application/json; charset=utf-8';
-      return this.#end(200, text);
+      return this.#end(200, write(answered));
     } catch (error) {
       return this.#refuse(error);
     }

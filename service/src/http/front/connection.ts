@@ -120,7 +120,7 @@ export class Connection {
     // A client that does not read its answers is for `node:http`, too: it waits until they are read.
     if (!head || this.socket.writableNeedDrain) this.#leaveToNode(chunk);
     else if (!plain?.takes(head)) this.#passFirst(head, chunk);
-    else if (chunk.length >= head.end) void this.#answer(plain, head, chunk);
+    else if (chunk.length >= head.end) this.#answer(plain, head, chunk);
     else {
       this.#begun = { plain, head, atMs: this.#parts.nowMs() };
       this.#keep(chunk);
@@ -131,17 +131,19 @@ export class Connection {
     this.#keep(chunk);
     if (this.#waitingLength >= head.end) {
       this.#begun = undefined;
-      void this.#answer(plain, head, this.#takeWaiting());
+      this.#answer(plain, head, this.#takeWaiting());
     } else if (this.#parts.nowMs() - atMs > this.#parts.bodyWithinMs) {
       this.socket.destroy();
     }
   }
 
-  async #answer(plain: PlainHandler, head: Head, chunk: Buffer): Promise<void> {
+  #answer(plain: PlainHandler, head: Head, chunk: Buffer): void {
     this.#busy = true;
     if (chunk.length > head.end) this.#keep(chunk.subarray(head.end));
     const body = chunk.toString('utf8', head.bodyStart, head.end);
-    this.#send(head, await plain.answer({ head, body, socket: this.socket }));
+    void plain.answer({ head, body, socket: this.socket }).then((answer) => {
+      this.#send(head, answer);
+    });
   }
 
   #send({ headers }: Head, answer: PlainAnswer): void {

@@ -42,7 +42,10 @@ const keys = ['pk', 'sk'] as const;
 const schema = { $ref: 'DecisionRequest#' };
 
 /** `POST /v1/decisions`: asks for an ad. */
-export function addDecisionRoutes(app: FastifyInstance, parts: Parts): HotRoute<DecisionRequest> {
+export function addDecisionRoutes(
+  app: FastifyInstance,
+  parts: Parts,
+): HotRoute<DecisionRequest, Decision> {
   const answer = (asked: Asked): Promise<Decision> => answerDecision(parts, asked);
   app.post<{ Body: DecisionRequest }>(
     path,
@@ -67,7 +70,8 @@ export function addDecisionRoutes(app: FastifyInstance, parts: Parts): HotRoute<
     path,
     keys,
     validate: compileBody(app, schema),
-    answer: (asked) => answer(asked).then(writeDecision),
+    answer,
+    write: writeDecision,
   };
 }
 

@@ -46,7 +46,7 @@ interface BatchSchema {
 export function addEventRoutes(
   app: FastifyInstance,
   { takeIn }: { takeIn: TakeIn },
-): HotRoute<LooseBatch> {
+): HotRoute<LooseBatch, EventBatchResult> {
   const isBatch = compileBody(app, looseBatch());
   const isEvent = compileBody(app, { $ref: 'AdEvent#' });
   const keys = ['pk'] as const;
@@ -78,6 +78,7 @@ export function addEventRoutes(
     path,
     keys,
     validate: isBatch,
-    answer: (asked) => answer(asked).then(asciiJson),
+    answer,
+    write: asciiJson,
   };
 }
