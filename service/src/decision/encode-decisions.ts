@@ -13,7 +13,7 @@ interface Group {
   place: number;
 }
 
-/** What is the same whenever the same groups are written, as they mostly are. */
+/** What is the same whenever the same groups are written, as they often are where ads are few. */
 interface Common {
   kinds: readonly Buffer[];
   sums: Sums;
