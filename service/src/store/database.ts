@@ -43,7 +43,7 @@ export interface Database extends Queries {
   close(): Promise<void>;
   /**
    * How long many writes should wait for each other, in milliseconds, where a transaction of one costs
-   * nearly as much as one of forty; absent: not at all.
+   * nearly as much as one of many; absent: not at all.
    */
   gatherMs?: number;
   /** Absent where there are none: in the process itself. */

@@ -103,7 +103,7 @@ const submit = <T>(to: Pick<pg.Pool, 'query'> | pg.PoolClient, call: PreparedCal
       if (error) reject(error);
       else resolve(rows as T[]);
     };
-    // TypeScript: a query class.
+    // The types of `pg` know no callback beside a query of another class.
     to.query(call as never, undefined as never, done as never);
   });
 

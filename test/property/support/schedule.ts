@@ -245,5 +245,6 @@ async function send(
 function tokenOf({ behaviour }: WatchPlan, token: string, other: string | undefined): string {
   if (behaviour === 'foreign-token') return other ?? `${token}x`;
   if (behaviour !== 'edited-token') return token;
+  // The last claim is the name of the user.
   return token.replace(/~[^~]*(?=\.[^.]*$)/, '~thief');
 }

@@ -10,7 +10,7 @@ interface Parts {
   plain(): PlainHandler | undefined;
   /** Hands a connection to `node:http`. */
   toNode(side: NodeSide): void;
-  /** How long a client may be silent between two requests, or within one. */
+  /** How long a client is told that its connection is kept for another request. */
   idleMs: number;
   /** How long a body may take to come. */
   bodyWithinMs: number;
@@ -71,10 +71,10 @@ export class Connection {
   }
 
   /**
-   * Counts how often it was looked at since the client sent something or was answered. A timer for
-   * each connection would be set anew by each of both, which costs more than to read a clock.
+   * Counts how often it was looked at since the client sent something or was answered: a timer for each
+   * connection would be set anew by each of both.
    *
-   * @param most - so often, and a client that is not answered is given up
+   * @param most - so often, and a client that does not wait for an answer is given up
    */
   look(most: number): void {
     this.#looks += 1;

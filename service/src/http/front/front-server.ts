@@ -52,6 +52,7 @@ export class FrontServer extends Server {
     });
   }
 
+  /** Whoever is connected. */
   get clients(): ReadonlySet<Connection> {
     return this.#connections;
   }
