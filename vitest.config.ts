@@ -1,16 +1,27 @@
 import { existsSync } from 'node:fs';
 import { playwright } from '@vitest/browser-playwright';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { sdkSources } from './demo/sdk-sources.ts';
 
 const executablePath =
   process.env['CHROMIUM_PATH'] ??
   ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
+/** `npm run test:full`: files named `*.full.test.ts`, and tests that ask `inject('full')`, run too. */
+const full = process.env['TRUEWARD_TEST_FULL'] === '1';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    full: boolean;
+  }
+}
+
 export default defineConfig({
   resolve: { tsconfigPaths: true },
   test: {
     restoreMocks: true,
+    exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
+    provide: { full },
     // Vitest would leave one of two cores idle, and most of the time is spent waiting for an ad to end.
     maxWorkers: 2,
     // A fact that takes its time on a busy machine is a fact all the same.

@@ -1,6 +1,6 @@
 /**
- * `npm test`: installs what is missing, finds or installs Chromium, builds, runs all checks and all
- * tests, and ends with the line `N passed, N failed`. See `--help`.
+ * `npm test` and `npm run test:full`: install what is missing, find or install Chromium, build, run
+ * checks and tests, and end with the line `N passed, N failed`. See `--help`.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,16 +8,26 @@ import { join } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
 
 const help = `npm test [-- arguments of vitest]
+npm run test:full [-- arguments of vitest]
 
-Without arguments: installs what is missing, builds, runs all checks and all tests.
-With arguments: only the tests that they choose, and no checks:
+Installs what is missing, builds what is stale, runs all checks and all tests.
+
+With arguments, runs only the tests they select, and no checks:
   npm test -- --project unit
   npm test -- --project browser overlay
+
+test:full adds what is long or repeats a case that npm test covers once:
+  - the test files named *.full.test.ts
+  - the tests and cases that ask for it: inject('full') is true
+  - the build of the documentation site, and attw: whether every module resolution
+    finds the types of the package
 
 Environment: CHROMIUM_PATH is the browser to use; by default an installed one is
 found, or one is installed.`;
 
-const vitestArguments = process.argv.slice(2);
+const given = process.argv.slice(2);
+const full = given.includes('--full');
+const vitestArguments = given.filter((argument) => argument !== '--full');
 if (vitestArguments.includes('--help')) {
   console.log(help);
   process.exit();
@@ -49,7 +59,7 @@ async function buildAndTest() {
 async function runChecks() {
   const { checks } = await import('./lib/checks.mjs');
   const { runSteps } = await import('./lib/run-steps.mjs');
-  const tally = await runSteps(checks, { atOnce: 2 });
+  const tally = await runSteps(checks({ full }), { atOnce: 2 });
   console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed`);
   return tally;
 }
@@ -65,7 +75,7 @@ async function runVitest(chromium) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   try {
     const { code } = await run([...tool('vitest'), 'run', ...reporters, ...vitestArguments], {
-      env: { CHROMIUM_PATH: chromium },
+      env: { CHROMIUM_PATH: chromium, TRUEWARD_TEST_FULL: full ? '1' : '' },
       show: true,
     });
     return tallyOf(JSON.parse(readFileSync(report, 'utf8')), code);
