@@ -1,4 +1,5 @@
 import type { Problem, WebhookEvent } from '@trueward/protocol/wire';
+import { linkSignal } from '../platform/link-signal.ts';
 import { CommandError, say } from './command.ts';
 
 interface EventPage {
@@ -27,16 +28,21 @@ export function createEventFeed(service: string, key: string): EventFeed {
 
   const readPage = async (cursor: string | undefined, signal: AbortSignal): Promise<EventPage> => {
     const query = cursor === undefined ? '' : `&starting_after=${cursor}`;
-    const answer = await fetch(`${service}/v1/webhook-events?limit=100${query}`, {
-      headers: { authorization: `Bearer ${key}` },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
-    });
-    if (answer.ok) return (await answer.json()) as EventPage;
-    if (answer.status >= 500 || answer.status === 429) throw new Error(`status ${answer.status}`);
-    const problem = (await answer.json().catch(() => ({}))) as Partial<Problem>;
-    throw new CommandError(
-      `${service} refuses (${answer.status}): ${problem.detail ?? 'it is no ad service'}`,
-    );
+    const linked = linkSignal(signal, { timeoutMs: 10_000 });
+    try {
+      const answer = await fetch(`${service}/v1/webhook-events?limit=100${query}`, {
+        headers: { authorization: `Bearer ${key}` },
+        signal: linked.signal,
+      });
+      if (answer.ok) return (await answer.json()) as EventPage;
+      if (answer.status >= 500 || answer.status === 429) throw new Error(`status ${answer.status}`);
+      const problem = (await answer.json().catch(() => ({}))) as Partial<Problem>;
+      throw new CommandError(
+        `${service} refuses (${answer.status}): ${problem.detail ?? 'it is no ad service'}`,
+      );
+    } finally {
+      linked.release();
+    }
   };
 
   /** Page by page back to what is known. */

@@ -1,6 +1,7 @@
 import { signWebhook } from 'trueward/server';
 import { request, type Dispatcher } from 'undici';
 import type { Clock } from '../platform/clock.ts';
+import { linkSignal } from '../platform/link-signal.ts';
 
 /** What one delivery needs to be made. */
 export interface Parcel {
@@ -44,6 +45,7 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
       latencyMs: Math.max(0, clock.nowMs() - startedAtMs),
       ...rest,
     });
+    const linked = linkSignal(signal, { timeoutMs });
     try {
       const headers = await signWebhook(body, secrets, Math.floor(startedAtMs / 1_000));
       const answer = await request(url, {
@@ -56,11 +58,13 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
         },
         body,
         dispatcher: loopback ? agents.development : agents.strict,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        signal: linked.signal,
       });
       return finish({ status: answer.statusCode, response: await readStart(answer.body) });
     } catch (error) {
       return finish({ error: describe(error, timeoutMs) });
+    } finally {
+      linked.release();
     }
   };
 }

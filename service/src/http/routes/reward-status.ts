@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DecisionTokens, TokenClaims } from '../../decision/token.ts';
 import type { Principal } from '../../key/principal.ts';
+import { linkSignal } from '../../platform/link-signal.ts';
 import type { Receipts } from '../../reward/receipt.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
 import { principalOf } from '../authenticate.ts';
@@ -53,11 +54,16 @@ export function addRewardRoutes(
       const { id } = request.params;
       const claims =
         principal.kind === 'pk' ? checkToken(tokens, principal, id, request) : undefined;
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      const signal = AbortSignal.any([gone.signal, stopping]);
+      const waiting = linkSignal(stopping);
+      reply.raw.once('close', waiting.abort);
       const waitMs = request.query.wait_s * 1_000;
-      const status = await readReward(principal, id, waitMs, signal, claims?.userRef);
+      const status = await readReward(
+        principal,
+        id,
+        waitMs,
+        waiting.signal,
+        claims?.userRef,
+      ).finally(waiting.release);
       if (!status) throw new ProblemError('not_found', 'There is no such decision here.');
       return status;
     },

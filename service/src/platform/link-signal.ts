@@ -1,0 +1,42 @@
+import { setMaxListeners } from 'node:events';
+
+/** An `AbortController` that also follows a parent signal, until it is released. */
+export interface LinkedSignal {
+  readonly signal: AbortSignal;
+  abort(): void;
+  /** Removes the listener and the timer. Call it when the work is done, whatever came of it. */
+  release(): void;
+}
+
+interface Options {
+  /** Aborts with a `TimeoutError` after this long; never by default. */
+  timeoutMs?: number;
+}
+
+/**
+ * Aborts when `parent` does. `AbortSignal.any` would say the same in one call, but on Node 20 each call
+ * leaves some 58 bytes on its sources for good, and a source that lives as long as the process leaks.
+ */
+export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): LinkedSignal {
+  const controller = new AbortController();
+  const follow = (): void => controller.abort(parent.reason);
+  const timer =
+    timeoutMs === undefined
+      ? undefined
+      : setTimeout(() => controller.abort(timedOut(timeoutMs)), timeoutMs);
+  // One listener for each piece of work in flight: more than ten of them are no leak.
+  setMaxListeners(0, parent);
+  parent.addEventListener('abort', follow, { once: true });
+  if (parent.aborted) follow();
+  return {
+    signal: controller.signal,
+    abort: () => controller.abort(),
+    release() {
+      clearTimeout(timer);
+      parent.removeEventListener('abort', follow);
+    },
+  };
+}
+
+const timedOut = (ms: number): DOMException =>
+  new DOMException(`There was no answer within ${ms} ms.`, 'TimeoutError');

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { countSends } from '../memory/count-sends.ts';
+
+test('200,000 webhooks leave the heap as it was after the first 20,000', async () => {
+  const { failed, heap, left } = await countSends(200_000);
+  expect(failed).toBe(0);
+  const grown = (heap.at(-1) ?? 0) - (heap[1] ?? 0);
+  // Half of what one weak reference and its place in a set take.
+  expect(grown / 180_000).toBeLessThan(30);
+  for (const count of Object.values(left)) expect(count).toBeLessThan(1_000);
+}, 900_000);

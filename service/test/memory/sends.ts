@@ -1,0 +1,87 @@
+/**
+ * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends so many webhooks over HTTP
+ * under one stop signal, as a process does in its life, and prints what is left of them in memory.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getHeapSnapshot } from 'node:v8';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
+import { createSender } from '../../src/webhook/sender.ts';
+
+/** What is printed, as one line of JSON. */
+export interface SendsReport {
+  node: string;
+  failed: number;
+  /** Heap in use after a garbage collection, in bytes: after the warm-up, and after each tenth. */
+  heap: number[];
+  /** Objects that each send needs, and that are still there at the end. */
+  left: { AbortSignal: number; Timeout: number; WeakRef: number };
+}
+
+const sends = Number(process.argv[2] ?? 200_000);
+const atOnce = 16;
+
+const receiver = createServer((request, response) => {
+  request.resume();
+  request.once('end', () => response.writeHead(204).end());
+});
+await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+const agent = createGuardedAgent({ loopback: true });
+const send = createSender({ clock: systemClock, agents: { strict: agent, development: agent } });
+const stopping = new AbortController();
+const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
+
+let failed = 0;
+async function sendMany(count: number): Promise<void> {
+  let left = count;
+  const lane = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      const parcel = { url, body: '{}', secrets, loopback: true };
+      const { status } = await send(parcel, stopping.signal);
+      if (status !== 204) failed += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+}
+
+async function readHeap(): Promise<number> {
+  // What a finalizer lets go of is found by the collection after it.
+  for (let round = 0; round < 3; round += 1) {
+    globalThis.gc?.();
+    await sleep(20);
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+/** Heap size is too noisy for a few hundred sends; the number of objects is exact. */
+async function countObjects(): Promise<SendsReport['left']> {
+  const { snapshot, nodes, strings } = JSON.parse(await text(getHeapSnapshot())) as {
+    snapshot: { meta: { node_fields: string[]; node_types: [string[]] } };
+    nodes: number[];
+    strings: string[];
+  };
+  const { node_fields: fields, node_types } = snapshot.meta;
+  const object = node_types[0].indexOf('object');
+  const left = { AbortSignal: 0, Timeout: 0, WeakRef: 0 };
+  for (let at = 0; at < nodes.length; at += fields.length) {
+    const name = strings[nodes[at + fields.indexOf('name')] ?? 0] ?? '';
+    if (nodes[at] === object && name in left) left[name as keyof typeof left] += 1;
+  }
+  return left;
+}
+
+await sendMany(Math.min(sends / 10, 2_000));
+const heap = [await readHeap()];
+for (let tenth = 0; tenth < 10; tenth += 1) {
+  await sendMany(sends / 10);
+  heap.push(await readHeap());
+}
+const report: SendsReport = { node: process.version, failed, heap, left: await countObjects() };
+console.log(JSON.stringify(report));
+await agent.destroy();
+receiver.close();
