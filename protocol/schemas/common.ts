@@ -28,7 +28,7 @@ export const id = (kind: IdKind) =>
     description: `An id with the prefix \`${idPrefixes[kind]}_\`.`,
   });
 
-/** ISO 8601 in UTC with milliseconds. */
+/** RFC 3339: written in UTC with milliseconds, read with any full offset, without leap seconds, years 2000 to 2100. */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 
 /** One of a closed list of words. */

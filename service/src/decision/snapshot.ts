@@ -7,6 +7,7 @@ import type {
   Policy,
   Webhook,
 } from '@trueward/protocol/wire';
+import { parseInstant } from '../platform/instant.ts';
 import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 
 /** One ad that a placement may show. */
@@ -43,8 +44,13 @@ export type AnyResource = {
 }[ResourceKind];
 
 const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_safety'];
-const timeOr = (text: string | undefined, otherwise: number) =>
-  text === undefined ? otherwise : Date.parse(text);
+
+/**
+ * @param absent - what no time means
+ * @param unreadable - what a stored text means that is not an instant: the ad is not shown, the switch stays on
+ */
+const timeOf = (text: string | undefined, absent: number, unreadable: number): number =>
+  text === undefined ? absent : (parseInstant(text) ?? unreadable);
 
 /** Compiles the managed objects of one account and environment; pure. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
@@ -73,8 +79,8 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
           advertiserDomain: advertiser.domain,
           categories: new Set([...creative.categories, ...advertiser.categories]),
           sourcePaused: source.status === 'paused',
-          startsAtMs: timeOr(houseAd.starts_at, -Infinity),
-          endsAtMs: timeOr(houseAd.ends_at, Infinity),
+          startsAtMs: timeOf(houseAd.starts_at, -Infinity, Infinity),
+          endsAtMs: timeOf(houseAd.ends_at, Infinity, -Infinity),
         },
       ];
     })
@@ -92,7 +98,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
       .filter(({ state }) => state === 'on')
       .map((killSwitch) => ({
         ...killSwitch,
-        expiresAtMs: timeOr(killSwitch.expires_at, Infinity),
+        expiresAtMs: timeOf(killSwitch.expires_at, Infinity, Infinity),
       })),
     webhooks: of('webhook').filter(({ status }) => status === 'enabled'),
   };

@@ -2,6 +2,7 @@ import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/
 import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
 import type { Pseudonym } from '../decision/viewer.ts';
 import type { Clock } from '../platform/clock.ts';
+import { instantOf } from '../platform/instant.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
@@ -30,7 +31,7 @@ export type TakeIn = (
 export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn {
   return async (scope, sentAt, submitted, userAgent) => {
     const verify = remembering(tokens.verify);
-    const arrival = { scope, sentAtMs: Date.parse(sentAt), receivedAtMs: clock.nowMs() };
+    const arrival = { scope, sentAtMs: instantOf(sentAt), receivedAtMs: clock.nowMs() };
     const good: RecordedEvent[] = [];
     const userRefs = new Map<string, string>();
     const refusals = submitted.map((event): EventResult | undefined => {

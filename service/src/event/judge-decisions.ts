@@ -75,7 +75,8 @@ function judge(facts: Facts, before: DecisionState): Move {
     ...seen,
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
-    settledAtMs: verdict.state === 'pending' ? null : facts.nowMs,
+    // The clock of this process may be behind the one that issued the decision.
+    settledAtMs: verdict.state === 'pending' ? null : Math.max(facts.nowMs, before.issuedAtMs),
   };
   return { before, after, ...(verdict.watch ? { watch: verdict.watch } : {}) };
 }

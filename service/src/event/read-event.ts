@@ -1,5 +1,6 @@
 import type { AdEvent, EventResult } from '@trueward/protocol/wire';
 import type { TokenClaims } from '../decision/token.ts';
+import { instantOf } from '../platform/instant.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
@@ -20,13 +21,15 @@ type Read =
  */
 export function readEvent(
   event: AdEvent,
-  { scope, sentAtMs, receivedAtMs, claims }: Arrival,
+  { scope, sentAtMs, receivedAtMs: arrivedAtMs, claims }: Arrival,
 ): Read {
   if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
   if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
   if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };
+  // The clock of this process may be behind the one that issued the decision.
+  const receivedAtMs = Math.max(arrivedAtMs, claims.issuedAtMs);
   const offsetMs = receivedAtMs - sentAtMs;
-  const stated = Date.parse(event.occurred_at) + offsetMs;
+  const stated = instantOf(event.occurred_at) + offsetMs;
   const occurredAtMs = Math.min(Math.max(stated, claims.issuedAtMs), receivedAtMs);
   const recorded: RecordedEvent = {
     id: event.id,

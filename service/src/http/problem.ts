@@ -1,6 +1,7 @@
 import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError } from 'fastify';
+import { instantRule } from '../platform/instant.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import { OverloadedError } from '../store/group-commit.ts';
 import { isUnavailable } from '../store/is-unavailable.ts';
@@ -129,6 +130,7 @@ function memberOf(keyword: string, params: Record<string, unknown>): string {
 function describe(keyword: string, params: Record<string, unknown>, message: string): string {
   if (keyword === 'required') return 'is required';
   if (keyword === 'additionalProperties') return 'is not a known member';
+  if (keyword === 'format' && params['format'] === 'date-time') return instantRule;
   if (keyword === 'enum') return `must be one of ${JSON.stringify(params['allowedValues'])}`;
   return message;
 }

@@ -1,4 +1,5 @@
 import type { Creative, HouseAd, Media, Placement, Policy, Source } from '@trueward/protocol/wire';
+import { instantOf } from '../platform/instant.ts';
 import type { FieldError } from '../platform/refused-error.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
@@ -89,9 +90,7 @@ const checkHouseAd = ({
   ends_at,
 }: Pick<HouseAd, 'starts_at' | 'ends_at'>): FieldError[] =>
   when([
-    starts_at !== undefined &&
-      ends_at !== undefined &&
-      Date.parse(starts_at) >= Date.parse(ends_at),
+    starts_at !== undefined && ends_at !== undefined && instantOf(starts_at) >= instantOf(ends_at),
     '/ends_at',
     'must be after `starts_at`',
   ]);

@@ -22,13 +22,18 @@ export function textArray(values: readonly (string | null | undefined)[]): Buffe
   return buffer.subarray(0, end);
 }
 
+/** @throws RangeError for what is no 32-bit integer: Node writes `NaN` as 0 without a word. */
 export const integerArray = fixed<number>(types.integer, 4, (buffer, value, at) => {
+  if (!Number.isInteger(value)) throw new RangeError(`${value} is not an integer.`);
   buffer.writeInt32BE(value, at);
 });
 
+/** @throws RangeError for what JavaScript does not hold exactly. */
 export const bigintArray = fixed<number>(types.bigint, 8, writeInt64);
 
+/** @throws RangeError for `NaN` and infinities. */
 export const doubleArray = fixed<number>(types.double, 8, (buffer, value, at) => {
+  if (!Number.isFinite(value)) throw new RangeError(`${value} is not a finite number.`);
   buffer.writeDoubleBE(value, at);
 });
 
@@ -36,7 +41,11 @@ export const booleanArray = fixed<boolean>(types.boolean, 1, (buffer, value, at)
   buffer.writeUInt8(value ? 1 : 0, at);
 });
 
-/** Of unix milliseconds. */
+/**
+ * Of unix milliseconds.
+ *
+ * @throws RangeError for what is not a time: it would be stored as 2000-01-01.
+ */
 export const timeArray = fixed<number>(types.timestamptz, 8, (buffer, value, at) => {
   writeInt64(buffer, (value - epochMs) * 1_000, at);
 });
@@ -69,6 +78,7 @@ function begin(type: number, length: number, size: number): Buffer {
 
 /** Every whole number that JavaScript holds exactly; a BigInt would cost an object each. */
 function writeInt64(buffer: Buffer, value: number, at: number): void {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not a safe integer.`);
   const high = Math.floor(value / 2 ** 32);
   buffer.writeInt32BE(high, at);
   buffer.writeUInt32BE(value - high * 2 ** 32, at + 4);

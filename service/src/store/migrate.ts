@@ -10,6 +10,7 @@ import { liveTail } from './migrations/0050-live-tail.ts';
 import { uploads } from './migrations/0051-uploads.ts';
 import { deliveries } from './migrations/0060-deliveries.ts';
 import { webhookProbes } from './migrations/0070-webhook-probes.ts';
+import { plausibleTimes } from './migrations/0080-plausible-times.ts';
 
 interface Migration {
   /** With `breaking` in it where versions that do not know it cannot go on. */
@@ -33,6 +34,7 @@ const migrations: readonly Migration[] = [
   uploads,
   deliveries,
   webhookProbes,
+  plausibleTimes,
 ];
 
 export interface MigrateOptions {

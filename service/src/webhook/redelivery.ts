@@ -21,7 +21,7 @@ export interface Redelivery {
   test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
   redeliver(operation: Operation, deliveryId: string): Promise<Delivery>;
   /** Queues every event since a time that the webhook should have got and did not; hands back how many. */
-  recover(operation: Operation, webhookId: string, since: string): Promise<number>;
+  recover(operation: Operation, webhookId: string, sinceMs: number): Promise<number>;
 }
 
 /** One request queues so many events; the next request goes on. */
@@ -90,7 +90,8 @@ export function createRedelivery({ clock, makeId, resources, audit }: Parts): Re
       await audit.record(operation, { action: 'delivery.redelivered', targetId: deliveryId });
       return queueOne(operation, webhook.id, old.event_id);
     },
-    async recover(operation, webhookId, since) {
+    async recover(operation, webhookId, sinceMs) {
+      const since = new Date(sinceMs).toISOString();
       const webhook = await enabledWebhook(operation, webhookId);
       const missed = await operation.queries.query<{ id: string }>(
         `SELECT id FROM webhook_events e

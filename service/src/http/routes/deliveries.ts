@@ -1,5 +1,6 @@
 import type { Delivery, WebhookTest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
+import { instantOf } from '../../platform/instant.ts';
 import { toPage } from '../../resource/page.ts';
 import type { ResourceStore } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
@@ -152,7 +153,11 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Parts): v
       runOperation(request, reply, async (operation) => ({
         status: 202,
         body: {
-          queued: await redelivery.recover(operation, request.params.id, request.query.since),
+          queued: await redelivery.recover(
+            operation,
+            request.params.id,
+            instantOf(request.query.since),
+          ),
         },
       })),
   );

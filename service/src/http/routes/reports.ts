@@ -1,5 +1,6 @@
 import { reportDimensions } from '@trueward/protocol';
 import type { FastifyInstance } from 'fastify';
+import { instantOf } from '../../platform/instant.ts';
 import { type ReportDimension, type ReportQuery, readReport } from '../../report/report.ts';
 import { reportCsv } from '../../report/report-csv.ts';
 import type { Database } from '../../store/database.ts';
@@ -79,7 +80,7 @@ export function addReportRoutes(app: FastifyInstance, { database }: { database: 
 }
 
 function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportAddress): ReportQuery {
-  const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+  const [fromMs, toMs] = [instantOf(from), instantOf(to)];
   const groupBy = [...new Set(groups.split(',').filter((name) => name !== ''))];
   const hours = (toMs - fromMs) / hourMs;
   const errors = [

@@ -1,0 +1,54 @@
+/**
+ * Every time that enters the service goes through here: RFC 3339 with seconds and a full offset, no leap
+ * second, at most nine digits of a second, from 2000 to 2100. JavaScript knows no leap seconds and reads
+ * some of what RFC 3339 does not allow, so that `Date.parse` alone would let `NaN` in.
+ */
+
+const form =
+  /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
+
+const firstMs = Date.UTC(2000, 0);
+const endMs = Date.UTC(2101, 0);
+
+/** What a refused time is told, after the name of its member. */
+export const instantRule =
+  'must be a time such as 2026-11-22T10:00:00.000Z: RFC 3339 with an offset, no leap second, years 2000 to 2100';
+
+/** The time in unix milliseconds; undefined when the text is not an instant. */
+export function parseInstant(text: string): number | undefined {
+  const match = form.exec(text);
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map(Number);
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  const [fraction = '', sign, offsetHour = 0, offsetMinute = 0] = match.slice(7);
+  const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
+  const ms =
+    Date.UTC(
+      year,
+      month - 1,
+      day,
+      hour,
+      minute,
+      second,
+      Number(fraction.padEnd(3, '0').slice(0, 3)),
+    ) - (sign === '-' ? -offsetMs : offsetMs);
+  return ms >= firstMs && ms < endMs ? ms : undefined;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/**
+ * The time of a text that a schema has accepted.
+ *
+ * @throws RangeError when it is not an instant all the same: a `NaN` would spread without a word.
+ */
+export function instantOf(text: string): number {
+  const ms = parseInstant(text);
+  if (ms === undefined) throw new RangeError(`${JSON.stringify(text)} is not an instant.`);
+  return ms;
+}

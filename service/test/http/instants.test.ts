@@ -1,0 +1,175 @@
+import type { EventBatchResult, HouseAd, KillSwitch, Problem } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGame, type Filled, type Game } from './reward-game.ts';
+import { accountOf, updatePlacement } from './reward-operator.ts';
+
+let game: Game;
+beforeAll(async () => {
+  game = await startGame();
+});
+afterAll(() => game.stop());
+
+/** Texts that a common validator of `date-time` accepts, and no clock can show or no program reads. */
+const noInstants = [
+  '2016-12-31T23:59:60Z',
+  '2026-06-01T10:00:00+05',
+  '2026-06-01 10:00:00+0530',
+  '0000-01-01T00:00:00Z',
+  '9999-12-31T23:59:59Z',
+];
+
+const send = <T = EventBatchResult>(sentAt: string, ...events: object[]) =>
+  game.client.call<T>('POST', '/v1/events', game.client.publishable, { sent_at: sentAt, events });
+const now = () => new Date(game.clock.nowMs()).toISOString();
+const manage = <T>(method: string, path: string, body?: object) =>
+  game.client.call<T & Problem>(method, path, game.client.secret, body);
+
+/** Watches an ad to its end; each report says that it happened at `occurredAt`. */
+async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
+  await send(now(), { ...game.event(decision, 'start'), occurred_at: occurredAt });
+  game.pass(5_000);
+  for (const event of [game.seen(decision), game.complete(decision)])
+    await send(now(), { ...event, occurred_at: occurredAt });
+  return (await game.status(decision.id)).state;
+}
+
+describe('an event at no instant', () => {
+  test.each(noInstants)('is refused by itself: %s', async (text) => {
+    const decision = await game.decide('careless');
+    const { status, body } = await send(
+      now(),
+      { ...game.event(decision, 'start'), occurred_at: text },
+      game.event(decision, 'start'),
+    );
+    expect(status).toBe(200);
+    expect(body.results).toMatchObject([
+      { status: 'rejected', code: 'invalid_event' },
+      { status: 'accepted' },
+    ]);
+  });
+
+  test.each(noInstants)(
+    'makes its batch a clear refusal when it was sent then: %s',
+    async (text) => {
+      const decision = await game.decide('careless');
+      const { status, body } = await send<Problem>(text, game.event(decision, 'start'));
+      expect(status).toBe(422);
+      expect(body.errors).toEqual([
+        { pointer: '/sent_at', message: expect.stringContaining('must be a time such as 2026') },
+      ]);
+    },
+  );
+
+  test('passes no cap, no cooldown and no expiry, and leaves no trace in reports', async () => {
+    await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 86_400 } });
+    const ads = [];
+    for (let count = 0; count < 4; count += 1)
+      ads.push(await game.decide('capped', { placement: 'double-coins' }));
+    const states = [];
+    for (const ad of ads) states.push(await watchAt('2016-12-31T23:59:60Z', ad));
+    expect(states.filter((state) => state === 'earned').length).toBeLessThanOrEqual(1);
+    await updatePlacement(game, 'double-coins', { frequency_cap: undefined, cooldown_s: 600 });
+    const cooling = [];
+    for (let count = 0; count < 3; count += 1)
+      cooling.push(await game.decide('cooling', { placement: 'double-coins' }));
+    const cooled = [];
+    for (const ad of cooling) cooled.push(await watchAt('2026-06-01T10:00:00+05', ad));
+    expect(cooled.filter((state) => state === 'earned').length).toBeLessThanOrEqual(1);
+    await updatePlacement(game, 'double-coins', { cooldown_s: 0 });
+
+    const expired = await game.decide('hoarder');
+    game.pass(700_000);
+    expect(await watchAt('2016-12-31T23:59:60Z', expired)).not.toBe('earned');
+    const [rows] = await game.service.database.query<{ count: number }>(
+      `SELECT count(*) AS count FROM rollups WHERE hour < '2001-01-01T00:00:00Z'`,
+    );
+    expect(rows?.count).toBe(0);
+  });
+
+  test('written with a full offset counts as any other', async () => {
+    const decision = await game.decide('traveller');
+    game.pass(5_000);
+    const at = (ms: number) =>
+      new Date(game.clock.nowMs() - ms + 19_800_000).toISOString().replace('Z', '+05:30');
+    const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
+    await send(
+      at(0),
+      ...events.map((event, index) => ({
+        ...event,
+        occurred_at: at([5_000, 3_000, 0][index] ?? 0),
+      })),
+    );
+    expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });
+  });
+});
+
+describe('an operator', () => {
+  test.each(noInstants)('is told that a schedule has no such time: %s', async (text) => {
+    const { body: list } = await manage<{ data: HouseAd[] }>('GET', '/v1/house-ads');
+    const path = `/v1/house-ads/${list.data[0]?.id}`;
+    for (const member of ['starts_at', 'ends_at']) {
+      const { status, body } = await manage('PATCH', path, { [member]: text });
+      expect(status).toBe(422);
+      expect(body.errors?.[0]).toMatchObject({ pointer: `/${member}` });
+    }
+    const killSwitch = { scope: 'placement', target_id: 'lobby', state: 'on', expires_at: text };
+    const made = await manage<KillSwitch>('POST', '/v1/kill-switches', killSwitch);
+    expect(made.status).toBe(422);
+  });
+
+  test.each(noInstants)(
+    'is told that nothing was missed since %s, and no report begins then',
+    async (text) => {
+      const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
+      const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
+      const since = encodeURIComponent(text);
+      const recovered = await manage('POST', `/v1/webhooks/${body.id}/recover?since=${since}`);
+      expect(recovered.status).toBe(422);
+      expect(recovered.body.errors?.[0]?.pointer).toBe('/since');
+      const report = await manage('GET', `/v1/reports?from=${since}&to=2026-06-02T00:00:00Z`);
+      expect(report.status).toBe(422);
+      await manage('DELETE', `/v1/webhooks/${body.id}`);
+    },
+  );
+
+  test('can recover with any offset', async () => {
+    const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
+    const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
+    const since = encodeURIComponent('2026-06-01T00:00:00.5+05:30');
+    expect((await manage('POST', `/v1/webhooks/${body.id}/recover?since=${since}`)).status).toBe(
+      202,
+    );
+    await manage('DELETE', `/v1/webhooks/${body.id}`);
+  });
+});
+
+test('the database refuses what cannot have happened', async () => {
+  const decision = await game.watch(await game.decide('honest'));
+  const { database } = game.service;
+  const accountId = await accountOf(game);
+  for (const wrong of [
+    `UPDATE decisions SET served_at = issued_at - interval '1 ms'`,
+    `UPDATE decisions SET settled_at = '2000-01-01T00:00:00Z'`,
+    `UPDATE decisions SET watch_to = watch_from - interval '1 ms'`,
+    `UPDATE decisions SET expires_at = issued_at - interval '1 ms'`,
+  ])
+    await expect(
+      database.query(`${wrong} WHERE account_id = $1 AND id = $2`, [accountId, decision?.id]),
+    ).rejects.toMatchObject({ code: '23514' });
+  for (const wrong of [
+    `UPDATE ad_events SET occurred_at = '2000-01-01T00:00:00Z'`,
+    `UPDATE ad_events SET occurred_at = received_at + interval '1 ms'`,
+    `UPDATE ad_events SET watched_ms = -1`,
+  ])
+    await expect(
+      database.query(`${wrong} WHERE account_id = $1 AND decision_id = $2`, [
+        accountId,
+        decision?.id,
+      ]),
+    ).rejects.toMatchObject({ code: '23514' });
+  await expect(
+    database.query(`UPDATE rollups SET hour = '2000-01-01T00:00:00Z' WHERE account_id = $1`, [
+      accountId,
+    ]),
+  ).rejects.toMatchObject({ code: '23514' });
+});

@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startGame, type Game } from '../../service/test/http/reward-game.ts';
+import { updatePlacement } from '../../service/test/http/reward-operator.ts';
+
+let game: Game;
+beforeAll(async () => {
+  game = await startGame();
+});
+afterAll(() => game.stop());
+
+const two = (min: number, max: number) =>
+  fc.integer({ min, max }).map((number) => String(number).padStart(2, '0'));
+const often = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
+
+/** What common validators accept as `date-time`, what only some accept, and a little that none does. */
+const timeText: fc.Arbitrary<string> = fc
+  .tuple(
+    often(
+      '2026',
+      fc.oneof(
+        two(0, 99).map((year) => `20${year}`),
+        two(0, 9_999).map((year) => year.padStart(4, '0')),
+      ),
+    ),
+    fc.constant('-'),
+    two(1, 12),
+    fc.constant('-'),
+    two(1, 31),
+    often('T', fc.constantFrom('t', ' ')),
+    two(0, 24),
+    fc.constant(':'),
+    two(0, 59),
+    fc.constant(':'),
+    often('00', two(0, 60)),
+    often(
+      '',
+      fc.bigInt({ min: 0n, max: 10n ** 12n }).map((digits) => `.${digits}`),
+    ),
+    often(
+      'Z',
+      fc.oneof(
+        fc.constantFrom('z', '+05', '-0530', '+00:00', '-00:00', '+23:59', '-23:59', '+24:00'),
+        fc
+          .tuple(fc.constantFrom('+', '-'), two(0, 14), fc.constantFrom(':', ''), two(0, 59))
+          .map((parts) => parts.join('')),
+      ),
+    ),
+  )
+  .map((parts) => parts.join(''));
+
+/** Undefined: as it is. */
+const stated = fc.option(timeText, { nil: undefined });
+const watches = fc.array(
+  fc.record({ sent: stated, start: stated, seen: stated, complete: stated }),
+  { minLength: 15, maxLength: 15 },
+);
+const cap = { max: 3, per_s: 86_400 };
+const cooldownS = 20;
+
+test('whatever times a client states, what is stored lies between issue and receipt, and caps hold', async () => {
+  await updatePlacement(game, 'revive', { frequency_cap: undefined, cooldown_s: 0 });
+  let player = 0;
+  await fc.assert(
+    fc.asyncProperty(watches, async (plan) => {
+      const userRef = `player-${(player += 1)}`;
+      const startedMs = game.clock.nowMs();
+      await updatePlacement(game, 'revive', { frequency_cap: undefined, cooldown_s: 0 });
+      const ads = [];
+      for (const watch of plan) ads.push({ watch, decision: await game.decide(userRef) });
+      await updatePlacement(game, 'revive', { frequency_cap: cap, cooldown_s: cooldownS });
+      for (const { watch, decision } of ads) {
+        const event = (type: 'start' | 'seen' | 'complete') => ({
+          ...(type === 'start' ? game.event(decision, 'start') : game[type](decision)),
+          ...(watch[type] === undefined ? {} : { occurred_at: watch[type] }),
+        });
+        const send = async (...events: object[]) => {
+          const body = {
+            sent_at: watch.sent ?? new Date(game.clock.nowMs()).toISOString(),
+            events,
+          };
+          const { status } = await game.client.call(
+            'POST',
+            '/v1/events',
+            game.client.publishable,
+            body,
+          );
+          expect([200, 422]).toContain(status);
+        };
+        await send(event('start'));
+        game.pass(5_000);
+        await send(event('seen'), event('complete'));
+      }
+      await expectPlausible(startedMs);
+      await expectWithinCaps(
+        ads.map(({ decision }) => decision.id),
+        startedMs,
+      );
+      game.pass(3_600_000);
+    }),
+    { numRuns: 12 },
+  );
+});
+
+async function expectPlausible(startedMs: number): Promise<void> {
+  const { database } = game.service;
+  const now = new Date(game.clock.nowMs());
+  const events = await database.query(
+    `SELECT d.issued_at, e.* FROM ad_events e JOIN decisions d ON d.id = e.decision_id
+      WHERE NOT (e.occurred_at BETWEEN d.issued_at AND e.received_at AND e.received_at <= $1)`,
+    [now],
+  );
+  expect(events).toEqual([]);
+  const decisions = await database.query(
+    `SELECT id, issued_at, served_at, watch_from, watch_to, settled_at FROM decisions
+      WHERE NOT (served_at BETWEEN issued_at AND $1 AND served_at <= expires_at + interval '1 minute')
+        OR NOT (watch_from BETWEEN issued_at AND watch_to AND watch_to <= $1)
+        OR NOT (settled_at BETWEEN issued_at AND $1)`,
+    [now],
+  );
+  expect(decisions).toEqual([]);
+  const sums = await database.query(`SELECT * FROM rollups WHERE hour < $1 OR hour > $2`, [
+    new Date(Math.min(startedMs, Date.UTC(2026, 5, 1))),
+    now,
+  ]);
+  expect(sums).toEqual([]);
+}
+
+async function expectWithinCaps(ids: string[], startedMs: number): Promise<void> {
+  const rows = await game.service.database.query<{ served_at: Date }>(
+    `SELECT served_at FROM decisions WHERE reward_state = 'earned' AND id = ANY($1::text[]) ORDER BY served_at`,
+    [ids],
+  );
+  expect(rows.length).toBeLessThanOrEqual(cap.max);
+  expect(rows.length * 4_750).toBeLessThanOrEqual(game.clock.nowMs() - startedMs);
+  const times = rows.map((row) => row.served_at.getTime());
+  for (const [index, ms] of times.slice(1).entries())
+    expect(ms - (times[index] ?? 0)).toBeGreaterThanOrEqual(cooldownS * 1_000);
+}
