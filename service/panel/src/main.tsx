@@ -1,6 +1,10 @@
 import { createRoot } from 'react-dom/client';
+import { createConnection } from './api/connection.ts';
 import { Panel } from './panel.tsx';
 import { createSession } from './session/session.ts';
 
 const root = document.querySelector('#panel');
-if (root) createRoot(root).render(<Panel session={createSession()} />);
+if (root) {
+  const connection = createConnection();
+  createRoot(root).render(<Panel connection={connection} session={createSession(connection)} />);
+}

@@ -1,7 +1,9 @@
-import { useMemo, useState } from 'react';
-import { Admin, CustomRoutes, Resource } from 'react-admin';
+import { QueryClient } from '@tanstack/react-query';
+import { useMemo, useState, useSyncExternalStore } from 'react';
+import { AdminContext, AdminUI, CustomRoutes, localStorageStore, Resource } from 'react-admin';
 import { Route } from 'react-router';
 import { createCall } from './api/call.ts';
+import type { Connection } from './api/connection.ts';
 import { createDataProvider } from './api/data-provider.ts';
 import {
   type Environment,
@@ -9,23 +11,56 @@ import {
   readEnvironment,
   storeEnvironment,
 } from './api/environment.ts';
+import { isWorthRetrying } from './api/use-call.ts';
+import { i18nProvider } from './i18n.ts';
+import { ConnectionBanner } from './layout/connection-banner.tsx';
 import { PanelLayout } from './layout/panel-layout.tsx';
 import { pages } from './pages.tsx';
 import { resources } from './resources.tsx';
 import { createAuthProvider } from './session/auth-provider.ts';
+import { SessionEndedDialog } from './session/session-ended-dialog.tsx';
 import type { Session } from './session/session.ts';
 import { SetUpPage } from './session/set-up-page.tsx';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { darkTheme, lightTheme } from './theme.ts';
 
+const store = localStorageStore();
+const look = { i18nProvider, store, theme: lightTheme, darkTheme };
+
+interface Props {
+  connection: Connection;
+  session: Session;
+}
+
 /** The administration panel. */
-export function Panel({ session }: { session: Session }) {
+export function Panel(props: Props) {
+  return useIsSetUp() ? (
+    // Whoever sets up an account is not signed in yet: nothing there asks for a session.
+    <AdminContext {...look}>
+      <SetUpPage session={props.session} />
+    </AdminContext>
+  ) : (
+    <SignedInPanel {...props} />
+  );
+}
+
+/** Whether the address is that of a one-time link. */
+function useIsSetUp(): boolean {
+  const subscribe = (onChange: () => void) => {
+    addEventListener('hashchange', onChange);
+    return () => removeEventListener('hashchange', onChange);
+  };
+  return useSyncExternalStore(subscribe, () => location.hash.startsWith('#/setup?'));
+}
+
+function SignedInPanel({ connection, session }: Props) {
   const [environment, setEnvironment] = useState(readEnvironment);
   const authProvider = useMemo(() => createAuthProvider(session), [session]);
   const dataProvider = useMemo(
-    () => createDataProvider(createCall(session, environment)),
-    [session, environment],
+    () => createDataProvider(createCall(session, connection, environment)),
+    [session, connection, environment],
   );
+  const queryClient = useMemo(createQueryClient, [environment]);
   const environmentSwitch = useMemo(
     () => ({
       environment,
@@ -40,35 +75,51 @@ export function Panel({ session }: { session: Session }) {
   );
   return (
     <EnvironmentContext value={environmentSwitch}>
-      <Admin
+      <AdminContext
         // Anew for each environment: nothing that was read in one can be shown in the other.
         key={environment}
-        title="Trueward"
         authProvider={authProvider}
         dataProvider={dataProvider}
-        dashboard={pages.overview}
-        layout={PanelLayout}
-        loginPage={SignInPage}
-        theme={lightTheme}
-        darkTheme={darkTheme}
-        disableTelemetry
-        requireAuth
+        queryClient={queryClient}
+        {...look}
       >
-        {resources.map((resource) => (
-          <Resource key={resource.name} {...resource} />
-        ))}
-        <CustomRoutes noLayout>
-          <Route path="/setup" element={<SetUpPage session={session} />} />
-        </CustomRoutes>
-        <CustomRoutes>
-          <Route path="/decisions" element={<pages.decisions />} />
-          <Route path="/decisions/:id" element={<pages.decision />} />
-          <Route path="/try" element={<pages.tryRequest />} />
-          <Route path="/live-tail" element={<pages.liveTail />} />
-          <Route path="/review" element={<pages.reviewQueue />} />
-          <Route path="/account" element={<pages.account session={session} />} />
-        </CustomRoutes>
-      </Admin>
+        <ConnectionBanner connection={connection} />
+        <SessionEndedDialog session={session} />
+        <AdminUI
+          title="Trueward"
+          dashboard={pages.overview}
+          layout={PanelLayout}
+          loginPage={SignInPage}
+          disableTelemetry
+          requireAuth
+        >
+          {resources.map((resource) => (
+            <Resource key={resource.name} {...resource} />
+          ))}
+          <CustomRoutes>
+            <Route path="/decisions" element={<pages.decisions />} />
+            <Route path="/decisions/:id" element={<pages.decision />} />
+            <Route path="/try" element={<pages.tryRequest />} />
+            <Route path="/live-tail" element={<pages.liveTail />} />
+            <Route path="/review" element={<pages.reviewQueue />} />
+            <Route path="/account" element={<pages.account session={session} />} />
+          </CustomRoutes>
+        </AdminUI>
+      </AdminContext>
     </EnvironmentContext>
   );
+}
+
+/**
+ * Asks even where the browser takes itself for offline: react-query would otherwise hold back a change
+ * and make it on reconnection, whenever that is.
+ */
+function createQueryClient(): QueryClient {
+  const networkMode = 'always';
+  return new QueryClient({
+    defaultOptions: {
+      queries: { networkMode, retry: isWorthRetrying },
+      mutations: { networkMode },
+    },
+  });
 }

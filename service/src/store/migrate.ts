@@ -11,6 +11,7 @@ import { uploads } from './migrations/0051-uploads.ts';
 import { deliveries } from './migrations/0060-deliveries.ts';
 import { webhookProbes } from './migrations/0070-webhook-probes.ts';
 import { plausibleTimes } from './migrations/0080-plausible-times.ts';
+import { knownAddresses } from './migrations/0110-known-addresses.ts';
 
 interface Migration {
   /** With `breaking` in it where versions that do not know it cannot go on. */
@@ -35,6 +36,7 @@ const migrations: readonly Migration[] = [
   deliveries,
   webhookProbes,
   plausibleTimes,
+  knownAddresses,
 ];
 
 export interface MigrateOptions {

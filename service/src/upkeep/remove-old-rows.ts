@@ -61,7 +61,7 @@ function sweeps(nowMs: number, { auditMs }: Keep): Sweep[] {
     {
       table: 'sign_in_attempts',
       key: 'subject',
-      where: 'last_at < $3::timestamptz',
+      where: 'last_at < $3::timestamptz AND (known_until IS NULL OR known_until < $3::timestamptz)',
       bound: yesterday,
     },
     { table: 'live_tails', key: 'process_id', where: 'until < $3::timestamptz', bound: yesterday },

@@ -5,6 +5,7 @@ import type { MakeId } from '../platform/ids.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import type { Database, Queries } from '../store/database.ts';
+import { checkNewPassword } from './check-password.ts';
 import { hashPassword } from './password.ts';
 import { hashSecretText, makeSecretText } from './secret-text.ts';
 import type { Sessions } from './sessions.ts';
@@ -122,6 +123,7 @@ export function createLinks({ database, clock, makeId, audit, sessions }: Parts)
       if (!known) throw gone();
       if (known.user && known.user.email !== email)
         refuseFields([{ pointer: '/email', message: 'is not the one that the link is for' }]);
+      await checkNewPassword(password, { email, name }, '/password');
       // Before the transaction: a hash takes long, and others wait for the embedded database.
       const person = { email, name: name.trim(), password: await hashPassword(password) };
       return database.transaction(async (queries) => {

@@ -3,12 +3,27 @@ import { serviceAccount } from '../key/service-secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 
-/** So many attempts in a row are free; an address may be that of a whole office. */
-const free = { email: 5, address: 20 };
-/** After them each failure doubles the wait, from the first to the longest; seconds. */
-const firstWaitS = 30;
-const longestWaitS = 900;
-const forgottenAfterMs = 86_400_000;
+interface Limit {
+  /** Failures in a row without a wait. */
+  free: number;
+  /** From then on each failure doubles the wait. */
+  firstWaitS: number;
+  longestWaitS: number;
+}
+
+/**
+ * Guesses at one account from one address are stopped soon. One address may be a whole office, so it
+ * gets more. The limit on an account from everywhere is a brake against botnets only: were it as strict
+ * as the others, anybody could lock out the owner by guessing at their password.
+ */
+const limits = {
+  pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
+  address: { free: 20, firstWaitS: 30, longestWaitS: 900 },
+  account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
+} as const satisfies Record<string, Limit>;
+
+/** An address from which the account has signed in is not braked by guesses from elsewhere. */
+const knownForMs = 30 * 86_400_000;
 
 /** Who tries to sign in, and from where. */
 export interface Attempt {
@@ -16,21 +31,31 @@ export interface Attempt {
   address: string;
 }
 
-/** Slows down whoever guesses passwords. */
+/** An attempt that was counted before its outcome is known, so that many at once count as many. */
+export interface CountedAttempt {
+  /** The attempt succeeded: the account starts over at this address. */
+  succeed(): Promise<void>;
+  /** The attempt was neither right nor wrong: it counts as if it had not been made. */
+  undo(): Promise<void>;
+}
+
+/** Slows down guessing of passwords and codes. */
 export interface LockOut {
-  /**
-   * Counts an attempt before it is looked at, so that many at once count as many. Hands back the
-   * seconds to wait when it is one too many, otherwise 0.
-   */
-  take(attempt: Attempt): Promise<number>;
-  /** The attempt was a success: it counts no more, and the e-mail begins anew. */
-  giveBack(attempt: Attempt): Promise<void>;
+  /** Counts an attempt, or says how many seconds to wait before the next one. */
+  take(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
+}
+
+/** A row of `sign_in_attempts` after it was counted up. */
+interface Counted {
+  subject: string;
+  failures: number;
 }
 
 export function createLockOut(queries: Queries, clock: Clock): LockOut {
-  const takeOne = async (kind: keyof typeof free, name: string): Promise<number> => {
+  const count = async (subject: string, limit: Limit): Promise<Counted | { waitS: number }> => {
     const nowMs = clock.nowMs();
-    const counted = await queries.query(
+    const { free, firstWaitS, longestWaitS } = limit;
+    const [counted] = await queries.query<Counted>(
       `INSERT INTO sign_in_attempts AS known (account_id, subject, failures, locked_until, last_at)
         VALUES ($1, $2, 1, $3, $3)
         ON CONFLICT (account_id, subject) DO UPDATE SET failures = known.failures + 1, last_at = $3,
@@ -38,41 +63,71 @@ export function createLockOut(queries: Queries, clock: Clock): LockOut {
             $3::timestamptz + interval '1 second'
               * least($5::float8 * power(2, least(known.failures + 1 - $4, 20)), $6) END
           WHERE known.locked_until <= $3
-        RETURNING subject`,
-      [
-        serviceAccount,
-        subjectOf(kind, name),
-        new Date(nowMs),
-        free[kind],
-        firstWaitS,
-        longestWaitS,
-      ],
+        RETURNING subject, failures`,
+      [serviceAccount, subject, new Date(nowMs), free, firstWaitS, longestWaitS],
     );
-    if (counted.length > 0) return 0;
+    if (counted) return counted;
     const [row] = await queries.query<{ locked_until: Date }>(
       'SELECT locked_until FROM sign_in_attempts WHERE account_id = $1 AND subject = $2',
-      [serviceAccount, subjectOf(kind, name)],
+      [serviceAccount, subject],
     );
-    return row ? Math.max(1, Math.ceil((row.locked_until.getTime() - nowMs) / 1_000)) : 0;
+    const waitMs = (row?.locked_until.getTime() ?? nowMs) - nowMs;
+    return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
   };
+  /** Where another attempt was counted meanwhile, its wait stays. */
+  const uncount = async ({ subject, failures }: Counted): Promise<void> => {
+    await queries.query(
+      `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0),
+          locked_until = CASE WHEN failures = $3 THEN least(locked_until, $4) ELSE locked_until END
+        WHERE account_id = $1 AND subject = $2`,
+      [serviceAccount, subject, failures, new Date(clock.nowMs())],
+    );
+  };
+  const isKnown = async (pair: string): Promise<boolean> =>
+    (
+      await queries.query(
+        'SELECT 1 FROM sign_in_attempts WHERE account_id = $1 AND subject = $2 AND known_until > $3',
+        [serviceAccount, pair, new Date(clock.nowMs())],
+      )
+    ).length > 0;
+
   return {
     async take({ email, address }) {
-      await queries.query('DELETE FROM sign_in_attempts WHERE account_id = $1 AND last_at < $2', [
-        serviceAccount,
-        new Date(clock.nowMs() - forgottenAfterMs),
-      ]);
-      return (await takeOne('address', address)) || (await takeOne('email', email));
-    },
-    async giveBack({ email, address }) {
-      await queries.query('DELETE FROM sign_in_attempts WHERE account_id = $1 AND subject = $2', [
-        serviceAccount,
-        subjectOf('email', email),
-      ]);
-      await queries.query(
-        `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0), locked_until = $3
-          WHERE account_id = $1 AND subject = $2`,
-        [serviceAccount, subjectOf('address', address), new Date(clock.nowMs())],
-      );
+      const pair = subjectOf('pair', `${email} ${address}`);
+      const account = subjectOf('account', email);
+      const wanted: [string, Limit][] = [
+        [pair, limits.pair],
+        [subjectOf('address', address), limits.address],
+        ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
+      ];
+      const taken: Counted[] = [];
+      const undo = async (): Promise<void> => {
+        for (const each of taken) await uncount(each);
+      };
+      for (const [subject, limit] of wanted) {
+        const counted = await count(subject, limit);
+        if ('waitS' in counted) {
+          await undo();
+          return counted;
+        }
+        taken.push(counted);
+      }
+      return {
+        undo,
+        async succeed() {
+          await undo();
+          const nowMs = clock.nowMs();
+          await queries.query(
+            `UPDATE sign_in_attempts SET failures = 0, locked_until = $3, known_until = $4
+              WHERE account_id = $1 AND subject = $2`,
+            [serviceAccount, pair, new Date(nowMs), new Date(nowMs + knownForMs)],
+          );
+          await queries.query(
+            'DELETE FROM sign_in_attempts WHERE account_id = $1 AND subject = $2',
+            [serviceAccount, account],
+          );
+        },
+      };
     },
   };
 }

@@ -2,6 +2,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import type { Database, Queries } from '../store/database.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
+import { checkNewPassword } from './check-password.ts';
 import { hashPassword } from './password.ts';
 import type { Sessions } from './sessions.ts';
 import type { User } from './user.ts';
@@ -45,6 +46,7 @@ export function createOwnAccount({ database, audit, codes, sessions }: Parts): O
     });
   return {
     async changePassword(user, next) {
+      await checkNewPassword(next, user, '/next');
       const password = await hashPassword(next);
       return change(user, 'user.password_changed', async (queries, now) => {
         await updateUser(queries, { ...now, password });

@@ -17,6 +17,8 @@ export interface Session {
   csrfToken: string;
   /** When it ends if nothing more is asked for. */
   expiresAtMs: number;
+  /** When it ends however much it is used: its cookie has to last until then. */
+  endsAtMs: number;
 }
 
 /** Sessions are known by the text of their cookie, of which a hash is stored. */
@@ -80,6 +82,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
         accountName,
         csrfToken: csrfTokenOf(text),
         expiresAtMs: Math.min(expiresAt.getTime(), idleAtMs),
+        endsAtMs: expiresAt.getTime(),
       };
     },
     async end(queries, text) {

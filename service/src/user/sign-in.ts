@@ -44,15 +44,17 @@ export function createSignIn({ database, clock, lockOut, codes, sessions }: Part
     ]);
     return sessions.begin(queries, user);
   };
-  /** Runs what can be guessed, and counts the guesses. */
+  /** Runs what can be guessed at, and counts the wrong guesses. */
   const counted = async (
     attempt: Attempt,
     look: () => Promise<SignedIn | undefined>,
   ): Promise<SignedIn | undefined> => {
-    const waitS = await lockOut.take(attempt);
-    if (waitS > 0) return { refused: 'locked', waitS };
+    const taken = await lockOut.take(attempt);
+    if ('waitS' in taken) return { refused: 'locked', waitS: taken.waitS };
     const refusal = await look();
-    if (refusal === undefined) await lockOut.giveBack(attempt);
+    if (refusal === undefined) await taken.succeed();
+    // The password was right: that the code is still to come is no guess at anything.
+    else if ('refused' in refusal && refusal.refused === 'code_required') await taken.undo();
     return refusal;
   };
   return {

@@ -21,7 +21,8 @@ let owner: PanelClient;
 const clock = createSteerableClock(Date.parse('2030-01-01T00:00:00Z'));
 const wait = (ms: number) => clock.set(clock.nowMs() + ms);
 beforeAll(async () => {
-  running = await startInProcess({ clock });
+  // So that a test can sign in from several addresses.
+  running = await startInProcess({ clock, env: { TRUSTED_PROXIES: '127.0.0.1' } });
   owner = await signInOwner(running);
 });
 afterAll(() => running.stop());
@@ -152,8 +153,47 @@ test('an unknown e-mail and a wrong password are answered alike, and guessing is
   expect((await browser().signIn('owner@example.com', wrong)).status).toBe(401);
 });
 
+/** Signs in from another address than everybody else. */
+const signInFrom = (address: string, email: string, secret = password, code?: string) =>
+  browser().send(
+    'POST',
+    '/panel/api/session',
+    { email, password: secret, ...(code === undefined ? {} : { code }) },
+    { 'x-forwarded-for': address },
+  );
+
+test('guesses from one address lock the account there, and nobody out elsewhere', async () => {
+  const { database } = running.service;
+  await database.query('DELETE FROM sign_in_attempts');
+  const email = 'owner@example.com';
+  for (let guess = 0; guess < 5; guess += 1) await signInFrom('192.0.2.66', email, 'a guess');
+  const locked = await signInFrom('192.0.2.66', email);
+  expect(codeOf(locked)).toEqual([429, 'rate_limited']);
+  expect(locked.body).toMatchObject({
+    detail: 'Too many failed attempts: try again in 30 seconds.',
+  });
+  expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
+});
+
+test('guesses from everywhere slow an account down, but not where it has signed in before', async () => {
+  const { database } = running.service;
+  await database.query('DELETE FROM sign_in_attempts');
+  const email = 'owner@example.com';
+  expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
+  const guesses = Array.from({ length: 50 }, (_value, index) =>
+    signInFrom(`198.51.100.${index + 1}`, email, 'a guess'),
+  );
+  await Promise.all(guesses);
+  const stranger = await signInFrom('203.0.113.1', email, 'a guess');
+  expect(codeOf(stranger)).toEqual([429, 'rate_limited']);
+  expect(stranger.headers.get('retry-after')).toBe('5');
+  expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
+  await database.query('DELETE FROM sign_in_attempts');
+});
+
 test('an address that guesses at many e-mails is made to wait too', async () => {
   const { database } = running.service;
+  await browser().signIn('none@example.com', { password: 'guess' });
   await database.query('UPDATE sign_in_attempts SET failures = 19');
   await browser().signIn('one@example.com', { password: 'guess' });
   const next = await browser().signIn('two@example.com', { password: 'guess' });
@@ -177,6 +217,42 @@ test('a link of an invitation is good once, for one day, and for one e-mail', as
   owner = await browserOf('owner@example.com');
 });
 
+test.each([
+  ['aaaaaaaaaaaa', 'repeats itself'],
+  ['passwordpassword', 'repeats itself'],
+  ['password123456', 'similar to a common password'],
+  ['qwertyuiopasdf', 'similar to a common password'],
+  ['weak@example.com', 'contains your e-mail address or name'],
+])('the password %s is refused, because it %s', async (weak, reason) => {
+  const { body: users } = await owner.send<{ data: { id: string; email: string }[] }>(
+    'GET',
+    '/panel/api/users?limit=100',
+  );
+  const known = users.data.find(({ email }) => email === 'weak@example.com');
+  const token = known
+    ? tokenOf(
+        (await owner.send<{ invite_url: string }>('POST', `/panel/api/users/${known.id}/link`)).body
+          .invite_url,
+      )
+    : (await invite('weak@example.com')).token;
+  const setUp = await browser().send('POST', '/panel/api/setup', {
+    token,
+    email: 'weak@example.com',
+    name: 'N',
+    password: weak,
+  });
+  const changed = await owner.send('POST', '/panel/api/account/password', {
+    current: password,
+    next: weak.replace('weak@', 'owner@'),
+  });
+  expect([setUp.status, changed.status]).toEqual([422, 422]);
+  expect(setUp.body.errors?.[0]).toMatchObject({
+    pointer: '/password',
+    message: expect.stringContaining(reason) as string,
+  });
+  expect(changed.body.errors?.[0]?.pointer).toBe('/next');
+});
+
 const browserOf = async (email: string) => {
   const client = browser();
   await client.signIn(email);
@@ -185,6 +261,12 @@ const browserOf = async (email: string) => {
 
 test('a first link makes no second owner', async () => {
   expect(await running.service.users.links.makeFirst()).toBeUndefined();
+});
+
+test('the cookie lasts as long as a session that is used can', async () => {
+  const { headers } = await browser().signIn('owner@example.com');
+  const expires = /Expires=([^;]+)/.exec(headers.getSetCookie()[0] ?? '')?.[1] ?? '';
+  expect(Date.parse(expires)).toBe(clock.nowMs() + 12 * 60 * minuteMs);
 });
 
 test('a session ends after two idle hours, and twelve hours after its beginning', async () => {
@@ -240,6 +322,30 @@ test('one-time codes are asked for once they are confirmed, and each is good onc
     [email],
   );
   expect(row?.secret).toBeNull();
+});
+
+test('to be asked for the code is no failed attempt', async () => {
+  const { database } = running.service;
+  await database.query('DELETE FROM sign_in_attempts');
+  const client = await signInAs(running, owner, 'viewer');
+  const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
+  const { email } = body.user;
+  const started = await client.send<{ secret: string }>('POST', '/panel/api/account/codes');
+  const app = new TOTP({ secret: Secret.fromBase32(started.body.secret) });
+  const code = () => app.generate({ timestamp: clock.nowMs() });
+  await client.send('POST', '/panel/api/account/codes/confirm', { code: code() });
+
+  for (let failure = 0; failure < 4; failure += 1)
+    expect((await signInFrom('192.0.2.9', email, 'a typo')).status).toBe(401);
+  wait(minuteMs);
+  for (let times = 0; times < 3; times += 1)
+    expect(codeOf(await signInFrom('192.0.2.9', email))).toEqual([401, 'code_required']);
+  // Guessing at the code still counts, and being asked for it does not start the count over.
+  expect((await signInFrom('192.0.2.9', email, password, '000000')).status).toBe(401);
+  expect(codeOf(await signInFrom('192.0.2.9', email))).toEqual([429, 'rate_limited']);
+  wait(31_000);
+  expect(codeOf(await signInFrom('192.0.2.9', email))).toEqual([401, 'code_required']);
+  expect((await signInFrom('192.0.2.9', email, password, code())).status).toBe(200);
 });
 
 test('a new password ends every other session, and needs the old one', async () => {

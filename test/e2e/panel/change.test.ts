@@ -144,8 +144,8 @@ test('a webhook that failed is seen on the overview and at itself, and gets what
   await page.getByRole('combobox', { name: 'Status' }).click();
   await page.getByRole('option', { name: 'enabled' }).click();
   await save(page);
-  await page.getByText('Element updated').waitFor();
-  await page.getByRole('button', { name: 'Send again what it missed in 24 h' }).click();
+  await page.getByText('Webhook saved').waitFor();
+  await page.getByRole('button', { name: 'Resend missed events (24 h)' }).click();
   await page.getByText('2 events are sent again.').waitFor();
   await expect.poll(() => asked).toBe(3);
   await expect
@@ -154,7 +154,7 @@ test('a webhook that failed is seen on the overview and at itself, and gets what
       return health.textContent();
     })
     .toContain('Of the last 3, 2 arrived, 1 failed');
-  await page.getByRole('button', { name: 'Send again what it missed in 24 h' }).click();
+  await page.getByRole('button', { name: 'Resend missed events (24 h)' }).click();
   await page.getByText('It missed nothing in the last day.').waitFor();
   await deliveries.getByLabel('State').click();
   await page.getByRole('option', { name: 'failed' }).click();

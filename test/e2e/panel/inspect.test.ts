@@ -46,7 +46,7 @@ test('a webhook is made, tested, read with its attempts, sent again, and gets a 
   const shownOnce = page.getByRole('dialog', { name: 'The signing secret' });
   const secret = await shownOnce.getByRole('group').textContent();
   expect(secret).toMatch(/^whsec_/);
-  await shownOnce.getByRole('button', { name: 'I have stored it' }).click();
+  await shownOnce.getByRole('button', { name: 'Done' }).click();
 
   await page.getByRole('link', { name: address }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -72,7 +72,7 @@ test('a webhook is made, tested, read with its attempts, sent again, and gets a 
   await page.getByRole('dialog').getByRole('button', { name: 'Make it' }).click();
   const newSecret = page.getByRole('dialog', { name: 'The new signing secret' });
   expect(await newSecret.getByRole('group').textContent()).not.toBe(secret);
-  await newSecret.getByRole('button', { name: 'I have stored it' }).click();
+  await newSecret.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await expect.poll(() => received.length).toBe(3);
   // Until the overlap ends, the old secret verifies as well.
@@ -90,7 +90,7 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   const shownOnce = page.getByRole('dialog', { name: 'The new key' });
   const text = (await shownOnce.getByRole('group').textContent()) ?? '';
   expect(text).toMatch(/^pk_sandbox_/);
-  await shownOnce.getByRole('button', { name: 'I have stored it' }).click();
+  await shownOnce.getByRole('button', { name: 'Done' }).click();
   const row = page.getByRole('row').filter({ hasText: 'https://game.example' });
   await row.waitFor();
   expect(await page.content()).not.toContain(text);
@@ -98,7 +98,7 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   await row.getByRole('button', { name: 'Roll' }).click();
   await page.getByRole('button', { name: 'Make the new key' }).click();
   expect(await shownOnce.getByRole('group').textContent()).not.toBe(text);
-  await shownOnce.getByRole('button', { name: 'I have stored it' }).click();
+  await shownOnce.getByRole('button', { name: 'Done' }).click();
   await row.filter({ hasText: 'works until' }).getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row.filter({ hasText: 'revoked' }).waitFor();
@@ -125,7 +125,7 @@ test('a decision is looked up by its id: why, what happened, and what became of 
   const card = (name: string) => page.getByRole('region', { name });
   await card('What was decided').getByRole('row', { name: 'Harbour chosen' }).waitFor();
   expect(await card('The reward').textContent()).toMatch(/denied.*impossible timing/);
-  expect(await card('What happened').getByRole('listitem').allTextContents()).toEqual([
+  expect(await card('Activity').getByRole('listitem').allTextContents()).toEqual([
     expect.stringContaining('decided'),
     expect.stringContaining('start'),
     expect.stringContaining('complete'),
@@ -143,7 +143,7 @@ test('the live tail shows what a game does, as it does it', async () => {
   await page.getByText('Listening').waitFor();
   const decision = await site.game.decideImage('player-8');
   await site.game.begin(decision);
-  const lines = page.getByRole('list', { name: 'What happened' }).getByRole('listitem');
+  const lines = page.getByRole('list', { name: 'Activity' }).getByRole('listitem');
   await lines.nth(1).waitFor();
   expect(await lines.allTextContents()).toEqual([
     expect.stringMatching(new RegExp(`start.*${decision.id}`)),
@@ -178,7 +178,7 @@ test('the overview sums up, compares, says why there was no ad, and hands over a
     'no candidates',
   );
   await page.locator('.recharts-line-curve').first().waitFor();
-  await page.getByLabel('Compare with the time before').check();
+  await page.getByLabel('Compare with previous period').check();
   await page.getByText('before: 0').first().waitFor();
   await page.locator('[stroke-dasharray="4 4"]').first().waitFor({ state: 'attached' });
 

@@ -50,7 +50,7 @@ test('a new ad gets from the file to the player: upload, review, house ad with p
   const found = page.getByRole('status').filter({ hasText: 'found in the file' });
   await found.waitFor();
   expect(await found.textContent()).toMatch(/640 × 360.*12\.\d s.*(avc|h264)/is);
-  await page.getByLabel('In words').fill('A meadow in spring.');
+  await page.getByLabel('Alt text').fill('A meadow in spring.');
   await save(page, 'Spring film');
 
   await page.goto(`${site.url}/panel/#/review`);

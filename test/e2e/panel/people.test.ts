@@ -26,7 +26,7 @@ async function setUpBy(link: string, secret: string): Promise<Page> {
 async function takeLink(page: Page, dialog: string): Promise<string> {
   const shown = page.getByRole('dialog', { name: dialog });
   const link = await shown.getByRole('group').textContent();
-  await shown.getByRole('button', { name: 'I have stored it' }).click();
+  await shown.getByRole('button', { name: 'Done' }).click();
   return link ?? '';
 }
 
@@ -89,9 +89,9 @@ test('a new password ends one’s other sessions, and the old one works no more'
     await site.open('/placements', { as: operator }),
   ];
   const change = async (current: string, next: string) => {
-    await here.getByLabel('Password until now').fill(current);
+    await here.getByLabel('Current password').fill(current);
     await here.getByLabel('New password').fill(next);
-    await here.getByRole('button', { name: 'Change it' }).click();
+    await here.getByRole('button', { name: 'Change password' }).click();
   };
   await change('not my password', 'a password of my own');
   await here.getByText('The password is wrong.').waitFor();
@@ -129,7 +129,7 @@ test('one-time codes are turned off by the password, and are not asked for then'
   await codes.getByRole('button', { name: 'Turn on' }).waitFor();
 
   await page.getByRole('button', { name: 'Profile' }).click();
-  await page.getByRole('menuitem', { name: 'Logout' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await fillSignIn(page, viewer.email, password);
   await heading(page, 'Overview').waitFor();
 });

@@ -19,6 +19,22 @@ const signIn = async (page: Page, email: string, secret: string) => {
 const openLink = (link: string) => site.open(new URL(link).hash.slice(1), { as: 'nobody' });
 const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
 
+test('the set-up page stays for as long as somebody needs to fill it in', async () => {
+  const page = await site.open('/setup?token=none', { as: 'nobody' });
+  await page.clock.install();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto('about:blank');
+  await page.goto(`${site.url}/panel/${new URL(site.setupUrl).hash}`);
+  const name = page.getByLabel('Your name');
+  await name.fill('Ada');
+  for (let second = 0; second < 60; second += 5) await page.clock.runFor(5_000);
+  expect(await name.inputValue()).toBe('Ada');
+  // Whoever sets up an account has no session: to ask for it can only end in a sign-in.
+  expect(asked).not.toContain('/panel/api/session');
+  await page.context().close();
+});
+
 test('the first owner sets up by the one-time link, turns codes on, and signs in with one', async () => {
   const page = await openLink(site.setupUrl);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('ada@example.com');
@@ -29,7 +45,7 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
 
   // The link is used up.
   const stranger = await openLink(site.setupUrl);
-  await stranger.getByText('does not work any more').waitFor();
+  await stranger.getByText('Link invalid or expired').waitFor();
 
   await page.getByRole('button', { name: 'Profile' }).click();
   await page.getByRole('menuitem', { name: 'Your account' }).click();
@@ -41,7 +57,7 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
   await page.getByText('One-time codes are on.').first().waitFor();
 
   await page.getByRole('button', { name: 'Profile' }).click();
-  await page.getByRole('menuitem', { name: 'Logout' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await signIn(page, 'ada@example.com', 'not my password');
   await page.getByText('is wrong').waitFor();
   await signIn(page, 'ada@example.com', password);

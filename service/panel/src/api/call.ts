@@ -1,4 +1,5 @@
 import type { Session } from '../session/session.ts';
+import { type Connection, fetchNoting } from './connection.ts';
 import type { Environment } from './environment.ts';
 import { toHttpError } from './problem.ts';
 
@@ -26,12 +27,16 @@ export interface Call {
  *
  * @throws HttpError for every answer that is no success.
  */
-export function createCall(session: Session, environment: Environment): Call {
+export function createCall(
+  session: Session,
+  connection: Connection,
+  environment: Environment,
+): Call {
   return async <T>(path: string, { method = 'GET', body, ifMatch, signal }: CallOptions = {}) => {
     const isFile = body instanceof File;
-    // What a file is, the service finds out by its content.
-    const type = isFile ? 'application/octet-stream' : 'application/json';
-    const response = await fetch(path, {
+    // The browser goes by the file's name: the service refuses content that is something else.
+    const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
+    const response = await fetchNoting(connection, path, {
       method,
       signal: signal ?? null,
       headers: {

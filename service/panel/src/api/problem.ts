@@ -14,6 +14,7 @@ export async function toHttpError(response: Response): Promise<HttpError> {
   const message = problem ? inWords(problem) : `The service answered ${response.status}.`;
   return new HttpError(message, response.status, {
     code: problem?.code,
+    retryAfterS: Number(response.headers.get('retry-after')) || undefined,
     ...(problem?.errors ? { errors: byField(problem.errors) } : {}),
   });
 }
@@ -23,6 +24,22 @@ export function codeOf(error: unknown): string | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'code' in body
     ? String(body.code)
+    : undefined;
+}
+
+/** What is wrong with which field, where the service said so. */
+export function fieldErrorsOf(error: unknown): object | undefined {
+  const body: unknown = error instanceof HttpError ? error.body : undefined;
+  return typeof body === 'object' && body !== null && 'errors' in body
+    ? (body.errors as object)
+    : undefined;
+}
+
+/** The seconds after which the service may be asked again, where it named any. */
+export function retryAfterOf(error: unknown): number | undefined {
+  const body: unknown = error instanceof HttpError ? error.body : undefined;
+  return typeof body === 'object' && body !== null && 'retryAfterS' in body
+    ? (body.retryAfterS as number | undefined)
     : undefined;
 }
 

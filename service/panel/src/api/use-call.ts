@@ -13,13 +13,12 @@ export function useRead<T>(path: string | undefined): UseQueryResult<T> {
   return useQuery({
     queryKey: ['read', path],
     enabled: path !== undefined,
-    retry: isWorthRetrying,
     queryFn: async ({ signal }) => (await call<T>(path ?? '', { signal })).body,
   });
 }
 
 /** What was refused is refused again; only what failed by itself is tried once more. */
-const isWorthRetrying = (failures: number, error: Error): boolean =>
+export const isWorthRetrying = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof HttpError && error.status < 500);
 
 interface Action<T> {

@@ -25,14 +25,14 @@ export function ShownOnce({ text, title, advice, onClose }: Props) {
       <DialogTitle id="shown-once-title">{title}</DialogTitle>
       <DialogContent>
         <Alert severity="warning" sx={{ marginBottom: 2 }}>
-          It is shown this once. Nobody can read it again.
+          Copy it now; you won’t see it again.
         </Alert>
         <DialogContentText sx={{ marginBottom: 1 }}>{advice}</DialogContentText>
         <CopyText text={text ?? ''} label={title} />
       </DialogContent>
       <DialogActions>
         <Button variant="contained" onClick={onClose}>
-          I have stored it
+          Done
         </Button>
       </DialogActions>
     </Dialog>

@@ -61,10 +61,10 @@ const CreativeFields = () => (
       <AutocompleteInput label="Source" optionText="name" validate={required()} />
     </ReferenceInput>
     <MediaInput />
-    <TextInput source="click_url" type="url" label="Where a click leads" />
+    <TextInput source="click_url" type="url" label="Click-through URL" />
     <TextInput
       source="alt"
-      label="In words"
+      label="Alt text"
       helperText="What a player who cannot see the ad is told."
       validate={required()}
     />

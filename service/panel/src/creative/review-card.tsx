@@ -30,9 +30,9 @@ export function ReviewCard({ creative, canReview }: { creative: Creative; canRev
             Advertiser: (
               <ReferenceField source="advertiser_id" reference="advertisers" link={false} />
             ),
-            'Where a click leads': creative.click_url ?? 'nowhere',
-            'In words': creative.alt,
-            Waits: <TimeText time={creative.updated_at} />,
+            'Click-through URL': creative.click_url ?? 'none',
+            'Alt text': creative.alt,
+            Submitted: <TimeText time={creative.updated_at} />,
           }}
         />
       </RecordContextProvider>

@@ -38,7 +38,7 @@ function Story({ story }: { story: DecisionStory }) {
       <PanelCard title="The reward">
         <RewardFacts reward={reward} />
       </PanelCard>
-      <PanelCard title="What happened">
+      <PanelCard title="Activity">
         <Timeline issuedAt={decision.issued_at} events={events} />
       </PanelCard>
       <PanelCard title="What webhooks were told">

@@ -24,8 +24,8 @@ export function LiveTail() {
           {isPaused ? 'Paused' : isConnected ? 'Listening' : 'Connecting …'}
         </span>
       </Box>
-      {lines.length === 0 && <Alert severity="info">Nothing has happened since you came.</Alert>}
-      <Box component="ol" reversed aria-label="What happened" sx={listStyle}>
+      {lines.length === 0 && <Alert severity="info">Waiting for events…</Alert>}
+      <Box component="ol" reversed aria-label="Activity" sx={listStyle}>
         {lines.map((line) => (
           <Line key={line.key} line={line} />
         ))}

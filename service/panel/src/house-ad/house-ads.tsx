@@ -69,9 +69,9 @@ const HouseAdFields = () => (
       max={1_000}
       validate={required()}
     />
-    <DateTimeInput source="starts_at" label="Not before" />
-    <DateTimeInput source="ends_at" label="Not from here on" />
-    <NumberInput source="daily_cap" label="At most per day (UTC), in verified impressions" />
+    <DateTimeInput source="starts_at" label="Starts" />
+    <DateTimeInput source="ends_at" label="Ends" />
+    <NumberInput source="daily_cap" label="Daily impression cap (UTC)" />
     <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
     <HouseAdPreview />
   </>

@@ -24,7 +24,7 @@ export function PanelMenu() {
       <Menu.ResourceItem name="kill-switches" />
       <Menu.ResourceItem name="policies" />
       <Menu.Item to="/try" primaryText="Try a request" leftIcon={<QuizIcon />} />
-      <Heading>What happened</Heading>
+      <Heading>Activity</Heading>
       <Menu.Item to="/decisions" primaryText="Decisions" leftIcon={<ManageSearchIcon />} />
       {environment === 'sandbox' && (
         <Menu.Item to="/live-tail" primaryText="Live tail" leftIcon={<BugReportIcon />} />

@@ -5,9 +5,9 @@ const tiles: { name: keyof Figures; label: string; unit: string }[] = [
   { name: 'requests', label: 'Requests', unit: '' },
   { name: 'fill', label: 'Filled', unit: ' %' },
   { name: 'impressions', label: 'Verified impressions', unit: '' },
-  { name: 'completion', label: 'Completed of started', unit: ' %' },
+  { name: 'completion', label: 'Completion rate', unit: ' %' },
   { name: 'rewards_earned', label: 'Rewards earned', unit: '' },
-  { name: 'reward', label: 'Earned of decided rewards', unit: ' %' },
+  { name: 'reward', label: 'Approval rate', unit: ' %' },
 ];
 
 const beforeStyle = {

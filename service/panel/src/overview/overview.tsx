@@ -34,7 +34,7 @@ export function Overview() {
           control={
             <Switch checked={compares} onChange={(_event, checked) => setCompares(checked)} />
           }
-          label="Compare with the time before"
+          label="Compare with previous period"
         />
         <DownloadCsv range={figures.range} />
       </Box>

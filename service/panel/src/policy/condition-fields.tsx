@@ -11,7 +11,7 @@ export const ConditionFields = () => (
       When
     </Typography>
     <Typography variant="body2" color="textSecondary">
-      All that is given must be true; nothing given: always.
+      All conditions must match; empty always applies.
     </Typography>
     <TextArrayInput
       source="when.countries"

@@ -11,16 +11,12 @@ export function createAuthProvider(session: Session): AuthProvider {
       await session.read();
     },
     async checkError(error: { status?: number }) {
-      if (error.status !== 401) return;
-      session.forget();
-      throw new Error('You have been signed out: sign in again.');
+      if (error.status !== 401 || session.end()) return;
+      throw new Error('Sign in first.');
     },
     async getIdentity() {
       const { user } = await session.read();
       return { id: user.id, fullName: user.name };
-    },
-    async getPermissions() {
-      return (await session.read()).user.role;
     },
     async canAccess({ resource, action }) {
       const { user } = await session.read();

@@ -3,7 +3,7 @@ import { Alert, Button, Typography } from '@mui/material';
 import { useState } from 'react';
 import { email, Form, minLength, PasswordInput, required, TextInput } from 'react-admin';
 import { useSearchParams } from 'react-router';
-import { messageOf } from '../api/problem.ts';
+import { fieldErrorsOf, messageOf } from '../api/problem.ts';
 import { Gate } from './gate.tsx';
 import type { Session, SetUp } from './session.ts';
 
@@ -20,7 +20,7 @@ export function SetUpPage({ session }: { session: Session }) {
     <Gate title="Set up your account">
       {error && (
         <Alert severity="error">
-          This link does not work any more, or is not whole. Ask for a new one.
+          Link invalid or expired. Ask for a new one.
         </Alert>
       )}
       {known && <SetUpForm session={session} token={token} known={known} />}
@@ -37,15 +37,19 @@ interface FormProps {
 function SetUpForm({ session, token, known }: FormProps) {
   const [refusal, setRefusal] = useState<string>();
 
-  async function setUp(values: object): Promise<void> {
+  async function setUp(values: object): Promise<object | undefined> {
     setRefusal(undefined);
     try {
       await session.setUp({ ...(values as Omit<SetUp, 'token'>), token });
       // Begins anew: what is loaded has seen nobody signed in, and the link is of no more use.
       history.replaceState(null, '', '#/');
       location.reload();
+      return undefined;
     } catch (error) {
-      setRefusal(messageOf(error));
+      const refusals = fieldErrorsOf(error);
+      if (!refusals) setRefusal(messageOf(error));
+      // The form shows each at its field.
+      return refusals;
     }
   }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mui/material';
 import { useEffect, useState } from 'react';
 import { Form, minLength, PasswordInput, required, useNotify } from 'react-admin';
-import { messageOf } from '../api/problem.ts';
+import { fieldErrorsOf, messageOf } from '../api/problem.ts';
 import type { Passwords, Session, SessionInfo } from '../session/session.ts';
 import { Facts } from '../common/facts.tsx';
 import { Page } from '../common/page.tsx';
@@ -43,21 +43,25 @@ export function AccountPage({ session }: { session: Session }) {
 function ChangePassword({ session }: { session: Session }) {
   const notify = useNotify();
   const [count, setCount] = useState(0);
-  async function change(passwords: object): Promise<void> {
+  async function change(passwords: object): Promise<object | undefined> {
     try {
       await session.changePassword(passwords as Passwords);
       notify('Your password is changed. Other sessions of yours have ended.', { type: 'success' });
       // An empty form again: nothing of a password stays in the page.
       setCount(count + 1);
+      return undefined;
     } catch (error) {
-      notify(messageOf(error), { type: 'error' });
+      const refusals = fieldErrorsOf(error);
+      if (!refusals) notify(messageOf(error), { type: 'error' });
+      // The form shows each at its field.
+      return refusals;
     }
   }
   return (
     <Form key={count} onSubmit={change} noValidate>
       <PasswordInput
         source="current"
-        label="Password until now"
+        label="Current password"
         autoComplete="current-password"
         validate={required()}
       />
@@ -69,7 +73,7 @@ function ChangePassword({ session }: { session: Session }) {
         validate={[required(), minLength(12)]}
       />
       <Button type="submit" variant="contained">
-        Change it
+        Change password
       </Button>
     </Form>
   );

@@ -1,4 +1,5 @@
-import { Button, Link, Typography } from '@mui/material';
+import { Box, Button, Link, Typography } from '@mui/material';
+import { QRCodeSVG } from 'qrcode.react';
 import { useState } from 'react';
 import { Form, PasswordInput, required, TextInput } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
@@ -26,9 +27,20 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
   const { secret, otpauth_url: link } = start.result;
   return (
     <>
-      <Typography>
-        <Link href={link}>Open your authenticator app</Link>, or type this text into it:
+      <Typography sx={{ marginBottom: 1 }}>
+        Scan this with your authenticator app, <Link href={link}>open it on this device</Link>, or type
+        the text below into it.
       </Typography>
+      {/* Apps expect dark on light with a margin of four modules, whatever the theme is. */}
+      <Box sx={{ marginBottom: 1, lineHeight: 0 }}>
+        <QRCodeSVG
+          value={link}
+          size={200}
+          marginSize={4}
+          title="QR code of the one-time codes"
+          role="img"
+        />
+      </Box>
       <CopyText text={secret} label="Secret of the one-time codes" />
       <ConfirmCode onDone={() => setOn(true)} />
     </>

@@ -63,7 +63,7 @@ function Recover({ webhook: { id } }: { webhook: Webhook }) {
       disabled={isRunning}
       onClick={() => run(query(`/v1/webhooks/${id}/recover`, { since: since() }))}
     >
-      Send again what it missed in 24 h
+      Resend missed events (24 h)
     </Button>
   );
 }

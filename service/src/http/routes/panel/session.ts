@@ -33,7 +33,7 @@ export async function startSession(
 ): Promise<object> {
   const session = await users.sessions.find(sessionText);
   if (!session) throw new Error('A session that was just made is not there.');
-  cookie.set(reply, sessionText, session.expiresAtMs);
+  cookie.set(reply, sessionText, session.endsAtMs);
   return describeSession(session);
 }
 
@@ -41,9 +41,11 @@ export async function startSession(
 export function refuse(refusal: Exclude<SignedIn, { sessionText: string }>): ProblemError {
   switch (refusal.refused) {
     case 'locked':
-      return new ProblemError('rate_limited', 'Too many attempts: wait before the next one.', {
-        retryAfterS: refusal.waitS,
-      });
+      return new ProblemError(
+        'rate_limited',
+        `Too many failed attempts: try again in ${refusal.waitS} seconds.`,
+        { retryAfterS: refusal.waitS },
+      );
     case 'code_required':
       return new ProblemError('code_required', 'Send the code that your authenticator app shows.');
     default:

@@ -1,0 +1,34 @@
+import { defaultI18nProvider } from 'react-admin';
+
+/** What react-admin calls an element, by the name of its resource. */
+const nouns: Readonly<Record<string, string>> = {
+  placements: 'Placement',
+  'house-ads': 'House ad',
+  creatives: 'Creative',
+  advertisers: 'Advertiser',
+  sources: 'Source',
+  policies: 'Policy',
+  webhooks: 'Webhook',
+  keys: 'Key',
+  users: 'User',
+};
+
+const ours: Readonly<Record<string, string>> = {
+  'ra.auth.logout': 'Sign out',
+  'ra.message.unsaved_changes': 'Leave without saving? Your changes will be lost.',
+  'ra.notification.invalid_form': 'Fix the highlighted fields',
+  ...Object.fromEntries(
+    Object.entries(nouns).flatMap(([name, noun]) => [
+      [`resources.${name}.notifications.created`, `${noun} created`],
+      [`resources.${name}.notifications.updated`, `${noun} saved`],
+      [`resources.${name}.notifications.deleted`, `${noun} archived`],
+    ]),
+  ),
+  'resources.users.notifications.deleted': 'User removed',
+};
+
+/** The words of the panel where react-admin's own are too general. */
+export const i18nProvider: typeof defaultI18nProvider = {
+  ...defaultI18nProvider,
+  translate: (key, options) => ours[key] ?? defaultI18nProvider.translate(key, options),
+};

@@ -1,0 +1,36 @@
+import { Alert, Snackbar } from '@mui/material';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { type Connection, useConnection } from '../api/connection.ts';
+
+const retryMs = 3_000;
+
+const texts = {
+  offline: 'You are offline. What you see may be out of date, and nothing can be changed.',
+  unreachable: 'The service does not answer. What you see may be out of date. Retrying …',
+};
+
+/** Says on every page that the service cannot be reached, and reads everything again when it can. */
+export function ConnectionBanner({ connection }: { connection: Connection }) {
+  const state = useConnection(connection);
+  const client = useQueryClient();
+  useEffect(() => {
+    if (state === 'connected') {
+      // What failed meanwhile is read again; what is shown stays until the answer is here.
+      void client.refetchQueries({ type: 'active', predicate: ({ state: { error } }) => !!error });
+      return undefined;
+    }
+    const timer = setInterval(() => void client.refetchQueries({ type: 'active' }), retryMs);
+    return () => clearInterval(timer);
+  }, [state, client]);
+  return (
+    <Snackbar
+      open={state !== 'connected'}
+      anchorOrigin={{ vertical: 'bottom', horizontal: 'center' }}
+    >
+      <Alert severity="error" variant="filled">
+        {state === 'connected' ? '' : texts[state]}
+      </Alert>
+    </Snackbar>
+  );
+}

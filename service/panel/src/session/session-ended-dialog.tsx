@@ -1,0 +1,39 @@
+import { Dialog, DialogContent, DialogContentText, DialogTitle } from '@mui/material';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import type { Credentials, Session, SessionInfo } from './session.ts';
+import { SignInForm } from './sign-in-form.tsx';
+
+/** Asks to sign in again over the page as it stands, so that nothing is lost that was typed there. */
+export function SessionEndedDialog({ session }: { session: Session }) {
+  const hasEnded = useSyncExternalStore(session.subscribe, session.hasEnded);
+  return hasEnded ? <EndedSession session={session} /> : null;
+}
+
+function EndedSession({ session }: { session: Session }) {
+  const client = useQueryClient();
+  const [before, setBefore] = useState<SessionInfo>();
+  useEffect(() => {
+    void session.read().then(setBefore);
+  }, [session]);
+
+  async function signIn(credentials: Credentials): Promise<void> {
+    await session.signIn(credentials);
+    const { user } = await session.read();
+    // Somebody else sees and may do other things: nothing of the page can stay.
+    if (user.id !== before?.user.id) location.reload();
+    else await client.invalidateQueries();
+  }
+  return (
+    <Dialog open maxWidth="xs" fullWidth aria-labelledby="session-ended-title">
+      <DialogTitle id="session-ended-title">Your session has ended</DialogTitle>
+      <DialogContent>
+        <DialogContentText sx={{ marginBottom: 1 }}>
+          Sign in to go on where you were. What you have typed is still here; if you were saving, save
+          again.
+        </DialogContentText>
+        {before && <SignInForm email={before.user.email} onSignIn={signIn} />}
+      </DialogContent>
+    </Dialog>
+  );
+}
