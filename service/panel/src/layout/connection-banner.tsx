@@ -17,7 +17,10 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
   useEffect(() => {
     if (state === 'connected') {
       // What failed meanwhile is read again; what is shown stays until the answer is here.
-      void client.refetchQueries({ type: 'active', predicate: ({ state: { error } }) => !!error });
+      void client.refetchQueries({
+        type: 'active',
+        predicate: ({ state: { error } }) => error !== null,
+      });
       return undefined;
     }
     const timer = setInterval(() => void client.refetchQueries({ type: 'active' }), retryMs);

@@ -18,7 +18,9 @@ export function PanelLayout({ children }: { children: ReactNode }) {
   return (
     <Layout appBar={PanelAppBar} menu={PanelMenu} appBarAlwaysOn sx={layoutStyle}>
       <EnvironmentBand />
-      {useIsPhone() && <TitlePortal variant="h1" sx={{ ...titleStyle, flex: 'none', marginTop: 1.5 }} />}
+      {useIsPhone() && (
+        <TitlePortal variant="h1" sx={{ ...titleStyle, flex: 'none', marginTop: 1.5 }} />
+      )}
       <Suspense fallback={<Loading />}>{children}</Suspense>
     </Layout>
   );

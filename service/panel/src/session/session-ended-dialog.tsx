@@ -29,8 +29,8 @@ function EndedSession({ session }: { session: Session }) {
       <DialogTitle id="session-ended-title">Your session has ended</DialogTitle>
       <DialogContent>
         <DialogContentText sx={{ marginBottom: 1 }}>
-          Sign in to go on where you were. What you have typed is still here; if you were saving, save
-          again.
+          Sign in to go on where you were. What you have typed is still here; if you were saving,
+          save again.
         </DialogContentText>
         {before && <SignInForm email={before.user.email} onSignIn={signIn} />}
       </DialogContent>

@@ -18,11 +18,7 @@ export function SetUpPage({ session }: { session: Session }) {
   });
   return (
     <Gate title="Set up your account">
-      {error && (
-        <Alert severity="error">
-          Link invalid or expired. Ask for a new one.
-        </Alert>
-      )}
+      {error && <Alert severity="error">Link invalid or expired. Ask for a new one.</Alert>}
       {known && <SetUpForm session={session} token={token} known={known} />}
     </Gate>
   );

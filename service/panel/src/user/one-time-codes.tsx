@@ -28,8 +28,8 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
   return (
     <>
       <Typography sx={{ marginBottom: 1 }}>
-        Scan this with your authenticator app, <Link href={link}>open it on this device</Link>, or type
-        the text below into it.
+        Scan this with your authenticator app, <Link href={link}>open it on this device</Link>, or
+        type the text below into it.
       </Typography>
       {/* Apps expect dark on light with a margin of four modules, whatever the theme is. */}
       <Box sx={{ marginBottom: 1, lineHeight: 0 }}>
