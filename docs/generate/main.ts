@@ -1,6 +1,6 @@
 /**
- * Writes `docs/reference/`: what the code says of itself. `npm run docs` runs it before the site is
- * built; nothing of it is kept in the repository, so that it is never out of date.
+ * Writes `docs/reference/`, the pages made from the code. `npm run docs` runs it before it builds the site,
+ * `npm run check` when the code has changed since; the pages are not in the repository.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

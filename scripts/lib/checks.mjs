@@ -1,8 +1,32 @@
-import { root, tool } from './run.mjs';
 import { join } from 'node:path';
+import { isStale } from './is-stale.mjs';
+import { root, tool } from './run.mjs';
+
+/** What a check remembers of files that have not changed since; safe to delete. */
+const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
-const tsc = (/** @type {string} */ project) => [...tool('typescript', 'tsc'), '-p', project];
+const tsc = (/** @type {string} */ project) => [
+  ...[...tool('typescript', 'tsc'), '-p', project],
+  ...[
+    '--incremental',
+    '--tsBuildInfoFile',
+    join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`),
+  ],
+];
+
+/** The pages made from the code; the last of them is written when all went well. */
+const reference = {
+  sources: [
+    'src',
+    'service/src',
+    'protocol',
+    'docs/generate',
+    'docs/typedoc.json',
+    'package-lock.json',
+  ],
+  outputs: ['docs/reference/cli.md'],
+};
 
 /**
  * The slow ones first, because two run at once. `fullCommands` are what `npm run test:full` adds.
@@ -27,18 +51,30 @@ const all = [
   },
   {
     name: 'format',
-    commands: [[...tool('prettier'), '--check', '--cache', '--log-level', 'warn', '.']],
+    commands: [
+      [
+        ...tool('prettier'),
+        ...['--check', '--log-level', 'warn', '.'],
+        // By content: a checkout changes times.
+        ...['--cache', '--cache-location', join(cache, 'prettier'), '--cache-strategy', 'content'],
+      ],
+    ],
   },
   {
-    // The reference pages, then the site: a dead link fails it.
     name: 'docs',
-    commands: [[...tool('tsx'), join(root, 'docs/generate/main.ts')]],
+    commands: [
+      ...(isStale(reference) ? [[...tool('tsx'), 'docs/generate/main.ts']] : []),
+      [...tool('tsx'), 'docs/generate/check-links.ts'],
+    ],
     fullCommands: [[...tool('vitepress'), 'build', 'docs']],
   },
-  { name: 'unused', commands: [tool('knip')] },
+  {
+    name: 'unused',
+    commands: [[...tool('knip'), '--cache', '--cache-location', join(cache, 'knip')]],
+  },
   {
     name: 'generated',
-    commands: [[...tool('tsx'), join(root, 'protocol/generate-wire.ts'), '--check']],
+    commands: [[...tool('tsx'), 'protocol/generate-wire.ts', '--check']],
   },
   {
     name: 'package',

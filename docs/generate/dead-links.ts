@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { slugify } from '../.vitepress/slugify.ts';
+
+const skipped = new Set(['node_modules', 'dist', 'fixtures']);
+
+/**
+ * The relative links of all Markdown files below `root` that lead to no file or to no heading, each as
+ * `page: link`. The build of the site refuses dead pages too, but takes far longer, and ignores headings.
+ */
+export function deadLinks(root: string): string[] {
+  return markdownFiles(root).flatMap((file) =>
+    linksOf(file)
+      .filter((link) => isDead(root, file, link))
+      .map((link) => `${relative(root, file)}: ${link}`),
+  );
+}
+
+function markdownFiles(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory())
+      return skipped.has(entry.name) || entry.name.startsWith('.') ? [] : markdownFiles(path);
+    return entry.name.endsWith('.md') ? [path] : [];
+  });
+}
+
+function linksOf(file: string): string[] {
+  const prose = readFileSync(file, 'utf8')
+    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+}
+
+function isDead(root: string, file: string, link: string): boolean {
+  if (/^[a-z]+:/.test(link)) return false;
+  const [path = '', anchor] = link.split('#');
+  // A page of the site, by its address there.
+  if (path.startsWith('/')) return !existsSync(join(root, 'docs', `${path}.md`));
+  const target = path === '' ? file : join(dirname(file), path);
+  if (!existsSync(target)) return true;
+  return anchor !== undefined && statSync(target).isFile() && !anchorsOf(target).includes(anchor);
+}
+
+/** Of the headings, `## Heading` or `## Heading {#anchor}`, and of the HTML that generated tables hold. */
+function anchorsOf(file: string): string[] {
+  const text = readFileSync(file, 'utf8');
+  const headings = [...text.matchAll(/^#+ (.*?)(?: \{#(\S+)\})?$/gm)].map(
+    ([, heading = '', anchor]) => anchor ?? slugify(heading.replaceAll(/\[|\]\([^)]*\)/g, '')),
+  );
+  return [...headings, ...[...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)];
+}

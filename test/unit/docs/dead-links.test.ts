@@ -1,0 +1,40 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { deadLinks } from '../../../docs/generate/dead-links.ts';
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'trueward-links-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), text);
+}
+
+test('finds links to pages, headings and addresses of the site that are not there', () => {
+  write('README.md', '[page](docs/gone.md) [heading](docs/guide.md#gone) [here](#gone)');
+  write('docs/guide.md', '# A guide\n[address](/gone) [up](../GONE.md)');
+  expect(deadLinks(folder).sort()).toEqual([
+    'README.md: #gone',
+    'README.md: docs/gone.md',
+    'README.md: docs/guide.md#gone',
+    'docs/guide.md: ../GONE.md',
+    'docs/guide.md: /gone',
+  ]);
+});
+
+test('accepts pages, headings, folders, addresses of the site and of others, and ignores code', () => {
+  write(
+    'README.md',
+    '[a](docs/guide.md#what-it-does) [b](docs) [c](#top) [d](https://example.com/x) `[e](gone.md)`\n' +
+      '# Top\n```md\n[f](gone.md)\n```\n',
+  );
+  write(
+    'docs/guide.md',
+    '# A guide\n## What it *does*\n### create() {#made}\n[g](/guide) [h](#made) [j](#row)\n| <a id="row"></a> row |',
+  );
+  write('node_modules/package/README.md', '[i](gone.md)');
+  expect(deadLinks(folder)).toEqual([]);
+});
