@@ -22,7 +22,8 @@ const places = {
 export async function ensureChromium() {
   const found = chosen() ?? installed() ?? (await downloaded());
   if (found !== undefined) return found;
-  for (const install of [downloadWithPlaywright, installOnDebian]) {
+  // Debian's package first: without a way to its server, Playwright tries for minutes.
+  for (const install of [installOnDebian, downloadWithPlaywright]) {
     const path = await install();
     if (path !== undefined) return path;
   }
@@ -66,14 +67,17 @@ async function downloadWithPlaywright() {
 
 async function installOnDebian() {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
-  console.log('Installing Debian’s chromium …');
+  console.log('No Chromium found: installing the package chromium of Debian (about a minute) …');
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   const commands = [
     ['apt-get', 'update'],
     ['apt-get', 'install', '--yes', '--no-install-recommends', 'chromium'],
   ];
   for (const command of commands) {
-    if ((await run(command, { env, show: true })).code !== 0) return undefined;
+    const { code, output } = await run(command, { env });
+    if (code === 0) continue;
+    console.log(`\`${command.join(' ')}\` failed with exit code ${code}:\n${output.trimEnd()}`);
+    return undefined;
   }
   return installed();
 }
