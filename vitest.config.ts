@@ -22,6 +22,7 @@ export default defineConfig({
     restoreMocks: true,
     exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
     provide: { full },
+    setupFiles: ['test/measure-cpu.ts'],
     // Vitest would leave one of two cores idle, and most of the time is spent waiting for an ad to end.
     maxWorkers: 2,
     // A fact that takes its time on a busy machine is a fact all the same.

@@ -2,9 +2,6 @@
  * `npm test` and `npm run test:full`: install what is missing, find or install Chromium, build, run
  * checks and tests, and end with the line `N passed, N failed`. See `--help`.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
 
 const help = `npm test [-- arguments of vitest]
@@ -49,7 +46,7 @@ async function buildAndTest() {
   const { ensureChromium } = await import('./lib/find-chromium.mjs');
   const { run } = await import('./lib/run.mjs');
   const chromium = await ensureChromium();
-  console.log(`Browser: ${chromium}`);
+  console.log(`Node ${process.version}, browser ${chromium}`);
   const build = await run([process.execPath, 'scripts/build.mjs', '--stale'], { show: true });
   if (build.code !== 0) return [{ passed: 0, failed: 1 }];
   const tallies = vitestArguments.length > 0 ? [] : [await runChecks()];
@@ -59,8 +56,12 @@ async function buildAndTest() {
 async function runChecks() {
   const { checks } = await import('./lib/checks.mjs');
   const { runSteps } = await import('./lib/run-steps.mjs');
+  const { seconds } = await import('./lib/run.mjs');
+  console.log('Checking …');
+  const startedAt = performance.now();
   const tally = await runSteps(checks({ full }), { atOnce: 2 });
-  console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed`);
+  const took = seconds(performance.now() - startedAt);
+  console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed (${took})`);
   return tally;
 }
 
@@ -70,41 +71,17 @@ async function runChecks() {
  */
 async function runVitest(chromium) {
   const { run, tool } = await import('./lib/run.mjs');
-  const folder = mkdtempSync(join(tmpdir(), 'trueward-test-'));
-  const report = join(folder, 'report.json');
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  try {
-    const { code } = await run([...tool('vitest'), 'run', ...reporters, ...vitestArguments], {
-      env: { CHROMIUM_PATH: chromium, TRUEWARD_TEST_FULL: full ? '1' : '' },
-      show: true,
-    });
-    return tallyOf(JSON.parse(readFileSync(report, 'utf8')), code);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/**
- * @param {{ numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
- *   testResults: { status: string, assertionResults: { status: string }[] }[] }} report
- * @param {number} code
- * @returns {Tally}
- */
-function tallyOf(report, code) {
-  // A file that could not be loaded fails without a failed test in it.
-  const brokenFiles = report.testResults.filter(
-    ({ status, assertionResults }) =>
-      status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
-  ).length;
-  const failed = report.numFailedTests + brokenFiles;
-  const ran = report.numPassedTests + failed > 0;
-  // Vitest also fails for what no test owns: an unhandled rejection, a wrong argument.
-  const unowned = failed === 0 && (code !== 0 || !ran) ? 1 : 0;
-  return {
-    passed: report.numPassedTests,
-    failed: failed + unowned,
-    skipped: report.numPendingTests + report.numTodoTests,
-  };
+  const { forgetTestReport, readTestReport } = await import('./lib/test-report.mjs');
+  forgetTestReport();
+  const reporters = ['--reporter=default', '--reporter=./scripts/lib/test-report.mjs'];
+  const { code } = await run([...tool('vitest'), 'run', ...reporters, ...vitestArguments], {
+    env: { CHROMIUM_PATH: chromium, TRUEWARD_TEST_FULL: full ? '1' : '' },
+    show: true,
+  });
+  const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
+  // Vitest also fails for what no test owns: an unhandled rejection, a wrong argument, no test at all.
+  if (tally.failed === 0 && (code !== 0 || tally.passed === 0)) return { ...tally, failed: 1 };
+  return tally;
 }
 
 /** @param {Tally[]} tallies */

@@ -1,0 +1,101 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { root } from './run.mjs';
+
+const path = join(root, 'node_modules', '.cache', 'test-report.json');
+
+/**
+ * All times in milliseconds.
+ *
+ * @typedef {import('vitest/node').Reporter} Reporter
+ * @typedef {import('vitest/node').TestModule} TestModule
+ * @typedef {import('vitest/node').TestState} TestState
+ * @typedef {{ passed: number, failed: number, skipped: number }} Tally
+ * @typedef {{ name: string, ms: number }} Test
+ * @typedef {{ file: string, project: string, importMs: number, hooksMs: number, testsMs: number,
+ *   cpuMs?: number, slowest?: Test }} FileTiming `importMs`: until the tests are known, setup included.
+ * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
+ */
+
+/** @returns {TestReport | undefined} Of the last run; nothing when it did not come to its end. */
+export function readTestReport() {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+export const forgetTestReport = () => rmSync(path, { force: true });
+
+/**
+ * The reporter of Vitest that writes the report.
+ *
+ * @implements {Reporter}
+ */
+export default class TestReporter {
+  #startedAt = Date.now();
+
+  onTestRunStart() {
+    this.#startedAt = Date.now();
+  }
+
+  /** @param {readonly TestModule[]} modules */
+  onTestRunEnd(modules) {
+    /** @type {TestReport} */
+    const report = {
+      startedAt: new Date(this.#startedAt).toISOString(),
+      ms: Date.now() - this.#startedAt,
+      tally: tallyOf(modules),
+      files: modules.map(timingOf),
+    };
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, JSON.stringify(report));
+  }
+}
+
+/**
+ * @param {readonly TestModule[]} modules
+ * @returns {Tally}
+ */
+function tallyOf(modules) {
+  const count = (/** @type {TestState} */ state) =>
+    modules.reduce((sum, { children }) => sum + [...children.allTests(state)].length, 0);
+  // A file that cannot be loaded, or a hook of it, fails without a failed test.
+  const brokenFiles = modules.filter(
+    (module) => module.state() === 'failed' && module.children.allTests('failed').next().done,
+  );
+  return {
+    passed: count('passed'),
+    failed: count('failed') + brokenFiles.length,
+    skipped: count('skipped'),
+  };
+}
+
+/**
+ * @param {TestModule} module
+ * @returns {FileTiming}
+ */
+function timingOf(module) {
+  const { environmentSetupDuration, prepareDuration, setupDuration, collectDuration, duration } =
+    module.diagnostic();
+  const tests = [...module.children.allTests()]
+    .map((test) => ({ name: test.name, ms: test.diagnostic()?.duration ?? 0 }))
+    .toSorted((one, other) => other.ms - one.ms);
+  // Tests that run at the same time take more together than the file does.
+  const testsMs = Math.min(
+    duration,
+    tests.reduce((sum, { ms }) => sum + ms, 0),
+  );
+  // Of test/measure-cpu.ts.
+  const { cpuMs } = /** @type {{ cpuMs?: number }} */ (module.meta());
+  return {
+    file: relative(root, module.moduleId),
+    project: module.project.name,
+    importMs: environmentSetupDuration + prepareDuration + setupDuration + collectDuration,
+    hooksMs: duration - testsMs,
+    testsMs,
+    ...(cpuMs === undefined ? {} : { cpuMs }),
+    ...(tests[0] === undefined ? {} : { slowest: tests[0] }),
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * `npm run test:timing`: where the time of the last test run went. See `--help`.
+ */
+import { parseArgs } from 'node:util';
+import { seconds } from './lib/run.mjs';
+import { readTestReport } from './lib/test-report.mjs';
+
+const help = `npm run test:timing [-- --count 25] [-- --project service]
+
+Prints the slowest files of the last \`npm test\` or \`npm run test:full\`, with or without
+arguments of theirs, slowest first:
+
+  total    seconds from the start of the file to its end: import, hooks and tests
+  cpu      CPU time of the file's process and of the processes that it started and that
+           have ended; unknown in browsers, and of Chromium only a part
+  wait     total less cpu: timers, answers, processes, and a busy machine
+  import   loading the file and everything that it imports
+  hooks    beforeAll and afterAll
+  tests    the tests, with beforeEach and afterEach
+  slowest  the slowest test, and its seconds
+
+  --count N       how many files (default 25)
+  --project NAME  only the files of one Vitest project`;
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '25' },
+    project: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const report = values.help ? undefined : readTestReport();
+if (values.help) console.log(help);
+else if (report === undefined) {
+  console.error('There is no finished test run to read: run `npm test` first.');
+  process.exitCode = 1;
+} else print(report);
+
+/** @param {import('./lib/test-report.mjs').TestReport} report */
+function print({ startedAt, ms, files: all }) {
+  const files = all
+    .filter(({ project }) => values.project === undefined || project.startsWith(values.project))
+    .map((file) => ({ ...file, totalMs: file.importMs + file.hooksMs + file.testsMs }))
+    .toSorted((one, other) => other.totalMs - one.totalMs);
+  const shown = files.slice(0, Number(values.count));
+  const header = ['total', 'cpu', 'wait', 'import', 'hooks', 'tests', 'file', 'slowest'];
+  printTable([
+    header,
+    ...shown.map(({ totalMs, cpuMs, importMs, hooksMs, testsMs, file, project, slowest }) => [
+      number(totalMs),
+      number(cpuMs),
+      number(cpuMs === undefined ? undefined : Math.max(0, totalMs - cpuMs)),
+      number(importMs),
+      number(hooksMs),
+      number(testsMs),
+      `${project}: ${file}`,
+      slowest === undefined ? '' : `${number(slowest.ms)} ${slowest.name}`,
+    ]),
+  ]);
+  const sum = files.reduce((total, { totalMs }) => total + totalMs, 0);
+  console.log(
+    `\n${shown.length} of ${files.length} files, which took ${seconds(sum)} together; the run of ${startedAt} took ${seconds(ms)}.`,
+  );
+}
+
+/** @param {number | undefined} ms */
+function number(ms) {
+  return ms === undefined ? '-' : (ms / 1000).toFixed(1);
+}
+
+/**
+ * The numbers to the right, the texts to the left.
+ *
+ * @param {string[][]} rows
+ */
+function printTable(rows) {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      column < 6 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+    );
+    console.log(cells.join('  ').trimEnd());
+  }
+}
