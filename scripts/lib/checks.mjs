@@ -7,12 +7,12 @@ const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
 const tsc = (/** @type {string} */ project) => [
-  ...[...tool('typescript', 'tsc'), '-p', project],
-  ...[
-    '--incremental',
-    '--tsBuildInfoFile',
-    join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`),
-  ],
+  ...tool('typescript', 'tsc'),
+  '-p',
+  project,
+  '--incremental',
+  '--tsBuildInfoFile',
+  join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`),
 ];
 
 /** The pages made from the code; the last of them is written when all went well. */
@@ -54,9 +54,16 @@ const all = [
     commands: [
       [
         ...tool('prettier'),
-        ...['--check', '--log-level', 'warn', '.'],
-        // By content: a checkout changes times.
-        ...['--cache', '--cache-location', join(cache, 'prettier'), '--cache-strategy', 'content'],
+        '--check',
+        '--log-level',
+        'warn',
+        '--cache',
+        '--cache-location',
+        join(cache, 'prettier'),
+        // A checkout changes times.
+        '--cache-strategy',
+        'content',
+        '.',
       ],
     ],
   },
