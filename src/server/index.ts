@@ -15,7 +15,11 @@ export type {
 export { ReceiptError, type ReceiptErrorCode } from './receipt-error.ts';
 export type { JwkSet } from './receipt-keys.ts';
 export { signUserToken, type SignUserTokenOptions } from './sign-user-token.ts';
-export { signWebhook, type WebhookSignatureHeaders } from './sign-webhook.ts';
+export {
+  signWebhook,
+  type StandardWebhookHeaders,
+  type WebhookSignatureHeaders,
+} from './sign-webhook.ts';
 export {
   createUsedReceipts,
   type UsedReceipts,

@@ -1,6 +1,13 @@
 import type { WebhookEvent } from '../../protocol/wire.ts';
 import { WebhookError } from './webhook-error.ts';
-import { signatureMatches, signedBytes, signingKeys, type RawBody } from './webhook-signature.ts';
+import {
+  serviceScheme,
+  signedBytes,
+  signingKeys,
+  standardScheme,
+  type RawBody,
+  type SignatureScheme,
+} from './webhook-signature.ts';
 
 /** Request headers: a `Headers` object, or a plain record such as Node's `request.headers`. */
 export type WebhookHeaders =
@@ -16,7 +23,8 @@ export interface VerifyWebhookOptions {
 
 /**
  * Checks that a webhook request came from the service, unchanged and just now, and gives its event.
- * Signatures are compared in constant time. The same event can arrive more than once: process each
+ * Signatures are compared in constant time. Where the headers `Service-…` are missing, those of
+ * Standard Webhooks do as well. The same event can arrive more than once: process each
  * `event.id` once, and answer 2xx quickly.
  *
  * @param rawBody - the body before any parsing: what is signed is its bytes.
@@ -32,12 +40,13 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   { toleranceS = 300, now = Date.now }: VerifyWebhookOptions = {},
 ): Promise<WebhookEvent> {
-  const timestamp = readTimestamp(headers);
-  const bytes = signedBytes(timestamp, rawBody);
-  const keys = await signingKeys(secret);
-  const signatures = readSignatures(headers);
+  const { scheme, timestamp, before, signatures } = readClaim(headers);
+  const bytes = signedBytes(before, rawBody);
+  const keys = await signingKeys(secret, scheme);
   const matches = await Promise.all(
-    keys.flatMap((key) => signatures.map((hex) => signatureMatches(key, hex, bytes))),
+    keys.flatMap((key) =>
+      signatures.map((signature) => crypto.subtle.verify('HMAC', key, signature, bytes)),
+    ),
   );
   if (!matches.includes(true)) {
     throw new WebhookError(
@@ -51,26 +60,50 @@ export async function verifyWebhook(
   return parseEvent(rawBody);
 }
 
-function readTimestamp(headers: WebhookHeaders): string {
-  const timestamp = readHeader(headers, 'service-timestamp');
+/** What the headers claim: that these signatures are of what comes before the body, and of the body. */
+interface Claim {
+  scheme: SignatureScheme;
+  timestamp: string;
+  before: string;
+  signatures: Uint8Array<ArrayBuffer>[];
+}
+
+function readClaim(headers: WebhookHeaders): Claim {
+  const has = (name: string) => Boolean(headerValue(headers, name));
+  if (!has('service-signature') && has('webhook-signature')) {
+    const id = readHeader(headers, 'webhook-id');
+    const timestamp = readTimestamp(headers, 'webhook-timestamp');
+    const signatures = readSignatures(headers, 'webhook-signature', standardScheme);
+    return { scheme: standardScheme, timestamp, before: `${id}.${timestamp}.`, signatures };
+  }
+  const timestamp = readTimestamp(headers, 'service-timestamp');
+  const signatures = readSignatures(headers, 'service-signature', serviceScheme);
+  return { scheme: serviceScheme, timestamp, before: `${timestamp}.`, signatures };
+}
+
+function readTimestamp(headers: WebhookHeaders, name: string): string {
+  const timestamp = readHeader(headers, name);
   if (/^\d+$/.test(timestamp)) return timestamp;
   throw new WebhookError(
     'headers_missing',
-    `Expected unix seconds in the header Service-Timestamp, got ${JSON.stringify(timestamp.slice(0, 40))}.`,
+    `Expected unix seconds in the header ${name}, got ${JSON.stringify(timestamp.slice(0, 40))}.`,
   );
 }
 
 /** The signatures of version 1, well-formed ones only; other versions are for later receivers. */
-function readSignatures(headers: WebhookHeaders): string[] {
-  const header = readHeader(headers, 'service-signature');
-  const signatures = header
-    .split(',')
-    .flatMap((part) => /^v1=([0-9a-f]{64})$/.exec(part.trim())?.[1] ?? []);
+function readSignatures(
+  headers: WebhookHeaders,
+  name: string,
+  { separator, read }: SignatureScheme,
+): Uint8Array<ArrayBuffer>[] {
+  const header = readHeader(headers, name);
+  const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
   // More signatures than a rotation can have would only make this server compute.
   if (signatures.length > 0) return signatures.slice(0, 10);
+  const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
   throw new WebhookError(
     'no_v1',
-    `Expected v1=<64 hexadecimal digits> in the header Service-Signature, got ${JSON.stringify(header.slice(0, 80))}.`,
+    `Expected ${expected} in the header ${name}, got ${JSON.stringify(header.slice(0, 80))}.`,
   );
 }
 

@@ -5,13 +5,56 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 /** The body as it came over the wire: text, or bytes (a Node `Buffer` is a `Uint8Array`). */
 export type RawBody = string | Uint8Array;
 
+/** One of the two ways in which each webhook is signed: HMAC-SHA256, with other keys and another spelling. */
+export interface SignatureScheme {
+  /** Between the signatures of several secrets. */
+  separator: ',' | ' ';
+  /** The bytes of the key; undefined when the secret has none for this scheme. */
+  keyOf(secret: string): Uint8Array<ArrayBuffer> | undefined;
+  write(signature: Uint8Array): string;
+  /** The bytes of one signature; undefined for other versions and whatever is malformed. */
+  read(text: string): Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** `Service-Signature`: hexadecimal digits. The key is the secret's text, nothing is decoded. */
+export const serviceScheme: SignatureScheme = {
+  separator: ',',
+  keyOf: (secret) => new TextEncoder().encode(secret),
+  write: (signature) =>
+    `v1=${Array.from(signature, (byte) => byte.toString(16).padStart(2, '0')).join('')}`,
+  read(text) {
+    const [, hex] = /^v1=([0-9a-f]{64})$/.exec(text) ?? [];
+    return hex === undefined
+      ? undefined
+      : Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  },
+};
+
+/** `Webhook-Signature` of Standard Webhooks: base64. The key is what the secret is the base64 of. */
+export const standardScheme: SignatureScheme = {
+  separator: ' ',
+  keyOf: (secret) => fromBase64(secret.slice('whsec_'.length)),
+  write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
+  read(text) {
+    // The last digit of 32 bytes carries two bits that nothing reads: only one spelling is taken.
+    const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
+    return base64 === undefined ? undefined : fromBase64(base64);
+  },
+};
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || text.replace(/=+$/, '').length % 4 === 1)
+    return undefined;
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
 /**
- * The bytes that are signed: `<timestamp>.<raw body>`.
+ * The bytes that are signed: what comes before the body, and the raw body.
  *
  * @throws WebhookError `body_not_raw` when the body was parsed before.
  */
-export function signedBytes(timestamp: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
-  const prefix = new TextEncoder().encode(`${timestamp}.`);
+export function signedBytes(before: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
+  const prefix = new TextEncoder().encode(before);
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
   if (!(body instanceof Uint8Array)) {
     throw new WebhookError(
@@ -28,40 +71,25 @@ export function signedBytes(timestamp: string, rawBody: RawBody): Uint8Array<Arr
 }
 
 /**
- * The keys of one signing secret or of several. The whole `whsec_…` text is the key, nothing is decoded.
+ * The keys of one signing secret or of several.
  *
  * @throws WebhookError `secret_wrong_kind` for anything but webhook signing secrets.
  */
-export async function signingKeys(secret: string | readonly string[]): Promise<CryptoKey[]> {
+export async function signingKeys(
+  secret: string | readonly string[],
+  scheme: SignatureScheme,
+): Promise<CryptoKey[]> {
   const secrets: readonly string[] = Array.isArray(secret) ? secret : [secret];
   if (secrets.length === 0) throw wrongKind('an empty list');
-  return Promise.all(secrets.map(signingKey));
+  return Promise.all(secrets.map((one) => signingKey(one, scheme)));
 }
 
-async function signingKey(secret: string): Promise<CryptoKey> {
+async function signingKey(secret: string, { keyOf }: SignatureScheme): Promise<CryptoKey> {
   if (typeof secret !== 'string' || !/^whsec_\S+$/.test(secret))
     throw wrongKind(secretKind(secret));
-  const bytes = new TextEncoder().encode(secret);
+  const bytes = keyOf(secret);
+  if (bytes === undefined) throw wrongKind('one that is not base64 behind whsec_');
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
-}
-
-/** HMAC-SHA256 in lower-case hexadecimal digits. */
-export async function signatureHex(
-  key: CryptoKey,
-  bytes: Uint8Array<ArrayBuffer>,
-): Promise<string> {
-  const signature = new Uint8Array(await crypto.subtle.sign(algorithm, key, bytes));
-  return Array.from(signature, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-/** Whether the signature belongs to the bytes, in constant time. `hex` is 64 checked digits. */
-export function signatureMatches(
-  key: CryptoKey,
-  hex: string,
-  bytes: Uint8Array<ArrayBuffer>,
-): Promise<boolean> {
-  const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-  return crypto.subtle.verify(algorithm, key, signature, bytes);
 }
 
 function kindOf(value: unknown): string {

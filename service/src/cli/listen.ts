@@ -70,7 +70,7 @@ async function forward(target: string, event: WebhookEvent, secret: string): Pro
       redirect: 'manual',
       headers: {
         'content-type': 'application/json',
-        ...(await signWebhook(body, secret, Math.floor(Date.now() / 1_000))),
+        ...(await signWebhook(body, secret, Math.floor(Date.now() / 1_000), event.id)),
       },
       body,
       signal: AbortSignal.timeout(timeoutMs),

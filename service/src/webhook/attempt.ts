@@ -37,6 +37,7 @@ export async function attempt(
     return { startedAtMs: clock.nowMs(), latencyMs: 0, error: 'the event could not be read' };
   const parcel = {
     url,
+    id: eventId,
     secrets: await readSecrets(accountId, webhookId),
     loopback: development && environment === 'sandbox',
     body: openBody(event.body),

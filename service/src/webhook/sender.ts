@@ -6,6 +6,8 @@ import { linkSignal } from '../platform/link-signal.ts';
 /** What one delivery needs to be made. */
 export interface Parcel {
   url: string;
+  /** Of the event: the same for each attempt. */
+  id: string;
   body: string;
   secrets: readonly string[];
   /** More headers. */
@@ -38,7 +40,7 @@ interface Parts {
 export type Send = (parcel: Parcel, signal: AbortSignal) => Promise<AttemptResult>;
 
 export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send {
-  return async ({ url, body, secrets, headers: more, loopback }, signal) => {
+  return async ({ url, id, body, secrets, headers: more, loopback }, signal) => {
     const startedAtMs = clock.nowMs();
     const finish = (rest: Pick<AttemptResult, 'status' | 'error' | 'response'>): AttemptResult => ({
       startedAtMs,
@@ -47,7 +49,7 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
     });
     const linked = linkSignal(signal, { timeoutMs });
     try {
-      const headers = await signWebhook(body, secrets, Math.floor(startedAtMs / 1_000));
+      const headers = await signWebhook(body, secrets, Math.floor(startedAtMs / 1_000), id);
       const answer = await request(url, {
         method: 'POST',
         headers: {

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretBox } from '../key/secret-box.ts';
+import { RefusedError } from '../platform/refused-error.ts';
 import type { Queries } from '../store/database.ts';
 
 const purpose = 'webhook';
+
+/** So many secrets of a webhook sign at a time: each costs two headers 120 bytes. Receivers read ten. */
+const mostSecrets = 5;
 
 /** Whose secrets these are. */
 interface Owner {
@@ -10,7 +14,12 @@ interface Owner {
   webhookId: string;
 }
 
-/** Makes the next signing secret of a webhook and stores it sealed. */
+/**
+ * Makes the next signing secret of a webhook and stores it sealed: `whsec_` and the base64 of 32 bytes,
+ * as Standard Webhooks has it.
+ *
+ * @throws RefusedError `conflict` when as many as may sign at a time do already.
+ */
 export async function createWebhookSecret(
   queries: Queries,
   box: SecretBox,
@@ -18,11 +27,22 @@ export async function createWebhookSecret(
   nowMs: number,
 ): Promise<string> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const [{ count } = { count: 0 }] = await queries.query<{ count: number }>(
-    `SELECT count(*)::bigint AS count FROM secrets
-      WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)`,
-    [accountId, purpose, `${webhookId}/`],
+  const [{ count, signing } = { count: 0, signing: 0 }] = await queries.query<{
+    count: number;
+    signing: number;
+  }>(
+    `SELECT count(*)::bigint AS count,
+        count(*) FILTER (WHERE expires_at IS NULL OR expires_at > $4)::bigint AS signing
+      FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)`,
+    [accountId, purpose, `${webhookId}/`, new Date(nowMs)],
   );
+  if (signing >= mostSecrets) {
+    throw new RefusedError(
+      'conflict',
+      `${signing} secrets of this webhook sign already, and more may not at a time. Wait until the ` +
+        'overlap of one has ended, or send an overlap_s of 0, which ends them all at once.',
+    );
+  }
   await queries.query(
     `INSERT INTO secrets (account_id, purpose, id, sealed, created_at) VALUES ($1, $2, $3, $4, $5)`,
     [
@@ -59,8 +79,8 @@ export async function readWebhookSecrets(
   const rows = await queries.query<{ sealed: string }>(
     `SELECT sealed FROM secrets
       WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3) AND (expires_at IS NULL OR expires_at > $4)
-      ORDER BY id DESC`,
-    [accountId, purpose, `${webhookId}/`, new Date(nowMs)],
+      ORDER BY id DESC LIMIT $5`,
+    [accountId, purpose, `${webhookId}/`, new Date(nowMs), mostSecrets],
   );
   return rows.map(({ sealed }) => box.open(sealed));
 }

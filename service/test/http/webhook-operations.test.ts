@@ -70,6 +70,24 @@ test('while secrets are rotated, twice, every one of them verifies; then only th
   await receiver.close();
 });
 
+test('a webhook has five signatures at most, and a sixth secret is refused until one has ended', async () => {
+  const receiver = await startReceiver();
+  const webhook = await register(receiver.url);
+  const rotate = (overlap_s: number) =>
+    call<Webhook & Problem>('POST', `/v1/webhooks/${webhook.id}/rotate_secret`, { overlap_s });
+  for (let rotation = 0; rotation < 4; rotation += 1) expect((await rotate(600)).status).toBe(200);
+  const refused = await rotate(600);
+  expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
+  await testEvent(webhook.id);
+  const [first] = await receiver.count(1);
+  expect(first?.headers['service-signature']?.split(',').length).toBe(5);
+  expect(first?.headers['webhook-signature']?.split(' ').length).toBe(5);
+  // What was refused ended nothing.
+  await verifyWebhook(first?.body ?? '', first?.headers ?? {}, webhook.secret ?? '');
+  expect((await rotate(0)).status).toBe(200);
+  await receiver.close();
+});
+
 test('410 disables a webhook; enabled again, it recovers what it missed, once', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
   const webhook = await register(receiver.url);

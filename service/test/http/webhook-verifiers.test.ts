@@ -1,10 +1,12 @@
 /**
- * Our deliveries, verified by code that is not ours. Both packages compute HMAC-SHA256 in lower-case
+ * Our deliveries, verified by code that is not ours. Two packages compute HMAC-SHA256 in lower-case
  * hex with the whole secret as the key: `stripe` over `<timestamp>.<body>`, which is our signed text;
- * `@octokit/webhooks-methods` over a payload, which is given the same text.
+ * `@octokit/webhooks-methods` over a payload, which is given the same text. `standardwebhooks` takes the
+ * delivery as it is.
  */
 import { verify as verifyOctokit } from '@octokit/webhooks-methods';
 import type { Webhook } from '@trueward/protocol/wire';
+import { Webhook as StandardWebhook, WebhookVerificationError } from 'standardwebhooks';
 import Stripe from 'stripe';
 import { signWebhook, verifyWebhook } from 'trueward/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -52,6 +54,8 @@ let running: InProcessService;
 let secret: string;
 let newSecret: string;
 let delivered: Signed;
+/** The headers of Standard Webhooks, as they came. */
+let standardHeaders: Record<string, string>;
 beforeAll(async () => {
   running = await startInProcess();
   const client = createClient(running);
@@ -72,6 +76,9 @@ beforeAll(async () => {
     timestamp: received?.headers['service-timestamp'] ?? '',
     signature: received?.headers['service-signature'] ?? '',
   };
+  standardHeaders = Object.fromEntries(
+    Object.entries(received?.headers ?? {}).filter(([name]) => name.startsWith('webhook-')),
+  );
   await receiver.close();
 });
 afterAll(() => running.stop());
@@ -117,6 +124,72 @@ test.each(['body', 'timestamp', 'signature'] as const)(
     }
   },
 );
+
+/** What a receiver does that has the library only. */
+function standard(by: string, headers: Record<string, string>, body = delivered.body): boolean {
+  try {
+    return Boolean(new StandardWebhook(by).verify(body, headers));
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
+}
+
+const standardByUs = (by: string, headers: Record<string, string>, body = delivered.body) =>
+  verifyWebhook(body, headers, by).then(
+    () => true,
+    () => false,
+  );
+
+test('standardwebhooks verifies a delivery with the new secret and the old one, and with no other', async () => {
+  expect(Object.keys(standardHeaders).toSorted()).toEqual([
+    'webhook-id',
+    'webhook-signature',
+    'webhook-timestamp',
+  ]);
+  expect(standardHeaders['webhook-id']).toBe((JSON.parse(delivered.body) as { id: string }).id);
+  for (const verify of [standard, standardByUs]) {
+    expect(await verify(newSecret, standardHeaders)).toBe(true);
+    expect(await verify(secret, standardHeaders)).toBe(true);
+    const other = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    expect(await verify(other, standardHeaders)).toBe(false);
+  }
+});
+
+test('a delivery with any one byte of its body or Standard Webhooks headers changed is refused', async () => {
+  const timestampS = Number(delivered.timestamp);
+  const id = standardHeaders['webhook-id'] ?? '';
+  const signed = await signWebhook(delivered.body, newSecret, timestampS, id);
+  const { 'service-timestamp': _timestamp, 'service-signature': _signature, ...headers } = signed;
+  expect([standard(newSecret, headers), await standardByUs(newSecret, headers)]).toEqual([
+    true,
+    true,
+  ]);
+  for (const [name, value] of [...Object.entries(headers), ['body', delivered.body] as const]) {
+    for (let index = 0; index < value.length; index += 1) {
+      const changed = turned(value, index);
+      const [given, body] =
+        name === 'body' ? [headers, changed] : [{ ...headers, [name]: changed }, delivered.body];
+      expect([name, index, await standardByUs(newSecret, given, body)]).toEqual([
+        name,
+        index,
+        false,
+      ]);
+      expect([name, index, standard(newSecret, given, body)]).toEqual([name, index, false]);
+    }
+  }
+});
+
+test('what standardwebhooks signs, verifyWebhook believes', async () => {
+  const at = new Date();
+  const headers = {
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new StandardWebhook(secret).sign('evt_1', at, delivered.body),
+  };
+  expect(await standardByUs(secret, headers)).toBe(true);
+  expect(await standardByUs(newSecret, headers)).toBe(false);
+});
 
 test('a body is refused when a byte is missing, or one comes on top', async () => {
   for (const body of [delivered.body.slice(1), delivered.body.slice(0, -1), `${delivered.body} `]) {

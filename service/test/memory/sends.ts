@@ -41,7 +41,7 @@ async function sendMany(count: number): Promise<void> {
   const lane = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      const parcel = { url, body: '{}', secrets, loopback: true };
+      const parcel = { url, id: 'evt_1', body: '{}', secrets, loopback: true };
       const { status } = await send(parcel, stopping.signal);
       if (status !== 204) failed += 1;
     }

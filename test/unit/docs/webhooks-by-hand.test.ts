@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -87,6 +89,35 @@ test('the worker answers 204 to genuine webhooks, and 400 to others', async () =
     return (await worker.default.fetch(request, { WEBHOOK_SECRET: secret })).status;
   });
   expect(await Promise.all(statuses)).toEqual(expected.map((believe) => (believe ? 204 : 400)));
+});
+
+test('the server with the library answers 204 to genuine webhooks, and 400 to others', async () => {
+  // Beside this file, from where the library is found.
+  const file = join(import.meta.dirname, `with-library-${process.pid}.mjs`);
+  const code = blockThatRuns(page, 'standardwebhooks').replace(
+    'process.env.WEBHOOK_SECRET',
+    JSON.stringify(secret),
+  );
+  writeFileSync(file, `const creditOnce = () => {};\n${code}`);
+  const { server } = (await import(/* @vite-ignore */ pathToFileURL(file).href).finally(() =>
+    rmSync(file),
+  )) as { server: Server };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const post = async (headers: Record<string, string>, text = body): Promise<number> =>
+    (await fetch(url, { method: 'POST', headers, body: text })).status;
+  const sign = (atS: number, by = secret) => signWebhook(body, by, atS, 'evt_1');
+  const headers = await sign(now);
+  expect([
+    await post(headers),
+    await post(headers, body.replace('zoë', 'bob')),
+    await post({ ...headers, 'webhook-id': 'evt_2' }),
+    await post(await sign(now, 'whsec_vutsrqponmlkjihgfedcba9876543210')),
+    await post(await sign(now - 400)),
+    await post(await sign(now + 400)),
+    await post({}),
+  ]).toEqual([204, 400, 400, 400, 400, 400, 400]);
+  await new Promise((resolve) => server.close(resolve));
 });
 
 /** How the function of one language is called from a program of its own. */

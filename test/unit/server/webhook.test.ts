@@ -54,6 +54,34 @@ describe('signWebhook', () => {
     );
   });
 
+  test('adds the headers of Standard Webhooks when it is given an id', async () => {
+    // The example with which the project's own libraries are tested.
+    const headers = await signWebhook(
+      '{"test": 2432232314}',
+      'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      1_614_265_330,
+      'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    );
+    expect(headers).toMatchObject({
+      'service-timestamp': '1614265330',
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    });
+    const both = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
+    expect(both['webhook-signature'].split(' ')).toHaveLength(2);
+  });
+
+  test.each(['', 'evt.1', 'evt 1', 'e'.repeat(257)])('refuses the id %j', async (id) => {
+    await expect(signWebhook(body, secret, signedAtS, id)).rejects.toThrow(RangeError);
+  });
+
+  test('refuses a secret that is no base64 where Standard Webhooks needs its bytes', async () => {
+    const spelled = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
+    expect(await refusal(spelled)).toBe('secret_wrong_kind');
+    expect(await refusal(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
+  });
+
   test('refuses to sign without a secret', async () => {
     expect(await refusal(signWebhook(body, [], signedAtS))).toBe('secret_wrong_kind');
   });
@@ -89,6 +117,24 @@ describe('verifyWebhook', () => {
     for (const headers of forms) {
       expect(await refusal(verifyWebhook(body, headers, secret, at(0)))).toBe('accepted');
     }
+  });
+
+  test('takes the headers of Standard Webhooks where the others are missing', async () => {
+    const signed = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
+    const { 'service-timestamp': _time, 'service-signature': signature, ...standard } = signed;
+    const verify = (headers: Record<string, string>, offsetS = 0) =>
+      refusal(verifyWebhook(body, headers, nextSecret, at(offsetS)));
+    expect(await verify(standard)).toBe('accepted');
+    expect(await verify(standard, 301)).toBe('too_old');
+    expect(await verify({ ...standard, 'webhook-id': 'evt_2' })).toBe('mismatch');
+    expect(await verify({ ...standard, 'webhook-id': '' })).toBe('headers_missing');
+    expect(await verify({ ...standard, 'webhook-timestamp': 'soon' })).toBe('headers_missing');
+    // One spelling of 32 bytes, and no other with the same meaning.
+    const [first = ''] = standard['webhook-signature'].split(' ').toReversed();
+    const spelled = first.replace(/.=$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}=`);
+    expect(await verify({ ...standard, 'webhook-signature': spelled })).toBe('no_v1');
+    // The two are not mixed: what one header says is not believed for the other.
+    expect(await verify({ ...standard, 'service-signature': signature })).toBe('headers_missing');
   });
 
   test('accepts each pairing of old and new secret while one is rotated', async () => {
