@@ -22,6 +22,7 @@ const permissive = [
   'MIT AND ISC AND BSD-3-Clause',
   'PSF-2.0',
   'Python-2.0',
+  'Unlicense',
 ];
 /** Asks for the source of changed files of the package itself; of what uses it, nothing. */
 const byFile = ['MPL-2.0', 'CC-BY-4.0'];

@@ -6,28 +6,27 @@ export interface AddressRule {
   loopback: boolean;
 }
 
-/** IPv6 ranges that carry an IPv4 address: NAT64 (RFC 6052) and 6to4 (RFC 3056), with its first byte. */
-const carriers: { prefix: [ipaddr.IPv6, number]; offset: number }[] = [
-  { prefix: [ipaddr.IPv6.parse('64:ff9b::'), 96], offset: 12 },
-  { prefix: [ipaddr.IPv6.parse('2002::'), 16], offset: 2 },
-];
+/** All that is handed out for the public internet (RFC 4291). What lies outside carries other things, IPv4 among them. */
+const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+/** IPv4 behind a translator (RFC 6052): in a network without IPv4, DNS says so of every IPv4 receiver. */
+const translated: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
  * Whether an address, as a socket or DNS says it, is one of the public internet: not private,
- * loopback, link-local, of cloud metadata, or any other special range, in whatever form it is written.
+ * loopback, link-local, of cloud metadata, or any other special range, and no IPv6 address that has an
+ * IPv4 address inside, in whatever form it is written. Only translated IPv4 is judged by what it means.
  */
 export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // `process` unwraps ::ffff:127.0.0.1.
-  const parsed = unwrap(ipaddr.process(address));
+  const parsed = ipaddr.parse(address);
   const range = parsed.range();
-  return range === 'unicast' || (rule.loopback && range === 'loopback');
+  if (rule.loopback && range === 'loopback') return true;
+  if (parsed instanceof ipaddr.IPv4) return range === 'unicast';
+  if (parsed.match(translated))
+    return new ipaddr.IPv4(parsed.toByteArray().slice(12)).range() === 'unicast';
+  return range === 'unicast' && parsed.match(globalUnicast);
 }
 
-function unwrap(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
-  if (address.kind() === 'ipv4') return address;
-  const v6 = address as ipaddr.IPv6;
-  const carrier = carriers.find(({ prefix }) => v6.match(prefix));
-  if (!carrier) return address;
-  return new ipaddr.IPv4(v6.toByteArray().slice(carrier.offset, carrier.offset + 4));
-}
+/** Whether it is an IPv6 address that stands for an IPv4 address by way of a translator: no receiver's own. */
+export const isTranslated = (address: string): boolean =>
+  ipaddr.IPv6.isValid(address) && ipaddr.IPv6.parse(address).match(translated);

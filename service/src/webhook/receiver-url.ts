@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isAllowedAddress } from './address-guard.ts';
+import { isAllowedAddress, isTranslated } from './address-guard.ts';
 
 interface UrlRule {
   /** The service runs for development, and the webhook belongs to the sandbox. */
@@ -21,7 +21,7 @@ export function refuseUrl(text: string, { development }: UrlRule): string | unde
   if (url.protocol === 'http:' && local && development) return undefined;
   if (url.protocol !== 'https:') return 'must be an https address';
   if (local) return development ? undefined : 'must not be this machine';
-  if (literal && !isAllowedAddress(host, { loopback: false }))
+  if (literal && (isTranslated(host) || !isAllowedAddress(host, { loopback: false })))
     return 'must be on the public internet';
   return undefined;
 }

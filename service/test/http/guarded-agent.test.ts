@@ -68,6 +68,9 @@ test.each([
   [['::1', '2606:4700:4700::1111']],
   [['169.254.169.254']],
   [['64:ff9b::7f00:1']],
+  [['::7f00:1']],
+  [['::ffff:0:7f00:1']],
+  [['2002:7f00:1::']],
 ])('a name that DNS says is at %j is not connected to', async (addresses) => {
   const agent = named([addresses]);
   const before = requests;

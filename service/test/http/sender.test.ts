@@ -38,7 +38,10 @@ async function receive(answer: (socket: Socket) => void): Promise<string> {
 }
 
 const deliver = (url: string) =>
-  send({ url, id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], loopback: true }, new AbortController().signal);
+  send(
+    { url, id: 'evt_1', body: '{}', secrets: ['whsec_AAAA'], loopback: true },
+    new AbortController().signal,
+  );
 
 test.each<[string, (socket: Socket) => void, object]>([
   ['closes the connection', (socket) => socket.destroy(), { error: expect.any(String) as string }],
