@@ -1,9 +1,20 @@
 import type { Clock } from '../../src/platform/clock.ts';
 
-/** A clock that a test moves. */
+/** A clock that a test moves. Wall time and monotonic time are apart, as they are on a device. */
 export interface ManualClock extends Clock {
-  /** Moves time on, running each timer that falls due at its time. */
+  /** Moves both times on, running each timer that falls due at its time. */
   advance(ms: number): Promise<void>;
+  /** Advances to the next timer and runs it; `false` when none waits. */
+  runNextTimer(): Promise<boolean>;
+  /** The device sleeps: wall time goes on, monotonic time and timers stand still. */
+  sleep(ms: number): void;
+  /**
+   * The page is frozen, or the system counts sleep as monotonic time, as Windows does: both times go on,
+   * and timers that fall due meanwhile run late, with the next `advance()`.
+   */
+  freeze(ms: number): void;
+  /** The user sets the clock of the device, in milliseconds since 1970; durations do not notice. */
+  setWallTime(ms: number): void;
   /** How many timers wait. */
   timers(): number;
 }
@@ -23,28 +34,49 @@ export const settled = async (): Promise<void> => {
 
 /** Makes a clock that stands at `start`, in milliseconds since 1970. */
 export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
+  /** Where the origin of monotonic time lies in wall time. */
+  let origin = start;
   let elapsed = 0;
   const timers = new Set<{ at: number; callback: () => void }>();
+  // The sort is stable: timers of one moment run in the order in which they were set.
+  const next = () => [...timers].sort((a, b) => a.at - b.at)[0];
+
+  async function advanceTo(end: number): Promise<void> {
+    for (;;) {
+      await settled();
+      const due = next();
+      if (due === undefined || due.at > end) break;
+      timers.delete(due);
+      elapsed = Math.max(elapsed, due.at);
+      due.callback();
+    }
+    elapsed = Math.max(elapsed, end);
+    await settled();
+  }
+
   return {
-    now: () => start + elapsed,
+    now: () => origin + elapsed,
     monotonic: () => elapsed,
     after(ms, callback) {
       const timer = { at: elapsed + ms, callback };
       timers.add(timer);
       return () => timers.delete(timer);
     },
-    async advance(ms) {
-      const end = elapsed + ms;
-      for (;;) {
-        await settled();
-        const due = [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];
-        if (due === undefined) break;
-        timers.delete(due);
-        elapsed = Math.max(elapsed, due.at);
-        due.callback();
-      }
-      elapsed = end;
+    advance: (ms) => advanceTo(elapsed + ms),
+    async runNextTimer() {
       await settled();
+      const due = next();
+      if (due !== undefined) await advanceTo(due.at);
+      return due !== undefined;
+    },
+    sleep(ms) {
+      origin += ms;
+    },
+    freeze(ms) {
+      elapsed += ms;
+    },
+    setWallTime(ms) {
+      origin = ms - elapsed;
     },
     timers: () => timers.size,
   };

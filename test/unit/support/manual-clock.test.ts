@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const noon = Date.UTC(2026, 10, 22, 12);
+
+/** A clock with a timer every second for an hour, and when each ran. */
+function tickingClock() {
+  const clock = manualClock(noon);
+  const ran: number[] = [];
+  for (let second = 1; second <= 3_600; second += 1)
+    clock.after(second * 1_000, () => ran.push(clock.monotonic()));
+  return { clock, ran };
+}
+
+test('advancing moves wall time and monotonic time alike, and runs each timer at its time', async () => {
+  const { clock, ran } = tickingClock();
+  const before = clock.monotonic();
+  await clock.advance(2_500);
+  expect(clock.now()).toBe(noon + 2_500);
+  expect(clock.monotonic() - before).toBe(2_500);
+  expect(ran).toEqual([before + 1_000, before + 2_000]);
+});
+
+test('the sleep of a device moves wall time only, and no timer runs in it or catches up after it', async () => {
+  const { clock, ran } = tickingClock();
+  await clock.advance(500);
+  const before = clock.monotonic();
+  clock.sleep(3_600_000);
+  expect(clock.now()).toBe(noon + 500 + 3_600_000);
+  expect(clock.monotonic()).toBe(before);
+  await clock.advance(499);
+  expect(ran).toEqual([]);
+  await clock.advance(1);
+  expect(ran).toHaveLength(1);
+});
+
+test('the user sets wall time, forwards and backwards, and durations do not notice', async () => {
+  const { clock, ran } = tickingClock();
+  clock.setWallTime(noon + 86_400_000);
+  expect(clock.now()).toBe(noon + 86_400_000);
+  expect(clock.monotonic()).toBe(0);
+  clock.setWallTime(0);
+  await clock.advance(1_000);
+  expect(clock.now()).toBe(1_000);
+  expect(clock.monotonic()).toBe(1_000);
+  expect(ran).toHaveLength(1);
+});
+
+test('in a frozen page both times go on, and the timers that fell due run late', async () => {
+  const clock = manualClock(noon);
+  const ran: number[] = [];
+  clock.after(1_000, () => ran.push(clock.monotonic()));
+  clock.freeze(60_000);
+  expect([clock.now(), clock.monotonic()]).toEqual([noon + 60_000, 60_000]);
+  expect(ran).toEqual([]);
+  await clock.advance(0);
+  expect(ran).toEqual([60_000]);
+});
+
+test('the next timer is run at its time, with those of the same moment, in their order', async () => {
+  const clock = manualClock(noon);
+  const ran: string[] = [];
+  clock.after(20_000, () => ran.push('late'));
+  clock.after(300, () => ran.push('first'));
+  clock.after(300, () => ran.push('second'));
+  expect(await clock.runNextTimer()).toBe(true);
+  expect(ran).toEqual(['first', 'second']);
+  expect(clock.monotonic()).toBe(300);
+  expect(await clock.runNextTimer()).toBe(true);
+  expect(clock.monotonic()).toBe(20_000);
+  expect(await clock.runNextTimer()).toBe(false);
+});
+
+test('a timer that was cancelled does not run', async () => {
+  const clock = manualClock(noon);
+  const cancel = clock.after(10, () => expect.unreachable());
+  cancel();
+  expect(clock.timers()).toBe(0);
+  await clock.advance(1_000);
+});
