@@ -78,7 +78,10 @@ export default defineConfig({
         extends: true,
         // The games of the guides import the SDK as a game does.
         resolve: { alias: sdkSources },
-        optimizeDeps: { entries: ['test/browser/**/*.test.ts'], include: ['idb-keyval', 'phaser'] },
+        optimizeDeps: {
+          entries: ['test/browser/**/*.test.ts'],
+          include: ['idb-keyval', 'phaser', 'phaser3', 'phaser360'],
+        },
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
@@ -86,8 +89,6 @@ export default defineConfig({
           browser: {
             enabled: true,
             headless: true,
-            // A page that another one covers is not seen, and ads have to be.
-            fileParallelism: false,
             screenshotFailures: false,
             instances: [{ browser: 'chromium' }],
             provider: playwright({

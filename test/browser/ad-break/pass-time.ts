@@ -1,0 +1,74 @@
+import { onTestFinished } from 'vitest';
+import { server } from 'vitest/browser';
+import type { ManualClock } from '../../support/manual-clock.ts';
+
+/** In WebKitGTK `pause()` does not stop a video that plays at another speed than its own. */
+const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit: 1 };
+
+// Tests that count frames replace the one of the window.
+const requestFrame = window.requestAnimationFrame.bind(window);
+const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(resolve));
+
+/** Has every video of this test play faster than at its own speed. */
+export function playVideosFast(): void {
+  const speedUp = ({ target }: Event): void => {
+    if (target instanceof HTMLVideoElement && target.playbackRate === 1)
+      target.playbackRate = playbackRates[server.browser] ?? 1;
+  };
+  document.addEventListener('play', speedUp, true);
+  onTestFinished(() => document.removeEventListener('play', speedUp, true));
+}
+
+/**
+ * Lets time pass on a clock as an ad needs it: as far as a video has played while one plays, and otherwise
+ * from timer to timer. So no machine is too slow for a limit, and nobody waits for one. Only for an ad that
+ * is on the screen: while it loads, the next timer is the end of the patience with it.
+ */
+export function passTime(clock: ManualClock): { start(): void; stop(): void } {
+  const ended = new WeakSet<EventTarget>();
+  const playedMs = new WeakMap<HTMLVideoElement, number>();
+  let run: symbol | undefined;
+
+  const moves = (video: HTMLVideoElement): boolean =>
+    !video.paused && !ended.has(video) && video.playbackRate > 0;
+
+  function follow(video: HTMLVideoElement): void {
+    const mediaMs = video.currentTime * 1_000;
+    clock.freeze(Math.max(0, mediaMs - (playedMs.get(video) ?? 0)));
+    playedMs.set(video, mediaMs);
+  }
+
+  // What a video tells comes with the time at which it tells it.
+  function hear({ target, type }: Event): void {
+    if (run === undefined || !(target instanceof HTMLVideoElement)) return;
+    follow(target);
+    if (type === 'ended') ended.add(target);
+  }
+
+  async function pass(mine: symbol): Promise<void> {
+    while (run === mine) {
+      const video = document.querySelector('video');
+      if (video !== null && moves(video)) {
+        await nextFrame();
+        if (run !== mine) return;
+        follow(video);
+        await clock.advance(0);
+      } else if (!(await clock.runNextTimer())) await nextFrame();
+    }
+  }
+
+  const stop = (): void => {
+    run = undefined;
+  };
+  for (const type of ['timeupdate', 'ended']) document.addEventListener(type, hear, true);
+  onTestFinished(() => {
+    stop();
+    for (const type of ['timeupdate', 'ended']) document.removeEventListener(type, hear, true);
+  });
+  return {
+    start() {
+      if (run === undefined) void pass((run = Symbol('run')));
+    },
+    stop,
+  };
+}
