@@ -39,7 +39,7 @@ export function freshKey(): string {
 
 export function stubService(): StubService {
   const service: StubService = {
-    answer: () => picture(400),
+    answer: () => picture(200),
     events: [],
     asked: [],
     async fetch(input, init) {

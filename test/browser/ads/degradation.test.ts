@@ -18,7 +18,7 @@ function without(owner: object, name: string): void {
 
 function start(): { ads: Ads; service: ReturnType<typeof stubService> } {
   const service = stubService();
-  service.answer = () => picture(300);
+  service.answer = () => picture(200);
   const ads = createAds({
     publishableKey: freshKey(),
     serviceUrl: 'https://ads.test',

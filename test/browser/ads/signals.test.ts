@@ -26,7 +26,7 @@ it('ends a preload that has a signal of its own, on terms that have changed sinc
 
 it('keeps a completion when the game destroys the SDK as the ad closes', async () => {
   const service = stubService();
-  service.answer = () => picture(300);
+  service.answer = () => picture(200);
   const publishableKey = freshKey();
   const start = (): Ads => {
     const ads = createAds({

@@ -23,7 +23,7 @@ it('tells of the last break, of requests and why they came out so, of the queue 
   const { ads, service } = start();
   service.answer = ({ placement }) =>
     placement === 'revive'
-      ? picture(300)
+      ? picture(200)
       : {
           status: 'no_fill',
           reason: 'no_candidates',

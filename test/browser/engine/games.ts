@@ -1,3 +1,4 @@
+import type * as Phaser from 'phaser';
 import { createAds } from '../../../src/create-ads.ts';
 import { createCocosAds } from '../../../src/cocos/create-cocos-ads.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
@@ -5,7 +6,7 @@ import type { AdsOptions } from '../../../src/options.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
 import type { GameAds } from '../../../src/unavailable-ads.ts';
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
-import { bootGame, loadPhaser, phaserVersions } from '../phaser/phaser-games.ts';
+import { bootGame, phaserVersions } from '../phaser/phaser-games.ts';
 
 /** A running game with ads, whatever its engine. */
 export interface GameWithAds {
@@ -87,9 +88,9 @@ const withCocos: Start = async (options) => {
 };
 
 const withPhaser =
-  (path: string): Start =>
+  (load: () => Promise<typeof Phaser>): Start =>
   async (options) => {
-    const { end, game } = await bootGame(await loadPhaser(path));
+    const { end, game } = await bootGame(await load());
     let frames = 0;
     game.events.on('step', () => (frames += 1));
     return {
@@ -100,12 +101,12 @@ const withPhaser =
     };
   };
 
-/** One for each driver and each supported version. */
+/** One for each driver and each version of Phaser that is tested. */
 export const games: { name: string; start: Start }[] = [
   { name: 'no engine', start: withoutEngine },
   { name: 'Cocos Creator', start: withCocos },
-  ...phaserVersions.map(({ path, version }) => ({
+  ...phaserVersions.map(({ load, version }) => ({
     name: `Phaser ${version}`,
-    start: withPhaser(path),
+    start: withPhaser(load),
   })),
 ];

@@ -3,9 +3,9 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFrameQueue, type FrameQueue } from '../../../src/engine/frame-queue.ts';
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { bootGame, frames, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+import { bootGame, frames, nextStep, phaserVersions } from './phaser-games.ts';
 
-describe.each(phaserVersions)('What is handed to a game of Phaser $version', ({ path }) => {
+describe.each(phaserVersions)('What is handed to a game of Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let game: Phaser.Game;
   let end: () => Promise<void>;
@@ -16,7 +16,7 @@ describe.each(phaserVersions)('What is handed to a game of Phaser $version', ({ 
   let handed: { name: number; step: number; isRendering: boolean }[];
 
   beforeAll(async () => {
-    library = await loadPhaser(path);
+    library = await load();
   });
   beforeEach(async () => {
     ({ game, end } = await bootGame(library));

@@ -5,7 +5,6 @@ import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import {
   bootGame,
   frames,
-  loadPhaser,
   nextStep,
   phaserVersions,
   resetHidden,
@@ -26,7 +25,7 @@ function press(type: 'keydown' | 'keyup', keyCode: number): KeyboardEvent {
   return event;
 }
 
-describe.each(phaserVersions)('The driver of Phaser $version', ({ path }) => {
+describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let game: Phaser.Game;
   let scene: Phaser.Scene;
@@ -37,7 +36,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ path }) => {
   };
 
   beforeAll(async () => {
-    library = await loadPhaser(path);
+    library = await load();
   });
 
   afterEach(async () => {

@@ -6,19 +6,19 @@ import {
   TruewardScenePlugin,
 } from '../../../src/phaser/index.ts';
 import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
-import { bootGame, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
 
 const serviceUrl = 'https://ads.test';
 
-describe.each(phaserVersions)('In Phaser $version', ({ path }) => {
+describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let service: StubService;
   let data: TruewardPluginData;
   const ends: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    library = await loadPhaser(path);
+    library = await load();
   });
 
   beforeEach(() => {

@@ -4,23 +4,17 @@ import { userEvent } from 'vitest/browser';
 import type { ShowResult } from '../../../src/outcome.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';
 import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
-import {
-  bootGame,
-  loadPhaser,
-  nextStep,
-  phaserVersions,
-  type RunningGame,
-} from './phaser-games.ts';
+import { bootGame, nextStep, phaserVersions, type RunningGame } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
 
-describe.each(phaserVersions)('The button in Phaser $version', ({ path }) => {
+describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let running: RunningGame;
   let service: StubService;
   let results: ShowResult[];
 
   beforeAll(async () => {
-    library = await loadPhaser(path);
+    library = await load();
   });
 
   beforeEach(async () => {
@@ -106,7 +100,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ path }) => {
     const observer = new MutationObserver(() => texts.push(element()?.textContent ?? null));
     observer.observe(element() as Element, { childList: true });
     await says(/^Next ad in 0:0[23]$/);
-    service.answer = () => picture(400);
+    service.answer = () => picture(200);
     element()?.click();
     expect(results).toEqual([]);
     await says('Watch an ad');
@@ -122,7 +116,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ path }) => {
     service.answer = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
     add();
     await says(/^Next ad in 0:0[12]$/);
-    service.answer = () => picture(400);
+    service.answer = () => picture(200);
     running.scene.scene.pause();
     await eventually(() => expect(Date.now()).toBeGreaterThan(retryAt));
     running.scene.scene.resume();

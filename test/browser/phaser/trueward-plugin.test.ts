@@ -1,7 +1,7 @@
 import type * as Phaser from 'phaser';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { TruewardPlugin, type TruewardPluginData } from '../../../src/phaser/index.ts';
-import { bootGame, loadPhaser, nextStep, phaserVersions } from './phaser-games.ts';
+import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 
 /** An address that refuses at once: these tests need no answer of a service. */
 const serviceUrl = 'http://127.0.0.1:9';
@@ -12,7 +12,7 @@ const configured = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameCo
   },
 });
 
-describe.each(phaserVersions)('The plugin in Phaser $version', ({ path }) => {
+describe.each(phaserVersions)('The plugin in Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   const ends: (() => Promise<void>)[] = [];
 
@@ -23,7 +23,7 @@ describe.each(phaserVersions)('The plugin in Phaser $version', ({ path }) => {
   };
 
   beforeAll(async () => {
-    library = await loadPhaser(path);
+    library = await load();
   });
 
   afterEach(async () => {

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import { TruewardPlugin, TruewardScenePlugin } from '../../../src/phaser/index.ts';
+import { freshKey, stubService } from '../../support/stub-service.ts';
+import { eventually } from '../../support/eventually.ts';
+import { bootGame, frames, nextStep, olderPhasers } from './phaser-games.ts';
+
+// One ad from end to end in each version of Phaser 3 that is supported. All of the other tests of this
+// folder run in them with `npm run test:full`.
+
+it.each(olderPhasers)(
+  'in Phaser $version an ad holds the game, and its reward comes in a step of it',
+  async ({ load }) => {
+    document.body.replaceChildren();
+    const service = stubService();
+    const data = {
+      publishableKey: freshKey(),
+      serviceUrl: 'https://ads.test',
+      fetch: service.fetch,
+    };
+    const { end, game, scene } = await bootGame(await load(), {
+      plugins: {
+        global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads', start: true, data }],
+        scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],
+      },
+    });
+    let steps = 0;
+    let inStep = false;
+    game.events.on('prestep', () => {
+      steps += 1;
+      inStep = true;
+    });
+    game.events.on('poststep', () => (inStep = false));
+    let keys = 0;
+    scene.input.keyboard?.on('keydown', () => (keys += 1));
+    const press = () =>
+      window.dispatchEvent(new KeyboardEvent('keydown', { keyCode: 39, bubbles: true }));
+
+    const held = new Promise<void>((resolve) => {
+      scene.ads.on('start', async () => {
+        const before = steps;
+        press();
+        await frames(3);
+        expect([steps, keys, game.isPaused]).toEqual([before, 0, true]);
+        resolve();
+      });
+    });
+    const rewards: { amount: number; inStep: boolean }[] = [];
+    scene.sceneAds.on('reward', ({ reward }) => {
+      rewards.push({ amount: reward.amount, inStep });
+    });
+    scene.ads.addRewardedButton(scene, { placement: 'revive', x: 100, y: 60 });
+    const button = game.canvas.querySelector('button');
+    await eventually(() => expect(button?.textContent).toBe('Watch an ad'));
+    await nextStep(game);
+    await userEvent.click(game.canvas);
+    await held;
+
+    await eventually(() => expect(rewards).toEqual([{ amount: 50, inStep: true }]));
+    expect(game.isPaused).toBe(false);
+    press();
+    await nextStep(game);
+    expect(keys).toBe(1);
+    await end();
+    expect(document.body.children).toHaveLength(0);
+  },
+);
