@@ -70,6 +70,8 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           // After the others: these start whole browsers.
           sequence: { groupOrder: 1 },
+          // A worker starts its browser and its service once; see test/e2e/worker.ts.
+          isolate: false,
           testTimeout: 90_000,
           hookTimeout: 120_000,
         },

@@ -2,9 +2,11 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page } from 'playwright';
 import type { Outcome } from 'trueward';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser, resultOf, show } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
+import { describe, expect } from 'vitest';
+import { resultOf, show } from './browser.ts';
+import { speedUp } from './speed-up.ts';
+import type { Stack } from './stack.ts';
+import { it } from './worker.ts';
 
 const cors = {
   'access-control-allow-origin': '*',
@@ -58,22 +60,23 @@ describe('a game whose service misbehaves', () => {
   let answer: RequestListener;
   const service = createServer((request, response) => behind(answer)(request, response));
 
-  beforeAll(async () => {
-    stack = await startStack();
-    browser = await openBrowser();
+  it.beforeAll(async ({ browser: shared, stack: running }) => {
+    stack = running;
+    browser = await shared.newContext();
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
   });
-  afterAll(async () => {
+  it.afterAll(async () => {
     service.close();
     service.closeAllConnections();
     await browser?.close();
-    await stack?.stop();
   });
 
-  const open = async (serviceUrl: string): Promise<void> => {
+  /** Opens the page; its time passes `speed` times as fast. */
+  const open = async (serviceUrl: string, speed = 1): Promise<void> => {
     const address = new URL(stack.pageFor('somebody'));
     address.searchParams.set('service', serviceUrl);
     page = await browser.newPage();
+    if (speed !== 1) await page.addInitScript(speedUp, speed);
     await page.goto(address.href);
   };
   const canvasIsOnTop = (): Promise<boolean> =>
@@ -81,7 +84,9 @@ describe('a game whose service misbehaves', () => {
 
   it.each(services)('goes on when it answers %s', async (_, misbehaviour, outcomes) => {
     answer = misbehaviour;
-    await open(`http://127.0.0.1:${(service.address() as AddressInfo).port}`);
+    // Only who gets no answer waits, for eight seconds of the page's time.
+    const speed = outcomes.includes('timeout') ? 8 : 1;
+    await open(`http://127.0.0.1:${(service.address() as AddressInfo).port}`, speed);
     await show(page, 'showRewarded', 'revive');
     const result = await resultOf(page);
     expect(outcomes).toContain(result?.outcome);

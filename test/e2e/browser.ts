@@ -1,4 +1,4 @@
-import { type BrowserContext, chromium, firefox, type Page } from 'playwright';
+import { type Browser, chromium, firefox, type Page } from 'playwright';
 import type { Ads, ShowResult } from 'trueward';
 
 const args = [
@@ -10,19 +10,18 @@ const args = [
   '--disable-sync',
 ];
 
-/** A browser of its own with a profile that lasts, as a player has it; with `BROWSER_NAME`, Firefox. */
-export function openBrowser(profile = ''): Promise<BrowserContext> {
-  const viewport = { width: 800, height: 600 };
+/** Starts Chromium with these arguments, or, with `BROWSER_NAME=firefox`, the Firefox at `BROWSER_PATH`. */
+export function launchBrowser(...more: string[]): Promise<Browser> {
   if (process.env['BROWSER_NAME'] === 'firefox') {
     const executablePath = process.env['BROWSER_PATH'] ?? '';
-    return firefox.launchPersistentContext(profile, {
-      channel: 'moz-firefox',
-      executablePath,
-      viewport,
-    });
+    return firefox.launch({ channel: 'moz-firefox', executablePath });
   }
-  const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-  return chromium.launchPersistentContext(profile, { executablePath, args, viewport });
+  return chromium.launch({
+    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    args: [...args, ...more],
+    // Players have that cache, and Playwright turns it off.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  });
 }
 
 declare global {

@@ -1,19 +1,16 @@
 import type { BrowserContext, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openBrowser } from './browser.ts';
-import { type Stack, startStack } from './stack.ts';
+import { describe, expect } from 'vitest';
+import { it } from './worker.ts';
 
 const untilWatched = { timeout: 40_000, interval: 200 };
 
 describe('the demo game', () => {
-  let stack: Stack;
   let browser: BrowserContext;
   let page: Page;
   const complaints: string[] = [];
 
-  beforeAll(async () => {
-    stack = await startStack();
-    browser = await openBrowser();
+  it.beforeAll(async ({ browser: shared, stack }) => {
+    browser = await shared.newContext({ viewport: { width: 800, height: 600 } });
     page = await browser.newPage();
     page.on('pageerror', ({ message }) => complaints.push(message));
     page.on('console', (message) => {
@@ -21,10 +18,7 @@ describe('the demo game', () => {
     });
     await page.goto(`${stack.gameServerUrl}/?seed=7`);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.stop();
-  });
+  it.afterAll(() => browser?.close());
 
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const textOf = (testId: string): Promise<string | null> => page.getByTestId(testId).textContent();
@@ -42,6 +36,19 @@ describe('the demo game', () => {
   const noteOfRevive = (): Promise<string | null> => page.locator('#revive-note').textContent();
   const adIsOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
+
+  /** Done by the page itself: from here, the ad could be over before. */
+  const goOfflineOnceAdIsOpen = (): Promise<void> =>
+    page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
+      const look = (): void => {
+        const isOpen = [...document.body.children].some(
+          (child) => child.shadowRoot?.querySelector('dialog')?.open,
+        );
+        if (isOpen) offline.click();
+        else requestAnimationFrame(look);
+      };
+      look();
+    });
 
   it('shows a house ad in the lobby', async () => {
     await button('Play').waitFor();
@@ -80,9 +87,8 @@ describe('the demo game', () => {
   it('waits for the network without losing the reward', async () => {
     await button('Play').click();
     await loseRun();
+    await goOfflineOnceAdIsOpen();
     await button('Double coins').click();
-    await expect.poll(adIsOpen).toBe(true);
-    await page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => offline.click());
     await expect
       .poll(() => page.getByText('Your reward is on its way').first().isVisible(), untilWatched)
       .toBe(true);

@@ -6,14 +6,21 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type RunningService, startService } from '../../service/test/start-service.ts';
+import { createDemand } from '../support/demo-demand.ts';
 import { startReady } from './ready-process.ts';
 
-/** Service, game server and a page, each as it is shipped, on data of their own. */
+/**
+ * Service, game server and a page, each as it is shipped, on data of their own. The ads of the demo account
+ * are pictures of one second here, and can be closed at once. These placements give 25 coins, too:
+ * - `film`: a video of three seconds
+ * - `long`: a picture of five seconds
+ * - `long-film`: a video of twelve seconds
+ */
 export interface Stack {
   serviceUrl: string;
   gameServerUrl: string;
   keys: RunningService['keys'];
-  /** Address of the plain page for one player, whose ads are the demo's video of 12 s. */
+  /** Address of the plain page for one player. */
   pageFor(player: string): string;
   /** What the game server has credited. */
   account(player: string): Promise<{ coins: number; credits: { decisionId: string }[] }>;
@@ -45,6 +52,7 @@ export async function startStack(): Promise<Stack> {
     throw error;
   });
   const pages = await servePages();
+  await shortenAds(service, pages.url);
 
   return {
     serviceUrl,
@@ -55,7 +63,6 @@ export async function startStack(): Promise<Stack> {
         key: keys.sandbox.publishable,
         service: serviceUrl,
         user: player,
-        format: 'video',
       })}`,
     async account(player) {
       const answer = await fetch(`${gameServer.ready.url}/players/${player}`);
@@ -72,13 +79,40 @@ export async function startStack(): Promise<Stack> {
   };
 }
 
-const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript' };
+async function shortenAds(service: RunningService, mediaUrl: string): Promise<void> {
+  const demand = createDemand(service);
+  for (const name of ['revive', 'double-coins', 'level-end'])
+    await demand.change('placements', name, { min_view_ms: 1_000, close_after_ms: 0 });
+  await demand.change('house-ads', 'Meadow', { status: 'paused' });
+  await demand.change('house-ads', 'Lantern', { status: 'paused' });
+  await demand.addFilm('Clip', {
+    format: 'video',
+    files: [{ url: `${mediaUrl}/media/clip.webm`, mime: 'video/webm', width: 640, height: 360 }],
+    duration_ms: 3_000,
+  });
+  const rewarded = { format: 'rewarded', min_view_ms: 5_000 };
+  await demand.addPlacement('Clip', { ...rewarded, name: 'film' });
+  await demand.addPlacement('Harbour', { ...rewarded, name: 'long' });
+  await demand.addPlacement('Meadow', { ...rewarded, name: 'long-film' });
+}
 
-/** Serves the pages beside this file, and the built SDK under `/dist`. */
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.webm': 'video/webm',
+};
+const folders = [
+  ['/dist/', '.'],
+  ['/media/', 'test'],
+  ['/', 'test/e2e/pages'],
+] as const;
+
+/** Serves the pages beside this file, the built SDK under `/dist`, and the media of tests under `/media`. */
 async function servePages(): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');
-    const file = join(root, pathname.startsWith('/dist/') ? '.' : 'test/e2e/pages', pathname);
+    const [, folder] = folders.find(([start]) => pathname.startsWith(start)) ?? folders[2];
+    const file = join(root, folder, pathname);
     createReadStream(file)
       .on('open', () => response.setHeader('content-type', types[extname(file)] ?? 'text/plain'))
       .on('error', () => response.writeHead(404).end())

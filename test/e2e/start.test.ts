@@ -4,14 +4,17 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyEmptyDatabase } from '../../service/test/empty-database.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 let dataDirectory: string;
 let devFile: string;
 let starts: ReturnType<typeof start>[];
 
-beforeEach(() => {
+beforeEach(async () => {
   dataDirectory = mkdtempSync(join(tmpdir(), 'trueward-start-'));
+  // Making a database takes seconds.
+  await copyEmptyDatabase(join(dataDirectory, 'database'));
   devFile = join(dataDirectory, 'dev.json');
   starts = [];
 });
@@ -79,7 +82,7 @@ async function stop(
   return { ms: performance.now() - since, code };
 }
 
-test('says where everything is once it answers, ends within 5 s, and goes on with the same data', async () => {
+test('says where everything is once it answers, refuses a second start on the same data, and ends within 5 s', async () => {
   const first = start();
   const dev = await first.ready;
   expect(dev).toEqual({
@@ -103,16 +106,20 @@ test('says where everything is once it answers, ends within 5 s, and goes on wit
   expect((await placements()).status).toBe(200);
   expect(await (await fetch(dev.demoUrl)).text()).toContain('<!doctype html>');
 
+  const refused = await start().ended;
+  expect(refused.code).toBe(1);
+  expect(refused.output).toContain(
+    `Trueward already runs on these data (process ${first.process.pid}`,
+  );
+  expect((await placements()).status).toBe(200);
+  expect(JSON.parse(readFileSync(devFile, 'utf8'))).toEqual(dev);
+
   const { ms, code } = await stop(first);
   expect(code).toBe(0);
   expect(ms).toBeLessThan(5000);
   expect((await first.ended).output).toContain(`${dev.panelUrl}#/setup?token=`);
   expect(existsSync(devFile)).toBe(false);
   await expect(placements()).rejects.toThrow();
-
-  const second = start();
-  expect((await second.ready).keys).toEqual(dev.keys);
-  expect((await stop(second)).code).toBe(0);
 });
 
 test('`npm start` ends all of it when npm gets the signal', async () => {
@@ -123,19 +130,7 @@ test('`npm start` ends all of it when npm gets the signal', async () => {
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a second start on the same data says so and exits, and the first goes on', async () => {
-  const first = start();
-  const dev = await first.ready;
-  const second = await start().ended;
-  expect(second.code).toBe(1);
-  expect(second.output).toContain(
-    `Trueward already runs on these data (process ${first.process.pid}`,
-  );
-  expect((await fetch(`${dev.serviceUrl}/readyz`)).status).toBe(200);
-  expect(JSON.parse(readFileSync(devFile, 'utf8'))).toEqual(dev);
-});
-
-test('a start after a SIGKILL clears away what was left and goes on with the same data', async () => {
+test('the next start goes on with the same data, also after a SIGKILL, takes a free port where its own is taken, and ends when one of the programs dies', async () => {
   const first = start();
   const dev = await first.ready;
   const killed = new Promise((resolve) => first.process.once('exit', resolve));
@@ -144,33 +139,29 @@ test('a start after a SIGKILL clears away what was left and goes on with the sam
   rmSync(devFile);
   const second = start();
   expect((await second.ready).keys).toEqual(dev.keys);
-});
+  await stop(second);
 
-test('a port that is taken is replaced by a free one', async () => {
-  const first = start();
-  const dev = await first.ready;
-  await stop(first);
-  const port = Number(new URL(dev.serviceUrl).port);
-  const stranger = createServer().listen(port, '127.0.0.1');
+  const stranger = createServer().listen(Number(new URL(dev.serviceUrl).port), '127.0.0.1');
   try {
-    const second = start();
-    const { serviceUrl } = await second.ready;
+    const third = start();
+    const { keys, serviceUrl } = await third.ready;
+    expect(keys).toEqual(dev.keys);
     expect(serviceUrl).not.toBe(dev.serviceUrl);
     expect((await fetch(`${serviceUrl}/readyz`)).status).toBe(200);
+    await expectToEndWithService(third);
   } finally {
     stranger.close();
   }
 });
 
-test('when one of the programs dies, everything ends and says which', async () => {
-  const first = start();
-  const dev = await first.ready;
+async function expectToEndWithService(running: ReturnType<typeof start>): Promise<void> {
+  const { gameServerUrl } = await running.ready;
   const lock = JSON.parse(readFileSync(join(dataDirectory, 'start.lock'), 'utf8')) as {
     children: { pid: number }[];
   };
   process.kill(lock.children[0]?.pid ?? 0, 'SIGKILL');
-  const { code, output } = await first.ended;
+  const { code, output } = await running.ended;
   expect(code).toBe(1);
   expect(output).toContain('service ended (SIGKILL)');
-  await expect(fetch(dev.gameServerUrl)).rejects.toThrow();
-});
+  await expect(fetch(gameServerUrl)).rejects.toThrow();
+}

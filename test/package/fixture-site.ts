@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { startService } from '../../service/test/start-service.ts';
-import { addPicturePlacement } from '../support/picture-placement.ts';
+import { createDemand } from '../support/demo-demand.ts';
 
 /** The built fixtures on a web server, and a service that has a picture for their placement. */
 export interface FixtureSite {
@@ -25,7 +25,11 @@ export async function startFixtureSite(project: string): Promise<FixtureSite> {
   const service = await startService({
     env: { TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
   });
-  await addPicturePlacement(service, { name: 'fixture', format: 'interstitial' });
+  await createDemand(service).addPlacement('Harbour', {
+    name: 'fixture',
+    format: 'interstitial',
+    min_view_ms: 1_000,
+  });
   const pages = createServer(({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://page');
     readFile(join(project, pathname)).then(

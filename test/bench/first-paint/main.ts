@@ -7,7 +7,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright';
-import { openBrowser } from '../../e2e/browser.ts';
+import { launchBrowser } from '../../e2e/browser.ts';
 import { startStack } from '../../e2e/stack.ts';
 import { median, percentile, ratio } from '../outbox/statistics.ts';
 
@@ -22,7 +22,7 @@ interface Series {
 }
 
 const stack = await startStack();
-const browser = await openBrowser();
+const browser = await launchBrowser();
 try {
   const page = await browser.newPage();
   await page.goto(stack.pageFor('bench'));
@@ -39,7 +39,7 @@ try {
     await measure(page, fresh, () => showAd(page, false));
     await measure(page, bare, () => playBare(page));
   }
-  await report(series, browser.browser()?.version() ?? 'unknown');
+  await report(series, browser.version());
 } finally {
   await browser.close();
   await stack.stop();

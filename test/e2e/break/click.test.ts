@@ -1,23 +1,21 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { EventBatch } from '../../../protocol/wire.ts';
-import { asBefore, button, hasStarted, launch, resultOf, stateOf, watch } from './player.ts';
+import { asBefore, button, hasStarted, resultOf, stateOf, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
+import { it } from '../worker.ts';
 
 let site: Site;
 let browser: Browser;
 let page: Page;
 let events: string[];
 
-beforeAll(async () => {
+it.beforeAll(async ({ browser: shared }) => {
   site = await startSite();
-  browser = await launch('--autoplay-policy=no-user-gesture-required');
+  browser = shared;
 });
-afterEach(() => page.context().close());
-afterAll(async () => {
-  await browser?.close();
-  await site?.stop();
-});
+it.afterEach(() => page.context().close());
+it.afterAll(() => site?.stop());
 
 async function open(placement: string): Promise<void> {
   page = await browser.newPage();

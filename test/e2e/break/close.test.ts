@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { asBefore, button, launch, resultOf, stateOf } from './player.ts';
+import { expect } from 'vitest';
+import { asBefore, button, resultOf, stateOf } from './player.ts';
 import { type Site, startSite } from './site.ts';
+import { it } from '../worker.ts';
 
 /** The service of these tests says it of every ad. */
 const closeAfterMs = 500;
@@ -12,15 +13,12 @@ let site: Site;
 let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
+it.beforeAll(async ({ browser: shared }) => {
   site = await startSite();
-  browser = await launch('--autoplay-policy=no-user-gesture-required');
+  browser = shared;
 });
-afterEach(() => page.context().close());
-afterAll(async () => {
-  await browser?.close();
-  await site?.stop();
-});
+it.afterEach(() => page.context().close());
+it.afterAll(() => site?.stop());
 
 /** Resolves with the time from the ad's opening to its close control, in milliseconds of the page. */
 const closeControl = (): Promise<number> =>

@@ -1,36 +1,47 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { asBefore, button, hasStarted, launch, resultOf, stateOf, watch } from './player.ts';
+import { describe, expect } from 'vitest';
+import { asBefore, button, hasStarted, resultOf, stateOf, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
+import { speedUp } from '../speed-up.ts';
+import { it } from '../worker.ts';
 
 let site: Site;
 let browser: Browser;
 let page: Page;
 
-const open = async (placement: string, more: Record<string, string> = {}): Promise<Page> => {
+/** Opens the page for the ad of this placement; its time passes `speed` times as fast. */
+async function open(placement: string, speed = 1): Promise<void> {
   page = await browser.newPage({ viewport: { width: 800, height: 600 } });
-  await page.goto(site.pageFor(placement, more));
-  return page;
-};
+  if (speed !== 1) await page.addInitScript(speedUp, speed);
+  await page.goto(site.pageFor(placement));
+}
 
-beforeAll(async () => {
-  site = await startSite();
-});
-afterEach(() => page?.context().close());
-afterAll(() => site?.stop());
-
-describe('in a browser that plays at once', () => {
-  beforeAll(async () => {
-    browser = await launch('--autoplay-policy=no-user-gesture-required');
+/** Makes the ads of the page last longer than what comes of their video. */
+async function demandAll(): Promise<void> {
+  await page.route('**/v1/decisions', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({
+      response: answer,
+      json: { ...(await answer.json()), min_watch_ms: 11_000 },
+    });
   });
-  afterAll(() => browser.close());
+}
 
+it.beforeAll(async ({ browser: shared }) => {
+  site = await startSite();
+  browser = shared;
+});
+it.afterEach(() => page?.context().close());
+it.afterAll(() => site?.stop());
+
+describe('after a gesture of the player', () => {
   it.each([
     ['missing', 'error', 'load_failed'],
     ['wrong-type', 'error', 'load_failed'],
     ['mute', 'timeout', undefined],
   ])('media that is %s touches nothing, and is told as %s', async (placement, outcome, reason) => {
-    await open(placement);
+    // Eight seconds of the page's time are waited for media that says nothing.
+    await open(placement, outcome === 'timeout' ? 8 : 1);
     await watch(page);
     const result = await resultOf(page);
     expect([result?.outcome, result?.reason]).toEqual([
@@ -41,15 +52,9 @@ describe('in a browser that plays at once', () => {
   });
 
   it('a video that stops coming is given up', async () => {
-    await open('stalling');
-    // Needs more than what comes before the stall.
-    await page.route('**/v1/decisions', async (route) => {
-      const answer = await route.fetch();
-      await route.fulfill({
-        response: answer,
-        json: { ...(await answer.json()), min_watch_ms: 11_000 },
-      });
-    });
+    // It is given up after five seconds without a frame.
+    await open('stalling', 2);
+    await demandAll();
     await watch(page);
     expect(await resultOf(page)).toMatchObject({ outcome: 'stalled' });
     expect(await stateOf(page)).toEqual(asBefore('play'));
@@ -57,13 +62,7 @@ describe('in a browser that plays at once', () => {
 
   it('a video that can’t be decoded further is an error', async () => {
     await open('broken');
-    await page.route('**/v1/decisions', async (route) => {
-      const answer = await route.fetch();
-      await route.fulfill({
-        response: answer,
-        json: { ...(await answer.json()), min_watch_ms: 11_000 },
-      });
-    });
+    await demandAll();
     await watch(page);
     expect(['error', 'stalled']).toContain((await resultOf(page))?.outcome);
     expect(await stateOf(page)).toEqual(asBefore('play'));
@@ -161,12 +160,7 @@ describe('in a browser that plays at once', () => {
   });
 });
 
-describe('in a browser that wants a gesture before sound', () => {
-  beforeAll(async () => {
-    browser = await launch('--autoplay-policy=user-gesture-required');
-  });
-  afterAll(() => browser.close());
-
+describe('without a gesture, which the browser wants before sound', () => {
   /** Opens the page and waits until it has said `text` as often; looking into it would be a gesture. */
   async function openUntil(text: string, times: number): Promise<void> {
     let said = 0;

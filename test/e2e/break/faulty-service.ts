@@ -131,7 +131,7 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
       click_url: 'https://advertiser.example/',
     },
     reward: { type: 'coins', amount: 50 },
-    min_watch_ms: 2_000,
+    min_watch_ms: 1_000,
     close_after_ms: 500,
     token: 'token',
     issued_at: new Date().toISOString(),
@@ -139,7 +139,7 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
   };
 }
 
-/** `stalling` sends a half and then nothing; `broken` sends noise after a half. */
+/** `stalling` sends a sixth, of two seconds, and then nothing; `broken` sends noise after that. */
 async function sendMedia(
   request: IncomingMessage,
   response: ServerResponse,
@@ -150,12 +150,12 @@ async function sendMedia(
     () => undefined,
   );
   if (whole === undefined) return void response.writeHead(404).end();
-  const half = Math.floor(whole.length / 2);
-  if (name === 'broken.webm') whole.fill(0xa5, half);
+  const good = Math.floor(whole.length / 6);
+  if (name === 'broken.webm') whole.fill(0xa5, good);
   response.setHeader('content-type', mimes[extname(name)] ?? 'text/plain');
   if (name === 'stalling.webm') {
     response.setHeader('content-length', whole.length);
-    response.write(whole.subarray(0, half));
+    response.write(whole.subarray(0, good));
     return;
   }
   response.setHeader('accept-ranges', 'bytes');

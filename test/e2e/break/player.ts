@@ -1,22 +1,6 @@
-import { type Browser, chromium, type Locator, type Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import type { ShowResult } from '../../../src/index.ts';
 import type {} from './page/game.ts';
-
-/** A browser without a profile. */
-export function launch(...args: string[]): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      ...args,
-    ],
-  });
-}
 
 export const button = (page: Page, name: string): Locator =>
   page.getByRole('button', { name, exact: true }).filter({ visible: true });

@@ -5,7 +5,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
-import { hasStarted, launch, watch } from './player.ts';
+import { launchBrowser } from '../browser.ts';
+import { hasStarted, watch } from './player.ts';
 import { startSite } from './site.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -51,7 +52,10 @@ const looks: Record<string, Look> = {
 };
 
 const site = await startSite();
-const browser = await launch('--autoplay-policy=no-user-gesture-required', '--hide-scrollbars');
+const browser = await launchBrowser(
+  '--autoplay-policy=no-user-gesture-required',
+  '--hide-scrollbars',
+);
 try {
   await mkdir(folder, { recursive: true });
   for (const [name, viewport] of Object.entries(sizes)) {

@@ -1,9 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
-import { build } from 'vite';
+import { basename, extname, join } from 'node:path';
+import { build } from 'esbuild';
 import { keyChecksum } from '../../../src/platform/key-format.ts';
 import { answerAsService } from './faulty-service.ts';
 
@@ -28,17 +27,7 @@ const key = unchecked + keyChecksum(unchecked);
 type Policy = 'none' | 'strict' | 'inline creatives';
 
 export async function startSite(allowed: Policy = 'none'): Promise<Site> {
-  const folder = await mkdtemp(join(tmpdir(), 'trueward-break-'));
-  await build({
-    root: here,
-    configFile: false,
-    logLevel: 'error',
-    build: {
-      target: 'es2022',
-      outDir: folder,
-      lib: { entry: join(here, 'page/game.ts'), formats: ['es'], fileName: 'game' },
-    },
-  });
+  const scripts = await bundle();
   const service = createServer(
     (request, response) => void answerAsService(request, response, serviceUrl),
   );
@@ -53,8 +42,8 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
   async function answer({ url = '/' }: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(url, 'http://page');
     const name = pathname === '/' ? 'index.html' : pathname.slice(1);
-    const file = join(extname(name) === '.js' ? folder : join(here, 'page'), name);
-    const body = await readFile(file).catch(() => undefined);
+    const body =
+      scripts.get(name) ?? (await readFile(join(here, 'page', name)).catch(() => undefined));
     if (body === undefined) return void response.writeHead(404).end();
     response.setHeader('content-type', types[extname(name)] ?? 'text/plain');
     if (allowed !== 'none') response.setHeader('content-security-policy', policy);
@@ -69,9 +58,23 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
       `${pageUrl}/?${new URLSearchParams({ key, service: serviceUrl, placement, ...more })}`,
     async stop() {
       await Promise.all([close(service), close(pages)]);
-      await rm(folder, { recursive: true });
     },
   };
+}
+
+/** The script of the page and its chunks, by their names. */
+async function bundle(): Promise<Map<string, Uint8Array>> {
+  const { outputFiles } = await build({
+    entryPoints: [join(here, 'page/game.ts')],
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+    outdir: here,
+    logLevel: 'error',
+  });
+  return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]));
 }
 
 async function listen(server: Server): Promise<string> {

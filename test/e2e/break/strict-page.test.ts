@@ -1,21 +1,19 @@
 import type { Browser, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { asBefore, button, launch, resultOf, stateOf, watch } from './player.ts';
+import { expect } from 'vitest';
+import { asBefore, button, resultOf, stateOf, watch } from './player.ts';
 import { type Site, startSite } from './site.ts';
+import { it } from '../worker.ts';
 
 let site: Site;
 let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
+it.beforeAll(async ({ browser: shared }) => {
   site = await startSite('strict');
-  browser = await launch('--autoplay-policy=no-user-gesture-required');
+  browser = shared;
 });
-afterEach(() => page.context().close());
-afterAll(async () => {
-  await browser?.close();
-  await site?.stop();
-});
+it.afterEach(() => page.context().close());
+it.afterAll(() => site?.stop());
 
 it.each(['video', 'image', 'html'])(
   'shows %s under a strict policy with Trusted Types, without one violation',

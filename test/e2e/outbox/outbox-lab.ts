@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BrowserContext, Page } from 'playwright';
-import { build } from 'vite';
+import { build } from 'esbuild';
+import type { Browser, BrowserContext, Page } from 'playwright';
 import { expect, vi } from 'vitest';
 import { type KillableBrowser, openKillableBrowser } from './killable-browser.ts';
 import type { PageOptions } from './page.ts';
@@ -16,7 +16,7 @@ export const waitFor = <T>(check: () => T | Promise<T>): Promise<T> =>
 /** A receiver and a browser, for the tests of one file. */
 export interface OutboxLab {
   receiver: Receiver;
-  /** A context with storage of its own, in the browser that the file shares. */
+  /** A context with storage of its own, in the shared browser. */
   newContext(): Promise<BrowserContext>;
   /** A browser of its own, on the profile of this name, which outlives it. */
   openBrowser(profile: string): Promise<KillableBrowser>;
@@ -29,32 +29,24 @@ export interface OutboxLab {
 }
 
 async function bundlePage(): Promise<string> {
-  const output = await build({
-    configFile: false,
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('page.ts', import.meta.url))],
+    bundle: true,
+    format: 'iife',
+    target: 'es2022',
+    write: false,
     logLevel: 'error',
-    build: {
-      target: 'es2022',
-      write: false,
-      minify: false,
-      lib: {
-        entry: fileURLToPath(new URL('page.ts', import.meta.url)),
-        formats: ['iife'],
-        name: 'page',
-      },
-    },
   });
-  const [chunk] = [output].flat().flatMap((result) => ('output' in result ? result.output : []));
-  if (chunk?.type !== 'chunk') throw new Error('The page was not built.');
-  return chunk.code;
+  return outputFiles[0]?.text ?? '';
 }
 
-export async function startLab(): Promise<OutboxLab> {
+/** Contexts are made in `shared`. */
+export async function startLab(shared: Browser): Promise<OutboxLab> {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-outbox-'));
   const receiver = await startReceiver(await bundlePage());
-  const shared = await openKillableBrowser(join(folder, 'shared'));
   return {
     receiver,
-    newContext: () => shared.browser.newContext(),
+    newContext: () => shared.newContext(),
     openBrowser: (profile) => openKillableBrowser(join(folder, profile)),
     profile: (name) => join(folder, name),
     async open(context, options = {}) {
@@ -78,7 +70,6 @@ export async function startLab(): Promise<OutboxLab> {
       });
     },
     async close() {
-      await shared.kill();
       await receiver.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },

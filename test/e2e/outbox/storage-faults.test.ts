@@ -1,22 +1,23 @@
 import type { BrowserContext, CDPSession, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+import { it as test } from '../worker.ts';
 
 let lab: OutboxLab;
 let context: BrowserContext;
 let page: Page;
 let devtools: CDPSession;
 
-beforeAll(async () => {
-  lab = await startLab();
+test.beforeAll(async ({ browser }) => {
+  lab = await startLab(browser);
 });
-afterAll(() => lab.close());
-beforeEach(async () => {
+test.afterAll(() => lab.close());
+test.beforeEach(async () => {
   context = await lab.newContext();
   page = await lab.open(context);
   devtools = await context.newCDPSession(page);
 });
-afterEach(async () => {
+test.afterEach(async () => {
   await context.close();
   lab.receiver.forget();
 });

@@ -1,19 +1,20 @@
 import type { BrowserContext, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type OutboxLab, startLab, waitFor } from './outbox-lab.ts';
+import { it as test } from '../worker.ts';
 import { openRawBrowser } from './raw-browser.ts';
 
 let lab: OutboxLab;
 let context: BrowserContext;
 
-beforeAll(async () => {
-  lab = await startLab();
+test.beforeAll(async ({ browser }) => {
+  lab = await startLab(browser);
 });
-afterAll(() => lab.close());
-beforeEach(async () => {
+test.afterAll(() => lab.close());
+test.beforeEach(async () => {
   context = await lab.newContext();
 });
-afterEach(async () => {
+test.afterEach(async () => {
   await context.close();
   lab.receiver.forget();
 });

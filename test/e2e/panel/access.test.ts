@@ -2,15 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type axeCore from 'axe-core';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
+import { it as test } from '../worker.ts';
 
 let site: PanelSite;
 /** What each list has first, by its address. */
 const first: Record<string, string> = {};
 let decisionId: string;
-beforeAll(async () => {
-  site = await startPanelSite();
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser);
   const { owner, game } = site;
   await owner.send('POST', '/v1/webhooks', {
     url: 'http://127.0.0.1:9/',
@@ -34,7 +35,7 @@ beforeAll(async () => {
   await game.begin(decision);
   decisionId = decision.id;
 });
-afterAll(() => site.stop());
+test.afterAll(() => site.stop());
 
 /** Every screen, and a text that stands there when it is complete. */
 const screens = (): [path: string, text: string | RegExp][] => [

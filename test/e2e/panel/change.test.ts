@@ -2,16 +2,17 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Advertiser, Source, Webhook } from '../../../protocol/wire.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
+import { it as test } from '../worker.ts';
 
 let site: PanelSite;
 let receiver: Server;
 /** What the receiver answers, and how often it was asked. */
 let [answer, asked] = [410, 0];
-beforeAll(async () => {
-  site = await startPanelSite();
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser);
   receiver = createServer((request, response) => {
     asked += 1;
     request.resume();
@@ -19,7 +20,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
 });
-afterAll(async () => {
+test.afterAll(async () => {
   receiver.close();
   receiver.closeAllConnections();
   await site.stop();

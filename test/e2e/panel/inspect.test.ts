@@ -4,8 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ApiKey } from '../../../protocol/wire.ts';
 import { verifyWebhook } from 'trueward/server';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
+import { it as test } from '../worker.ts';
 
 interface Received {
   body: string;
@@ -15,8 +16,8 @@ interface Received {
 let site: PanelSite;
 let receiver: Server;
 const received: Received[] = [];
-beforeAll(async () => {
-  site = await startPanelSite();
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser);
   receiver = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -31,7 +32,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(receiver, 'listening');
 });
-afterAll(async () => {
+test.afterAll(async () => {
   receiver.close();
   receiver.closeAllConnections();
   await site.stop();

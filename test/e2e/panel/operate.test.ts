@@ -1,14 +1,15 @@
 import { fileURLToPath } from 'node:url';
 import type { AuditEntry, Creative, HouseAd, KillSwitch, Policy } from '../../../protocol/wire.ts';
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
+import { it as test } from '../worker.ts';
 
 let site: PanelSite;
-beforeAll(async () => {
-  site = await startPanelSite();
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser);
 });
-afterAll(() => site.stop());
+test.afterAll(() => site.stop());
 
 const creativeFile = (name: string) =>
   fileURLToPath(new URL(`../../../demo/creatives/dist/${name}`, import.meta.url));

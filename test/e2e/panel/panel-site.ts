@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright';
+import type { Browser, BrowserContext, Page } from 'playwright';
 import { createClient, type Client } from '../../../service/test/http/client.ts';
 import { createPanelClient, type PanelClient } from '../../../service/test/http/panel-client.ts';
 import { startService } from '../../../service/test/start-service.ts';
@@ -13,7 +13,7 @@ interface PageOptions {
   colorScheme?: 'light' | 'dark';
 }
 
-/** The real service with its panel, and a browser. */
+/** The real service with its panel, for one test file, and pages of a shared browser. */
 export interface PanelSite {
   url: string;
   /** The one-time link of the first start. */
@@ -28,17 +28,16 @@ export interface PanelSite {
 }
 
 const media = fileURLToPath(new URL('../../../demo/creatives/dist', import.meta.url));
-const args = ['--no-sandbox', '--disable-background-networking', '--disable-component-update'];
 
 /** @param options.signsUp Whether the first owner is made; by default they are. */
-export async function startPanelSite({ signsUp = true } = {}): Promise<PanelSite> {
-  const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
-  const [service, browser] = await Promise.all([
-    startService({ env: { TRUEWARD_MEDIA_DIR: media } }),
-    chromium.launch({ executablePath, args }),
-  ]);
+export async function startPanelSite(
+  browser: Browser,
+  { signsUp = true } = {},
+): Promise<PanelSite> {
+  const service = await startService({ env: { TRUEWARD_MEDIA_DIR: media } });
   const { url, setupUrl = '' } = service;
   const owner = createPanelClient(url);
+  const contexts: BrowserContext[] = [];
   const tokenOf = (link: string) => new URL(link).hash.replace('#/setup?token=', '');
   if (signsUp) await owner.setUp(tokenOf(setupUrl), 'owner@example.com');
   return {
@@ -57,9 +56,14 @@ export async function startPanelSite({ signsUp = true } = {}): Promise<PanelSite
       await client.setUp(tokenOf(body.invite_url), email);
       return { ...client, email };
     },
-    open: (path, options = {}) => openPage(browser, url, path, { as: owner, ...options }),
+    async open(path, options = {}) {
+      const page = await openPage(browser, url, path, { as: owner, ...options });
+      contexts.push(page.context());
+      return page;
+    },
     async stop() {
-      await Promise.all([browser.close(), service.stop()]);
+      await Promise.all(contexts.map((context) => context.close()));
+      await service.stop();
     },
   };
 }

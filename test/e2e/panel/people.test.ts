@@ -1,14 +1,15 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { codeAt } from '../../../service/test/http/authenticator.ts';
 import { password } from '../../../service/test/http/panel-client.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
+import { it as test } from '../worker.ts';
 
 let site: PanelSite;
-beforeAll(async () => {
-  site = await startPanelSite();
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser);
 });
-afterAll(() => site.stop());
+test.afterAll(() => site.stop());
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
 const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);

@@ -1,14 +1,15 @@
 import type { Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { codeAt } from '../../../service/test/http/authenticator.ts';
 import { password } from '../../../service/test/http/panel-client.ts';
 import { type PanelSite, startPanelSite } from './panel-site.ts';
+import { it as test } from '../worker.ts';
 
 let site: PanelSite;
-beforeAll(async () => {
-  site = await startPanelSite({ signsUp: false });
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser, { signsUp: false });
 });
-afterAll(() => site.stop());
+test.afterAll(() => site.stop());
 
 const signIn = async (page: Page, email: string, secret: string) => {
   await page.getByRole('textbox', { name: 'E-mail' }).fill(email);

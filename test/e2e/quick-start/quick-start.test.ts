@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { BrowserContext, Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { freePort } from '../../../scripts/lib/free-port.mjs';
 import { root } from '../../unit/docs/code-blocks.ts';
-import { openBrowser } from '../browser.ts';
-import { type Stack, startStack } from '../stack.ts';
+import type { Stack } from '../stack.ts';
+import { it } from '../worker.ts';
 import { createReader, type Reader } from './reader.ts';
 
 let stack: Stack;
@@ -16,46 +16,22 @@ let reader: Reader;
 let page: Page;
 const programs: ChildProcess[] = [];
 
-beforeAll(async () => {
-  stack = await startStack();
-  [browser] = await Promise.all([openBrowser(), showOnlyShortAds()]);
+it.beforeAll(async ({ browser: shared, stack: running }) => {
+  stack = running;
+  browser = await shared.newContext();
   reader = createReader(stack);
 });
-afterAll(async () => {
+it.afterAll(async () => {
   const ended = programs.map((program) => once(program, 'exit'));
   for (const program of programs) program.kill();
   await Promise.all(ended);
   await browser?.close();
   await reader?.leave();
-  await stack?.stop();
 });
-beforeEach(async () => {
+it.beforeEach(async () => {
   page = await browser.newPage();
 });
-afterEach(() => page.close());
-
-type Listed = { data: { id: string; name: string }[] };
-
-/** Leaves the picture alone, and lets a second and a half be enough: a reader has more time than a test. */
-async function showOnlyShortAds(): Promise<void> {
-  const ask = async (path: string, body?: object): Promise<Listed> => {
-    const answer = await fetch(`${stack.serviceUrl}/v1/${path}`, {
-      headers: {
-        authorization: `Bearer ${stack.keys.sandbox.secret}`,
-        'content-type': 'application/json',
-      },
-      ...(body && { method: 'PATCH', body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(await answer.text());
-    return (await answer.json()) as Listed;
-  };
-  const houseAds = await ask('house-ads');
-  const placements = await ask('placements');
-  for (const { id, name } of houseAds.data)
-    if (name === 'Meadow' || name === 'Lantern') await ask(`house-ads/${id}`, { status: 'paused' });
-  for (const { id, name } of placements.data)
-    if (name === 'revive') await ask(`placements/${id}`, { min_view_ms: 1_500 });
-}
+it.afterEach(() => page.close());
 
 /** Presses the button, watches the ad, and closes its end card. */
 async function watchAnAd(): Promise<void> {

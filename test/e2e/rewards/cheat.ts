@@ -4,10 +4,6 @@ import type { Stack } from '../stack.ts';
 
 export type Filled = Decision & { token: string };
 
-/** The page for a player whose ads are images of five seconds. */
-export const imagePageFor = (stack: Stack, player: string): string =>
-  stack.pageFor(player).replace('format=video', 'format=image');
-
 /** What the customer's server is told of a reward. */
 export async function statusOf(stack: Stack, decisionId: string): Promise<RewardStatus> {
   const answer = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
@@ -64,26 +60,6 @@ export function madeUpEvents({ id, token }: Filled, endedMs = Date.now()): AdEve
     { ...at(4_000), type: 'impression', visible: { ratio: 1, ms: 1_000 } },
     { ...at(0), type: 'complete', watched_ms: 5_000 },
   ];
-}
-
-/** Runs in the page before its own scripts: time passes so many times as fast, by every clock and timer. */
-export function speedUp(speed: number): void {
-  const { setTimeout: timeout, setInterval: interval, requestAnimationFrame: frame } = window;
-  const monotonic = performance.now.bind(performance);
-  const wall = Date.now;
-  const [monotonic0, wall0] = [monotonic(), wall()];
-  performance.now = () => monotonic0 + (monotonic() - monotonic0) * speed;
-  Date.now = () => wall0 + (wall() - wall0) * speed;
-  window.setTimeout = ((run: () => void, ms = 0) =>
-    timeout(run, ms / speed)) as typeof window.setTimeout;
-  window.setInterval = ((run: () => void, ms = 0) =>
-    interval(run, ms / speed)) as typeof window.setInterval;
-  window.requestAnimationFrame = (run) => frame(() => run(performance.now()));
-  const { play } = HTMLMediaElement.prototype;
-  HTMLMediaElement.prototype.play = function (this: HTMLMediaElement) {
-    this.playbackRate = speed;
-    return play.call(this);
-  };
 }
 
 /** All that the page's databases hold, and a way to put it back. */

@@ -1,50 +1,39 @@
 import type { BrowserContext, Page } from 'playwright';
 import type { createAds, ShowResult } from 'trueward';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { Decision, Placement } from '../../../protocol/wire.ts';
 import { signUserToken } from '../../../src/server/index.ts';
-import { openBrowser } from '../browser.ts';
-import { type Stack, startStack } from '../stack.ts';
-import { imagePageFor, post } from './cheat.ts';
+import { createDemand } from '../../support/demo-demand.ts';
+import type { Stack } from '../stack.ts';
+import { it } from '../worker.ts';
+import { post } from './cheat.ts';
 
 let stack: Stack;
 let browser: BrowserContext;
 let page: Page;
+let demand: ReturnType<typeof createDemand>;
 
-beforeAll(async () => {
-  stack = await startStack();
-  browser = await openBrowser();
-  page = await browser.newPage();
-  await page.goto(imagePageFor(stack, 'somebody'));
-});
-afterAll(async () => {
-  await browser?.close();
-  await stack?.stop();
-});
-
-/** Asks the service as the game's own server does. */
-async function manage<T>(method: string, path: string, body?: object): Promise<T> {
-  const answer = await fetch(stack.serviceUrl + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${stack.keys.sandbox.secret}`,
-      ...(body && { 'content-type': 'application/json' }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
+it.beforeAll(async ({ browser: shared, stack: running }) => {
+  stack = running;
+  demand = createDemand({ url: stack.serviceUrl, keys: stack.keys });
+  await demand.addPlacement('Harbour', {
+    name: 'vouched',
+    format: 'rewarded',
+    min_view_ms: 1_000,
   });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`);
-  return (await answer.json()) as T;
-}
-async function demand(identity: Placement['identity']): Promise<void> {
-  const { data } = await manage<{ data: Placement[] }>('GET', '/v1/placements?limit=100');
-  const revive = data.find(({ name }) => name === 'revive');
-  await manage('PATCH', `/v1/placements/${revive?.id}`, { identity });
-}
+  browser = await shared.newContext();
+  page = await browser.newPage();
+  await page.goto(stack.pageFor('somebody'));
+});
+it.afterAll(() => browser?.close());
+
+const demandIdentity = (identity: Placement['identity']): Promise<void> =>
+  demand.change('placements', 'vouched', { identity });
 const coins = (name: string) => stack.account(name).then((account) => account.coins);
 const watched = { timeout: 30_000, interval: 100 };
 const showRewarded = (): Promise<ShowResult> =>
   page.evaluate(async () => {
-    const shown = window.ads.showRewarded('revive');
+    const shown = window.ads.showRewarded('vouched');
     // The last word of the service is in the account: no need to close the ad by hand.
     return Promise.race([
       shown,
@@ -55,12 +44,12 @@ const showRewarded = (): Promise<ShowResult> =>
   });
 
 it('where a placement demands a user token, a name alone gets no ad, and the token earns for its user', async () => {
-  await demand('user_token');
+  await demandIdentity('user_token');
   await expect
     .poll(showRewarded, watched)
     .toMatchObject({ outcome: 'error', reason: 'identity_required' });
 
-  const { secret } = await manage<{ secret: string }>('POST', '/v1/user_token_secrets', {
+  const { secret } = await demand.call<{ secret: string }>('POST', 'user_token_secrets', {
     overlap_s: 0,
   });
   const token = await signUserToken('named-by-token', secret);
@@ -80,18 +69,18 @@ it('where a placement demands a user token, a name alone gets no ad, and the tok
 
 it('where a placement demands the server, the decision that it hands over is shown and rewarded', async () => {
   await page.reload();
-  await demand('server');
-  const request = { placement: 'revive', user_ref: 'somebody', formats: ['image'] };
+  await demandIdentity('server');
+  const request = { placement: 'vouched', user_ref: 'somebody' };
   await expect
     .poll(() => post(page, stack, '/v1/decisions', request), watched)
     .toMatchObject({ code: 'identity_required' });
 
-  const decision = await manage<Decision>('POST', '/v1/decisions', {
+  const decision = await demand.call<Decision>('POST', 'decisions', {
     ...request,
     user_ref: 'named-by-server',
   });
   const availability = await page.evaluate(
-    (made) => window.ads.preload('revive', { decision: made }),
+    (made) => window.ads.preload('vouched', { decision: made }),
     decision,
   );
   expect(availability).toEqual({ available: true });

@@ -12,7 +12,7 @@ window.trueward.push(
     // The script may be there before the button is.
     document.addEventListener('click', ({ target }) => {
       if (target.id !== 'play') return;
-      void ads.showRewarded('picture').then(({ outcome }) => {
+      void ads.showRewarded('revive').then(({ outcome }) => {
         document.querySelector('#outcome').textContent = outcome;
       });
     });

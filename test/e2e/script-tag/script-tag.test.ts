@@ -2,33 +2,27 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type FrameLocator, type Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type RunningService, startService } from '../../../service/test/start-service.ts';
-import { addPicturePlacement } from '../../support/picture-placement.ts';
+import type { Browser, FrameLocator, Page } from 'playwright';
+import { expect } from 'vitest';
+import type { Stack } from '../stack.ts';
+import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-let service: RunningService;
+let stack: Stack;
 let host: Host;
 let browser: Browser;
 let page: Page;
 let complaints: string[];
 let readme: { tag: string; policy: string };
 
-beforeAll(async () => {
-  service = await startService({
-    env: { TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
-  });
-  await addPicturePlacement(service, { name: 'picture', format: 'rewarded' });
+it.beforeAll(async ({ browser: shared, stack: running }) => {
+  browser = shared;
+  stack = running;
   host = await startHost();
   readme = await readReadme();
-  browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox'],
-  });
 });
-beforeEach(async () => {
+it.beforeEach(async () => {
   page = await browser.newPage();
   complaints = [];
   page.on('pageerror', ({ message }) => complaints.push(message));
@@ -38,12 +32,8 @@ beforeEach(async () => {
       complaints.push(message.text());
   });
 });
-afterEach(() => page.close());
-afterAll(async () => {
-  await browser?.close();
-  await host?.stop();
-  await service?.stop();
-});
+it.afterEach(() => page.context().close());
+it.afterAll(() => host?.stop());
 
 /** The tag and the policy of the README, with the addresses and the key of this test. */
 async function readReadme(): Promise<typeof readme> {
@@ -53,8 +43,8 @@ async function readReadme(): Promise<typeof readme> {
   const here = (part: string): string =>
     part
       .replaceAll(/https:\/\/cdn\.jsdelivr\.net\/[^"\s;]*?\/dist\//g, `${host.url}/dist/`)
-      .replaceAll('https://ads.example.com', service.url)
-      .replaceAll('pk_sandbox_…', service.keys.sandbox.publishable);
+      .replaceAll('https://ads.example.com', stack.serviceUrl)
+      .replaceAll('pk_sandbox_…', stack.keys.sandbox.publishable);
   return { tag: here(html), policy: here(policy).replaceAll('\n', ' ') };
 }
 
@@ -129,7 +119,7 @@ it('its attributes are options', async () => {
   host.set('/attributes', { body: pageWith(withAttributes(attributes)) });
   await page.goto(`${host.url}/attributes`);
   await page.locator('html[data-ready]').waitFor();
-  const asked = page.waitForRequest(`${service.url}/v1/decisions`);
+  const asked = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
   await page.locator('#play').click();
   const request = (await asked).postDataJSON() as Record<string, unknown>;
   expect(request).toMatchObject({

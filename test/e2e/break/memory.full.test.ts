@@ -1,7 +1,8 @@
 import type { Browser, CDPSession, Page } from 'playwright';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, stateOf } from './player.ts';
+import { expect } from 'vitest';
+import { stateOf } from './player.ts';
 import { type Site, startSite } from './site.ts';
+import { it } from '../worker.ts';
 
 // `BREAKS=200 npx vitest run --project e2e test/e2e/break/memory.test.ts` is the long form.
 const breaks = Number(process.env['BREAKS'] ?? 24);
@@ -12,14 +13,11 @@ const allowedBytes = 150_000 + breaks * 2_000;
 let site: Site;
 let browser: Browser;
 
-beforeAll(async () => {
+it.beforeAll(async ({ browser: shared }) => {
   site = await startSite();
-  browser = await launch('--autoplay-policy=no-user-gesture-required');
+  browser = shared;
 });
-afterAll(async () => {
-  await browser?.close();
-  await site?.stop();
-});
+it.afterAll(() => site?.stop());
 
 /** Plays breaks with each kind of creative in turn; every third one is closed before it is rewarded. */
 function play(page: Page, count: number): Promise<string[]> {

@@ -3,24 +3,16 @@ import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { BrowserContext } from 'playwright';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { freePort } from '../../scripts/lib/free-port.mjs';
-import { type RunningService, startService } from '../../service/test/start-service.ts';
 import { installPackage, type InstalledPackage } from '../package/installed-package.ts';
-import { openBrowser } from './browser.ts';
+import { it } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-let service: RunningService;
 let installed: InstalledPackage;
-let browser: BrowserContext;
 let game: string;
 
-beforeAll(async () => {
-  service = await startService({
-    env: { TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
-  });
-  await keepThePicture();
+it.beforeAll(({ stack }) => {
   installed = installPackage({ uses: ['phaser', 'vite'], also: ['create-trueward'] });
   // As npm links it for a package that it has installed.
   symlinkSync(
@@ -29,36 +21,13 @@ beforeAll(async () => {
   );
   game = join(installed.project, 'my-game');
   const devFile = join(installed.project, 'dev.json');
-  writeFileSync(devFile, JSON.stringify({ serviceUrl: service.url, keys: service.keys }));
+  writeFileSync(devFile, JSON.stringify({ serviceUrl: stack.serviceUrl, keys: stack.keys }));
   execFileSync('npx', ['--offline', 'create-trueward', 'my-game', '--dev-file', devFile], {
     cwd: installed.project,
     stdio: 'pipe',
   });
-  browser = await openBrowser();
 });
-afterAll(async () => {
-  await browser?.close();
-  installed?.remove();
-  await service?.stop();
-});
-
-/** The picture is the shortest ad of the demo account. */
-async function keepThePicture(): Promise<void> {
-  const headers = {
-    authorization: `Bearer ${service.keys.sandbox.secret}`,
-    'content-type': 'application/json',
-  };
-  const list = await fetch(`${service.url}/v1/house-ads`, { headers });
-  const { data } = (await list.json()) as { data: { id: string; name: string }[] };
-  for (const { id } of data.filter(({ name }) => name !== 'Harbour')) {
-    const changed = await fetch(`${service.url}/v1/house-ads/${id}`, {
-      method: 'PATCH',
-      headers,
-      body: JSON.stringify({ status: 'paused' }),
-    });
-    expect(changed.status).toBe(200);
-  }
-}
+it.afterAll(() => installed?.remove());
 
 it('asks for the packages that it was tried with', () => {
   const manifest = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
@@ -75,7 +44,9 @@ it('makes a game whose own tests pass', () => {
   expect(output).toMatch(/^# pass 2$/m);
 });
 
-it('makes a game in which a player earns coins that its server has confirmed', async () => {
+it('makes a game in which a player earns coins that its server has confirmed', async ({
+  browser,
+}) => {
   const port = await freePort([]);
   const started = spawn('npm', ['start'], {
     cwd: game,

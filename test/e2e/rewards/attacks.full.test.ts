@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { show } from '../browser.ts';
+import { openRawBrowser } from '../outbox/raw-browser.ts';
+import { it } from '../worker.ts';
+import { statusOf, tap } from './cheat.ts';
+
+// Each watches ads of five seconds, so that a busy machine can't make what is tried here possible.
+const watched = { timeout: 30_000, interval: 100 };
+
+it('two devices of one player that watch at once earn one reward', async ({ browser, stack }) => {
+  const name = 'player-of-two';
+  const coins = async (): Promise<number> => (await stack.account(name)).coins;
+  const devices = [await browser.newContext(), await browser.newContext()];
+  try {
+    const pages = await Promise.all(devices.map((device) => device.newPage()));
+    for (const page of pages) await page.goto(stack.pageFor(name));
+    const taps = pages.map(tap);
+    await Promise.all(pages.map((page) => show(page, 'showRewarded', 'long')));
+    const decisions = await Promise.all(
+      taps.map(async ({ decisions: made }) => {
+        await expect.poll(() => made.length, watched).toBe(1);
+        return made[0]?.id ?? '';
+      }),
+    );
+    const states = () => Promise.all(decisions.map((id) => statusOf(stack, id)));
+    await expect
+      .poll(async () => (await states()).map(({ state }) => state).toSorted(), watched)
+      .toEqual(['denied', 'earned']);
+    const denied = (await states()).find(({ state }) => state === 'denied');
+    expect(denied?.reason).toBe('overlapping_watch');
+    // The game server hears of the other one by webhook, a moment after the state can be read.
+    await expect.poll(() => coins(), watched).toBe(25);
+    expect((await stack.account(name)).credits).toHaveLength(1);
+  } finally {
+    await Promise.all(devices.map((device) => device.close()));
+  }
+});
+
+it('an ad in a background tab is not watched until the player comes back to it', async ({
+  stack,
+}) => {
+  const name = 'player-in-tabs';
+  const coins = async (): Promise<number> => (await stack.account(name)).coins;
+  const profile = await mkdtemp(join(tmpdir(), 'trueward-hidden-'));
+  const raw = openRawBrowser(profile);
+  try {
+    const tab = await raw.openTab(stack.pageFor(name));
+    // The empty page that a tab begins with is complete, too.
+    await expect.poll(() => tab.evaluate('typeof window.ads'), watched).toBe('object');
+    await tab.activate();
+    await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('visible');
+    await tab.evaluate(
+      "void ads.showRewarded('long').then((result) => (window.ended = JSON.stringify(result)))",
+    );
+    const showing = 'window.ended ?? ads.diagnostics().showing';
+    await expect.poll(() => tab.evaluate(showing), watched).toBe('long');
+    await (await raw.openTab('about:blank')).activate();
+    await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('hidden');
+    await tab.evaluate('void (window.hiddenAt = performance.now())');
+    // More than the ad is long.
+    await expect
+      .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), watched)
+      .toBe(true);
+    expect(await tab.evaluate('ads.diagnostics().rewards.pending')).toBe(0);
+    expect(await coins()).toBe(0);
+    await tab.activate();
+    await expect.poll(() => coins(), watched).toBe(25);
+  } finally {
+    await raw.kill();
+    await rm(profile, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,19 @@
+import { test } from 'vitest';
+import { launchBrowser } from './browser.ts';
+import { startStack } from './stack.ts';
+
+/**
+ * `it` with what the test files of one worker share: a browser, in which each file opens contexts of its
+ * own, and the programs of a stack. Each is started for the first file that asks for it.
+ */
+export const it = test
+  .extend('browser', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const browser = await launchBrowser();
+    onCleanup(() => browser.close());
+    return browser;
+  })
+  .extend('stack', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const stack = await startStack();
+    onCleanup(() => stack.stop());
+    return stack;
+  });

@@ -1,0 +1,69 @@
+import type { RunningService } from '../../service/test/start-service.ts';
+
+type Sandbox = Pick<RunningService, 'url' | 'keys'>;
+interface Listed {
+  id: string;
+  name: string;
+}
+
+/** Changes the demo account of a service as its operator does. */
+export function createDemand({ url, keys }: Sandbox) {
+  const headers = {
+    authorization: `Bearer ${keys.sandbox.secret}`,
+    'content-type': 'application/json',
+  };
+  const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const response = await fetch(`${url}/v1/${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok)
+      throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  const find = async (kind: string, name: string): Promise<Listed> => {
+    const { data } = await call<{ data: Listed[] }>('GET', `${kind}?limit=100`);
+    const found = data.find((each) => each.name === name);
+    if (!found) throw new Error(`The demo account has no ${kind} named ${name}.`);
+    return found;
+  };
+  return {
+    call,
+    find,
+    /** Changes what goes by this name. */
+    async change(kind: string, name: string, body: object): Promise<void> {
+      await call('PATCH', `${kind}/${(await find(kind, name)).id}`, body);
+    },
+    /** Adds an approved creative to the demo's source. */
+    async addFilm(name: string, media: object): Promise<void> {
+      const [source, advertiser] = [
+        await find('sources', 'House'),
+        await find('advertisers', 'Meadow'),
+      ];
+      const { id } = await call<Listed>('POST', 'creatives', {
+        name,
+        advertiser_id: advertiser.id,
+        source_id: source.id,
+        media,
+        click_url: 'https://meadow.example/',
+        alt: 'A short film.',
+      });
+      await call('POST', `creatives/${id}/review`, { status: 'approved' });
+    },
+    /** Adds a placement that shows one creative, and that can be closed at once. */
+    async addPlacement(
+      creative: string,
+      placement: { name: string; format: string; min_view_ms: number } & object,
+    ): Promise<void> {
+      await call('POST', 'placements', {
+        close_after_ms: 0,
+        ...(placement.format === 'rewarded' && { reward: { type: 'coins', amount: 25 } }),
+        ...placement,
+      });
+      const { id } = await find('creatives', creative);
+      const { name } = placement;
+      await call('POST', 'house-ads', { name, creative_id: id, placements: [name] });
+    },
+  };
+}
