@@ -52,7 +52,7 @@ describe('after a gesture of the player', () => {
   });
 
   it('a video that stops coming is given up', async () => {
-    // It is given up after five seconds without a frame.
+    // It is given up after eight seconds without progress.
     await open('stalling', 2);
     await demandAll();
     await watch(page);
@@ -61,7 +61,7 @@ describe('after a gesture of the player', () => {
   });
 
   it('a video that can’t be decoded further is an error', async () => {
-    await open('broken');
+    await open('broken', 2);
     await demandAll();
     await watch(page);
     expect(['error', 'stalled']).toContain((await resultOf(page))?.outcome);

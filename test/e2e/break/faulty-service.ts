@@ -139,7 +139,7 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
   };
 }
 
-/** `stalling` sends a sixth, of two seconds, and then nothing; `broken` sends noise after that. */
+/** `stalling` sends a sixth, of two seconds, and then nothing; `broken` sends noise after a half. */
 async function sendMedia(
   request: IncomingMessage,
   response: ServerResponse,
@@ -150,12 +150,11 @@ async function sendMedia(
     () => undefined,
   );
   if (whole === undefined) return void response.writeHead(404).end();
-  const good = Math.floor(whole.length / 6);
-  if (name === 'broken.webm') whole.fill(0xa5, good);
+  if (name === 'broken.webm') whole.fill(0xa5, Math.floor(whole.length / 2));
   response.setHeader('content-type', mimes[extname(name)] ?? 'text/plain');
   if (name === 'stalling.webm') {
     response.setHeader('content-length', whole.length);
-    response.write(whole.subarray(0, good));
+    response.write(whole.subarray(0, Math.floor(whole.length / 6)));
     return;
   }
   response.setHeader('accept-ranges', 'bytes');
