@@ -38,7 +38,8 @@ async function watchAnAd(): Promise<void> {
   await page.getByRole('button', { name: 'Watch an ad for 25 coins' }).click();
   await page.getByRole('link', { name: 'Learn more' }).first().waitFor();
   await page.getByText('Advertisement', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Close ad' }).first().click({ timeout: 20_000 });
+  await page.getByText('Your reward is on its way').first().waitFor();
+  await page.getByRole('button', { name: 'Close ad' }).first().click();
   await expect.poll(() => page.getByText('Advertisement', { exact: true }).isVisible()).toBe(false);
 }
 
