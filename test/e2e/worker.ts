@@ -1,3 +1,4 @@
+/* oxlint-disable no-empty-pattern -- Vitest reads from the pattern what a fixture depends on. */
 import { test } from 'vitest';
 import { launchBrowser } from './browser.ts';
 import { startStack } from './stack.ts';
