@@ -41,6 +41,9 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['service/test/http/**/*.test.ts'],
+          globalSetup: 'service/test/global-setup.ts',
+          // Loading the service and an embedded database takes seconds: a worker does it once.
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -41,6 +41,7 @@ import { createReceipts } from './reward/receipt.ts';
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
+import { openDatabase } from './store/open-database.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
 import { openTracing } from './trace/open-tracing.ts';
 import type { Tracing } from './trace/tracing.ts';
@@ -73,10 +74,15 @@ export interface Service {
 const hangUpAfterMs = 3_000;
 
 /** Opens the database and wires all parts; the one place where they are made. */
-export async function assemble(config: Config, clock: Clock, log: Logger): Promise<Service> {
+export async function assemble(
+  config: Config,
+  clock: Clock,
+  log: Logger,
+  open: typeof openDatabase = openDatabase,
+): Promise<Service> {
   const metrics = createServiceMetrics();
   const tracing = await openTracing(config.traces, log);
-  const database = await prepareDatabase(config, log, metrics.observeDatabase);
+  const database = await prepareDatabase(config, log, metrics.observeDatabase, open);
   try {
     return await wire(config, clock, log, { database, metrics, tracing });
   } catch (error) {

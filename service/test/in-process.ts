@@ -1,46 +1,75 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { assemble, type Service } from '../src/assemble.ts';
-import { readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.ts';
-import { systemClock } from '../src/platform/clock.ts';
-import { copyEmptyDatabase } from './empty-database.ts';
+import { type Clock, systemClock } from '../src/platform/clock.ts';
+import { openDatabase } from '../src/store/open-database.ts';
+import { copyEmptyDatabase, takeEmptyDatabase } from './empty-database.ts';
 
-/** A service in this process, on a real port: its database can be looked into. */
+/** A service in this process, on a real port: its database can be looked into, and its clock set. */
 export interface InProcessService {
+  /** Where it listens. */
   url: string;
   keys: DevelopmentKeys;
   service: Service;
+  config: Config;
+  clock: Clock;
   stop(): Promise<void>;
 }
 
+interface Options {
+  /** The system's by default. */
+  clock?: Clock;
+  /** Keeps its data there; absent: in a new folder that is removed at the end. */
+  dataDirectory?: string;
+}
+
 /**
- * Starts the service from its sources with the demo account, on the database of `DATABASE_URL` if there is
- * one; `env` as for `trueward-service start`.
+ * Starts the service from its sources with the demo account. Without a `DATABASE_URL`, neither given nor in
+ * the environment, it runs on an embedded database; one of these serves the files of a worker in turn,
+ * emptied each time, because making one takes seconds.
+ *
+ * @param env as for `trueward-service start`
+ * @example
+ * const clock = createSteerableClock(Date.now());
+ * const running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
+ * const client = createClient(running);
  */
-export async function startInProcess(env: Record<string, string> = {}): Promise<InProcessService> {
-  const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
-  await copyEmptyDatabase(join(folder, 'database'));
+export async function startInProcess(
+  env: Record<string, string> = {},
+  { clock = systemClock, dataDirectory }: Options = {},
+): Promise<InProcessService> {
+  const folder = dataDirectory ?? mkdtempSync(join(tmpdir(), 'trueward-'));
   const { DATABASE_URL, TRUEWARD_MASTER_KEY } = process.env;
   const config = readConfig({
     DATABASE_URL,
     TRUEWARD_MASTER_KEY,
+    LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
     PORT: '0',
     TRUEWARD_DEVELOPMENT: '1',
     TRUEWARD_DATA_DIR: folder,
     ...env,
   });
-  const service = await assemble(config, systemClock, pino({ level: 'silent' }));
-  const url = service.listensOn(await service.app.listen({ host: '127.0.0.1', port: 0 }));
+  const isEmbedded = config.databaseUrl === undefined;
+  if (isEmbedded && dataDirectory !== undefined)
+    await copyEmptyDatabase(join(dataDirectory, 'database'));
+  const open = isEmbedded && dataDirectory === undefined ? takeEmptyDatabase : openDatabase;
+  const service = await assemble(config, clock, pino({ level: config.logLevel }), open);
+  const known = service.listensOn(await service.app.listen({ host: config.host, port: 0 }));
+  const { port } = service.app.server.address() as AddressInfo;
   return {
-    url,
-    keys: await seedDevelopment(service, systemClock, folder, url),
+    url: `http://${config.host}:${port}`,
+    keys: await seedDevelopment(service, clock, folder, known),
     service,
+    config,
+    clock,
     async stop() {
       await service.stop();
-      rmSync(folder, { recursive: true, force: true });
+      if (dataDirectory === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

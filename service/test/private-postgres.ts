@@ -3,7 +3,8 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 
 /** A PostgreSQL server of this run alone. */
 export interface PrivatePostgres {
@@ -48,15 +49,21 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
+    // For the line that says that it is ready.
+    'lc_messages=C',
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
   const url = `postgres://trueward@127.0.0.1:${port}/postgres`;
-  const launch = () => {
-    const server = spawn(join(bin, 'postgres'), ['-D', data, ...all], options);
-    return { server, ended: new Promise<void>((resolve) => server.once('exit', () => resolve())) };
+  const launch = async () => {
+    const server = spawn(join(bin, 'postgres'), ['-D', data, ...all], {
+      ...options,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+    await untilReady(server.stderr);
+    return { server, ended };
   };
-  let running = launch();
-  await untilReady(url);
+  let running = await launch();
   return {
     url,
     folder,
@@ -70,8 +77,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
       await running.ended;
     },
     async start() {
-      running = launch();
-      await untilReady(url);
+      running = await launch();
     },
     async stop() {
       running.server.kill('SIGINT');
@@ -141,17 +147,15 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Asks until the server takes connections; it has no other way to say so. */
-async function untilReady(url: string): Promise<void> {
-  for (let attempt = 0; ; attempt += 1) {
-    const client = new pg.Client(url);
-    try {
-      await client.connect();
-      await client.end();
-      return;
-    } catch (error) {
-      if (attempt === 100) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
+/** @throws Error with what the server wrote when it ends before it takes connections. */
+async function untilReady(log: Readable): Promise<void> {
+  let text = '';
+  await new Promise<void>((resolve, reject) => {
+    createInterface(log)
+      .on('line', (line) => {
+        text += `${line}\n`;
+        if (line.includes('database system is ready to accept connections')) resolve();
+      })
+      .once('close', () => reject(new Error(`PostgreSQL ended before it was ready:\n${text}`)));
+  });
 }

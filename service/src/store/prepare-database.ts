@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 import { failFast } from './fail-fast.ts';
 import { measure } from './measure.ts';
 import { migrate } from './migrate.ts';
-import { openDatabase } from './open-database.ts';
+import type { openDatabase } from './open-database.ts';
 import { refuseUnfinishedImport } from './transfer/import-rows.ts';
 
 /** Opens the database for a service that runs for months: measured, up to date, and refusing while it is away. */
@@ -12,8 +12,9 @@ export async function prepareDatabase(
   config: Config,
   log: Logger,
   observe: Parameters<typeof measure>[1],
+  open: typeof openDatabase,
 ): Promise<Database> {
-  const opened = await openDatabase(config, {
+  const opened = await open(config, {
     onInitialise: () => log.info('making a new database; this takes some seconds, once'),
     onError: (error) => log.warn({ err: error }, 'a database connection broke'),
   });

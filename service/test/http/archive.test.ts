@@ -11,7 +11,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
-import { startPrivatePostgres } from '../private-postgres.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { launch, run } from './command-line.ts';
 
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
@@ -33,14 +33,11 @@ async function storeWeek(database: Database, atMs: number, rows: number): Promis
   );
 }
 
-test('old weeks are archived, also after an end in between, and only what is archived is dropped', async ({
-  skip,
-}) => {
-  const postgres = await startPrivatePostgres({ settings: ['timezone=Asia/Tokyo'] });
-  if (!postgres) return skip('There is no PostgreSQL here.');
+test.skipIf(!hasPostgres)('old weeks are archived, also after an end in between, and only what is archived is dropped', async () => {
+  const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
   const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
-  const env = { DATABASE_URL: postgres.url, ARCHIVE_DIR: folder };
-  const database = openPostgres(postgres.url, () => undefined);
+  const env = { DATABASE_URL: url, ARCHIVE_DIR: folder };
+  const database = openPostgres(url, () => undefined);
   await migrate(database);
   await makePartitions(database, oldMs);
   await storeWeek(database, oldMs, 3_000);
@@ -122,7 +119,7 @@ test('old weeks are archived, also after an end in between, and only what is arc
   const [, commands] = /```sh\n# bring a week back[^\n]*\n([^`]+)```/.exec(guide) ?? [];
   execFileSync('sh', ['-e', '-c', commands ?? 'exit 9'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], DATABASE_URL: postgres.url },
+    env: { PATH: process.env['PATH'], DATABASE_URL: url },
   });
   expect(
     await database.query(
@@ -131,7 +128,6 @@ test('old weeks are archived, also after an end in between, and only what is arc
   ).toEqual([{ rows: 3_000, texts: 3_000 }]);
 
   await database.close();
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { RewardStatus } from '@trueward/protocol/wire';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { startPrivatePostgres } from '../private-postgres.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
 
@@ -33,22 +33,15 @@ async function isNewer(url: string): Promise<boolean> {
 test('the commands of the guide back a running service up, and bring it back elsewhere', async ({
   skip,
 }) => {
-  const postgres = await startPrivatePostgres();
-  if (!postgres) return skip('There is no PostgreSQL here.');
-  // With other binaries than the machine's (POSTGRES_BIN) no pg_dump may come.
-  if (await isNewer(postgres.url)) {
-    await postgres.stop();
-    return skip('The pg_dump of this machine is older than the server.');
-  }
-  const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));
-  const admin = new pg.Client(postgres.url);
-  await admin.connect();
-  await admin.query('CREATE DATABASE elsewhere');
-  await admin.end();
+  if (!hasPostgres) return skip('There is no PostgreSQL here.');
   const urls = {
-    DATABASE_URL: postgres.url,
-    NEW_DATABASE_URL: postgres.url.replace(/postgres$/, 'elsewhere'),
+    DATABASE_URL: await createPostgresDatabase(),
+    NEW_DATABASE_URL: await createPostgresDatabase(),
   };
+  // With other binaries than the machine's (POSTGRES_BIN) no pg_dump may come.
+  if (await isNewer(urls.DATABASE_URL))
+    return skip('The pg_dump of this machine is older than the server.');
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));
   const sh = (commands: string): string =>
     execFileSync('sh', ['-e', '-c', commands], {
       cwd: folder,
@@ -62,8 +55,6 @@ test('the commands of the guide back a running service up, and bring it back els
   await before.begin(decision);
   sh(commandsOf('back up'));
   await first.stop();
-  await postgres.kill();
-  await postgres.start();
   expect(sh(commandsOf('restore'))).toMatch(/ok .*the master key opens the secrets/);
 
   const second = await startService({
@@ -76,6 +67,5 @@ test('the commands of the guide back a running service up, and bring it back els
   const { status } = await after.call<RewardStatus>('GET', path, after.secret);
   expect(status).toBe(200);
   await second.stop();
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });

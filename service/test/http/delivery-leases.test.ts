@@ -1,28 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Webhook } from '@trueward/protocol/wire';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
 import { startDispatcher } from '../../src/webhook/dispatcher.ts';
-import { copyEmptyDatabase } from '../empty-database.ts';
+import { takeEmptyDatabase } from '../empty-database.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  await copyEmptyDatabase(join(folder, 'database'));
-  database = await openPGlite(join(folder, 'database'), () => undefined);
+  database = await takeEmptyDatabase();
   await migrate(database);
 });
-afterAll(async () => {
-  await database.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => database.close());
 
 const hourMs = 3_600_000;
 const webhook: Webhook = {

@@ -14,10 +14,7 @@ import type { Database } from '../../src/store/database.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
-import { startPrivatePostgres } from '../private-postgres.ts';
-
-const postgres = await startPrivatePostgres();
-afterAll(() => postgres?.stop());
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
 const insert = `INSERT INTO kinds SELECT * FROM
   unnest($1::text[], $2::integer[], $3::bigint[], $4::float8[], $5::boolean[], $6::timestamptz[])`;
@@ -85,12 +82,14 @@ test('the embedded store takes binary arrays in prepared statements, and goes on
   }
 });
 
-describe.skipIf(postgres === undefined).each([false, true])(
+describe.skipIf(!hasPostgres).each([false, true])(
   'on PostgreSQL, behind a pooler: %s',
   (pooler) => {
     const limits = { poolSize: 2, timeoutMs: 10_000, pooler };
     let database: Database;
-    beforeAll(() => (database = openPostgres(postgres?.url ?? '', () => undefined, limits)));
+    beforeAll(async () => {
+      database = openPostgres(await createPostgresDatabase(), () => undefined, limits);
+    });
     afterAll(() => database.close());
 
     test('it takes the same, and gives a statement a name only where it keeps its connection', async () => {

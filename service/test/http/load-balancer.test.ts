@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort, startCluster } from '../faults/cluster.ts';
-import { startPrivatePostgres } from '../private-postgres.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 
 const binary = '/usr/sbin/nginx';
@@ -46,10 +46,9 @@ test('behind the delivered load balancer no player notices that a process is sto
   skip,
 }) => {
   if (!existsSync(binary)) return skip('There is no nginx here.');
-  const postgres = await startPrivatePostgres();
-  if (!postgres) return skip('There is no PostgreSQL here.');
+  if (!hasPostgres) return skip('There is no PostgreSQL here.');
   const cluster = await startCluster({
-    databaseUrl: postgres.url,
+    databaseUrl: await createPostgresDatabase(),
     processes: 2,
     env: {
       DRAIN_S: '1',
@@ -58,10 +57,7 @@ test('behind the delivered load balancer no player notices that a process is sto
       DATABASE_TIMEOUT_S: '30',
     },
   });
-  onTestFinished(async () => {
-    await cluster.stop();
-    await postgres.stop();
-  });
+  onTestFinished(async () => void (await cluster.stop()));
   const { url, log } = await startBalancer(cluster.urls);
   const client = createClient({ url, keys: cluster.keys });
   const statuses: number[] = [];

@@ -6,32 +6,22 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { migrate, migrationNames } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { type PrivatePostgres, startPrivatePostgres } from '../private-postgres.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startService } from '../start-service.ts';
 import { run } from './command-line.ts';
 import { createClient } from './client.ts';
 
-const postgres: PrivatePostgres | undefined = await startPrivatePostgres();
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'trueward-migrations-'));
 });
-afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await postgres?.stop();
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
+describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   let url: string;
   let admin: pg.Client;
-  let databases = 0;
   beforeEach(async () => {
-    databases += 1;
-    url = (postgres?.url ?? '').replace(/postgres$/, `fresh_${databases}`);
-    const maker = new pg.Client(postgres?.url);
-    await maker.connect();
-    await maker.query(`CREATE DATABASE fresh_${databases}`);
-    await maker.end();
+    url = await createPostgresDatabase();
     admin = new pg.Client(url);
     await admin.connect();
     return () => admin.end();

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest';
 import { startCluster } from '../faults/cluster.ts';
-import { startPrivatePostgres } from '../private-postgres.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 import { openLiveTail } from './live-tail-client.ts';
 import { createPanelClient } from './panel-client.ts';
 
-test('the live tail of one process shows what all of them record', async ({ skip }) => {
-  const postgres = await startPrivatePostgres();
-  if (!postgres) return skip('There is no PostgreSQL on this machine.');
-  const cluster = await startCluster({ databaseUrl: postgres.url, processes: 2 });
+test.skipIf(!hasPostgres)('the live tail of one process shows what all of them record', async () => {
+  const cluster = await startCluster({ databaseUrl: await createPostgresDatabase(), processes: 2 });
   try {
     const { keys, urls } = cluster;
     const [here, there] = urls.map((url) => createClient({ url, keys }));
@@ -49,6 +47,5 @@ test('the live tail of one process shows what all of them record', async ({ skip
     await tail.close();
   } finally {
     await cluster.stop();
-    await postgres.stop();
   }
 });

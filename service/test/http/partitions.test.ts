@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
@@ -11,23 +8,17 @@ import { createRandomPool } from '../../src/platform/random-pool.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
-import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
-import { copyEmptyDatabase } from '../empty-database.ts';
-import { startPrivatePostgres } from '../private-postgres.ts';
+import { takeEmptyDatabase } from '../empty-database.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  await copyEmptyDatabase(join(folder, 'database'));
-  database = await openPGlite(join(folder, 'database'), () => undefined);
+  database = await takeEmptyDatabase();
   await migrate(database);
 });
-afterAll(async () => {
-  await database.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => database.close());
 
 const scope = { accountId: 'acc_1', environment: 'live' } as const;
 const dayMs = 86_400_000;
@@ -167,10 +158,9 @@ test('a week whose rows came before its partition is left where it is', async ()
   expect(await reportEvent(id, weeks)).toBe(false);
 });
 
-test('several processes make partitions at once', async ({ skip }) => {
-  const postgres = await startPrivatePostgres();
-  if (!postgres) return skip('There is no PostgreSQL on this machine.');
-  const processes = [1, 2, 3].map(() => openPostgres(postgres.url, () => undefined));
+test.skipIf(!hasPostgres)('several processes make partitions at once', async () => {
+  const url = await createPostgresDatabase();
+  const processes = [1, 2, 3].map(() => openPostgres(url, () => undefined));
   try {
     await Promise.all(processes.map((one) => migrate(one)));
     await Promise.all(processes.map((one) => makePartitions(one, nowMs)));
@@ -184,6 +174,5 @@ test('several processes make partitions at once', async ({ skip }) => {
     ]);
   } finally {
     await Promise.all(processes.map((one) => one.close()));
-    await postgres.stop();
   }
 });

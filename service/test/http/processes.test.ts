@@ -4,24 +4,21 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { type Cluster, startCluster } from '../faults/cluster.ts';
-import { startPrivatePostgres } from '../private-postgres.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-const postgres = await startPrivatePostgres();
-
-describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
+describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   let cluster: Cluster;
   let database: Database;
   beforeAll(async () => {
-    const databaseUrl = postgres?.url ?? '';
+    const databaseUrl = await createPostgresDatabase();
     cluster = await startCluster({ databaseUrl, processes: 2, env: { RATE_LIMITS: 'on' } });
     database = openPostgres(databaseUrl, () => undefined);
   });
   afterAll(async () => {
     await database.close();
     await cluster.stop();
-    await postgres?.stop();
   });
   const both = (): [Client, Client] => {
     const { keys, urls } = cluster;

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { insertEvents } from '../../src/event/insert-events.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { type PrivatePostgres, startPrivatePostgres } from '../private-postgres.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startGame, type Game } from './reward-game.ts';
 
-const given = process.env['DATABASE_URL'];
-const postgres: Pick<PrivatePostgres, 'url' | 'stop'> | undefined =
-  given === undefined ? await startPrivatePostgres() : { url: given, stop: async () => undefined };
-afterAll(() => postgres?.stop());
-
-describe.each<[string, string | undefined | null]>([
-  ['the embedded database', undefined],
-  ['PostgreSQL', postgres?.url ?? null],
-])('on %s', (_name, databaseUrl) => {
+describe.each([
+  ['the embedded database', false],
+  ...(hasPostgres ? ([['PostgreSQL', true]] as const) : []),
+] as const)('on %s', (_name, onServer) => {
   let game: Game;
+  let databaseUrl: string | undefined;
   beforeAll(async () => {
-    if (databaseUrl !== null) game = await startGame(databaseUrl);
+    databaseUrl = onServer ? await createPostgresDatabase() : undefined;
+    game = await startGame(databaseUrl);
   });
-  afterAll(async () => {
-    if (databaseUrl !== null) await game.stop();
-  });
-  beforeEach(({ skip }) => {
-    if (databaseUrl === null) skip('There is no PostgreSQL here, and no DATABASE_URL.');
-  });
+  afterAll(() => game.stop());
 
   test('a hundred completions at once make one reward, one webhook event and one in the report', async () => {
     const decision = await game.decide('hundred');

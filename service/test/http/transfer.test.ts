@@ -6,7 +6,7 @@ import { migrate } from '../../src/store/migrate.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
-import { startPrivatePostgres } from '../private-postgres.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startService } from '../start-service.ts';
 import { launch, run } from './command-line.ts';
 
@@ -18,15 +18,12 @@ const manyRows = [
       SELECT 'acc_1', 'dec_' || n, 'e', 'impression', now(), now(), false, random(), -9007199254740991 FROM generate_series(1, 500) AS n`,
 ];
 
-test('an import from the embedded store into PostgreSQL goes on where it was broken off, and is compared at the end', async ({
-  skip,
-}) => {
-  const postgres = await startPrivatePostgres({ settings: [`timezone=Asia/Tokyo`] });
-  if (!postgres) return skip('There is no PostgreSQL here.');
+test.skipIf(!hasPostgres)('an import from the embedded store into PostgreSQL goes on where it was broken off, and is compared at the end', async () => {
+  const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
   const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
   const file = join(folder, 'all.jsonl');
   const env = { TRUEWARD_DATA_DIR: folder };
-  const there = { ...env, DATABASE_URL: postgres.url };
+  const there = { ...env, DATABASE_URL: url };
   await copyEmptyDatabase(join(folder, 'database'));
   const embedded = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(embedded);
@@ -44,7 +41,7 @@ test('an import from the embedded store into PostgreSQL goes on where it was bro
   await importing.line(/^5000 of 12500 rows taken in/);
   await importing.interrupt();
   await expect(startService({ dataDir: folder, env: there })).rejects.toThrow(/was broken off/);
-  const database = openPostgres(postgres.url, () => undefined);
+  const database = openPostgres(url, () => undefined);
   const [begun] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
   expect([5_000, 10_000, 12_500]).toContain(begun?.rows);
   await database.query(`UPDATE audit_entries SET actor = 'somebody else' WHERE id = 'aud_1'`);
@@ -62,6 +59,5 @@ test('an import from the embedded store into PostgreSQL goes on where it was bro
   const trailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);
   expect(trailer(back)).toBe(trailer(file));
   await database.close();
-  await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 });

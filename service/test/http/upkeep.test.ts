@@ -1,32 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
 import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
 import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
 import { takeChore } from '../../src/upkeep/take-chore.ts';
-import { copyEmptyDatabase } from '../empty-database.ts';
+import { takeEmptyDatabase } from '../empty-database.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  await copyEmptyDatabase(join(folder, 'database'));
-  database = await openPGlite(join(folder, 'database'), () => undefined);
+  database = await takeEmptyDatabase();
   await migrate(database);
   await database.query(
     `INSERT INTO accounts VALUES ('acc_1', 'One', now()), ('acc_2', 'Two', now())`,
   );
 });
-afterAll(async () => {
-  await database.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => database.close());
 
 const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 19, 12);
