@@ -1,29 +1,72 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import service from '../package.json' with { type: 'json' };
 import type { Database } from '../src/store/database.ts';
+import { migrate } from '../src/store/migrate.ts';
+import { makePartitions } from '../src/store/partitions.ts';
 import { DatabaseError } from '../src/store/pglite/database-thread.ts';
 import { initialise } from '../src/store/pglite/initialise.ts';
 import { openPGlite } from '../src/store/pglite/open-pglite.ts';
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
-const template = join(cache, `database-${service.dependencies['@electric-sql/pglite']}`);
 
-/** Puts a new cluster into `directory`, unless there is one. Making one takes seconds, so a copy is kept. */
-export async function copyEmptyDatabase(directory: string): Promise<void> {
+/** Puts a cluster without tables into `directory`, unless there is one. Making one takes seconds, so a copy is kept. */
+export const copyEmptyDatabase = (directory: string): Promise<void> =>
+  copyTemplate(`empty-${service.dependencies['@electric-sql/pglite']}`, directory, initialise);
+
+/** Puts a database with all tables and without rows into `directory`, unless there is one. */
+export async function copyMigratedDatabase(directory: string): Promise<void> {
+  await copyTemplate(`migrated-${templateVersion()}`, directory, async (draft) => {
+    await copyEmptyDatabase(draft);
+    const database = await openPGlite(draft, () => undefined);
+    await migrate(database);
+    await makePartitions(database, Date.now());
+    await database.close();
+  });
+}
+
+/** It is made anew for other tables, and for the partitions of another week. */
+function templateVersion(): string {
+  const migrations = new URL('../src/store/migrations/', import.meta.url);
+  const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
+  for (const file of readdirSync(migrations).toSorted())
+    hash.update(readFileSync(new URL(file, migrations)));
+  hash.update(String(Math.floor(Date.now() / (7 * 86_400_000))));
+  return hash.digest('hex').slice(0, 12);
+}
+
+async function copyTemplate(
+  name: string,
+  directory: string,
+  make: (directory: string) => Promise<void>,
+): Promise<void> {
   if (existsSync(directory)) return;
-  if (!existsSync(template)) await makeTemplate();
+  const template = join(cache, name);
+  if (!existsSync(template)) await makeTemplate(template, make);
   mkdirSync(dirname(directory), { recursive: true });
   cpSync(template, directory, { recursive: true });
 }
 
-async function makeTemplate(): Promise<void> {
+async function makeTemplate(
+  template: string,
+  make: (directory: string) => Promise<void>,
+): Promise<void> {
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'draft-'));
   try {
-    await initialise(join(folder, 'database'));
+    await make(join(folder, 'database'));
     renameSync(join(folder, 'database'), template);
   } catch (error) {
     // Another test file was faster: its template is as good.
@@ -38,17 +81,16 @@ const idle: Database[] = [];
 
 /**
  * An embedded database without rows and without partitions of weeks. `close` gives it back, for whoever takes
- * the next one: loading one takes 2 s of processor time, emptying one 20 ms. Its tables may be there already.
+ * the next one: loading one takes 2 s of processor time, emptying one 20 ms. It has all tables.
  */
 export async function takeEmptyDatabase(): Promise<Database> {
   const database = idle.pop() ?? (await openNew());
   await empty(database);
   let closed = false;
-  const unlessClosed = <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+  const unlessClosed =
+    <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
     (...args: Args): Promise<T> =>
-      closed
-        ? Promise.reject(new DatabaseError('The database has been closed.'))
-        : work(...args);
+      closed ? Promise.reject(new DatabaseError('The database has been closed.')) : work(...args);
   return {
     ...database,
     query: unlessClosed(database.query) as Database['query'],
@@ -67,7 +109,7 @@ export async function takeEmptyDatabase(): Promise<Database> {
 async function openNew(): Promise<Database> {
   const parent = process.env['TRUEWARD_TEST_FOLDER'] ?? tmpdir();
   const directory = join(mkdtempSync(join(parent, 'trueward-embedded-')), 'database');
-  await copyEmptyDatabase(directory);
+  await copyMigratedDatabase(directory);
   return openPGlite(directory, () => undefined);
 }
 

@@ -8,7 +8,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.ts';
 import { type Clock, systemClock } from '../src/platform/clock.ts';
 import { openDatabase } from '../src/store/open-database.ts';
-import { copyEmptyDatabase, takeEmptyDatabase } from './empty-database.ts';
+import { copyMigratedDatabase, takeEmptyDatabase } from './empty-database.ts';
 
 /** A service in this process, on a real port: its database can be looked into, and its clock set. */
 export interface InProcessService {
@@ -56,7 +56,7 @@ export async function startInProcess(
   });
   const isEmbedded = config.databaseUrl === undefined;
   if (isEmbedded && dataDirectory !== undefined)
-    await copyEmptyDatabase(join(dataDirectory, 'database'));
+    await copyMigratedDatabase(join(dataDirectory, 'database'));
   const open = isEmbedded && dataDirectory === undefined ? takeEmptyDatabase : openDatabase;
   const service = await assemble(config, clock, pino({ level: config.logLevel }), open);
   const known = service.listensOn(await service.app.listen({ host: config.host, port: 0 }));

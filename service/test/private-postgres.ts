@@ -59,7 +59,15 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
       ...options,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+    // A test run that is interrupted leaves no server behind.
+    const end = () => server.kill('SIGINT');
+    process.once('exit', end);
+    const ended = new Promise<void>((resolve) =>
+      server.once('exit', () => {
+        process.off('exit', end);
+        resolve();
+      }),
+    );
     await untilReady(server.stderr);
     return { server, ended };
   };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { copyEmptyDatabase } from './empty-database.ts';
+import { copyMigratedDatabase } from './empty-database.ts';
 
 type KeyPair = { publishable: string; secret: string };
 
@@ -43,7 +43,7 @@ const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export async function startService({ dataDir, env = {} }: Options = {}): Promise<RunningService> {
   if (!existsSync(main)) throw new Error(`${main} is missing: build the service first.`);
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'trueward-'));
-  if (env['DATABASE_URL'] === undefined) await copyEmptyDatabase(join(folder, 'database'));
+  if (env['DATABASE_URL'] === undefined) await copyMigratedDatabase(join(folder, 'database'));
   const child = spawn(process.execPath, [main, 'start'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

@@ -33,103 +33,106 @@ async function storeWeek(database: Database, atMs: number, rows: number): Promis
   );
 }
 
-test.skipIf(!hasPostgres)('old weeks are archived, also after an end in between, and only what is archived is dropped', async () => {
-  const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
-  const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
-  const env = { DATABASE_URL: url, ARCHIVE_DIR: folder };
-  const database = openPostgres(url, () => undefined);
-  await migrate(database);
-  await makePartitions(database, oldMs);
-  await storeWeek(database, oldMs, 3_000);
-  // Without a partition, as after an import.
-  await storeWeek(database, oldMs - 2 * weekMs, 1_500);
-  await storeWeek(database, oldMs + weekMs, 10);
+test.skipIf(!hasPostgres)(
+  'old weeks are archived, also after an end in between, and only what is archived is dropped',
+  async () => {
+    const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
+    const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
+    const env = { DATABASE_URL: url, ARCHIVE_DIR: folder };
+    const database = openPostgres(url, () => undefined);
+    await migrate(database);
+    await makePartitions(database, oldMs);
+    await storeWeek(database, oldMs, 3_000);
+    // Without a partition, as after an import.
+    await storeWeek(database, oldMs - 2 * weekMs, 1_500);
+    await storeWeek(database, oldMs + weekMs, 10);
 
-  const archive = async () => {
-    const { code, out, err } = await run(['archive', '--before', '2026-10-05'], env);
-    expect([code, err]).toEqual([0, expect.any(String)]);
-    const lines = out.trimEnd().split('\n');
-    return lines.map((line) => JSON.parse(line) as { file: string; written: boolean });
-  };
-  const names = [
-    'decisions_20260914',
-    'ad_events_20260914',
-    'decisions_20260928',
-    'ad_events_20260928',
-  ];
-  const first = launch(['archive', '--before', '2026-10-05'], env);
-  await first.line(/^1 of 4: decisions_20260914\.jsonl\.gz, 1500 rows$/);
-  await first.interrupt();
-  const resumed = await archive();
-  expect(resumed.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
-  expect(resumed[0]?.written).toBe(false);
-  expect(readdirSync(folder).toSorted()).toEqual(
-    names.flatMap((name) => [`${name}.json`, `${name}.jsonl.gz`]).toSorted(),
-  );
-
-  // The file holds what the manifest says, and what the database had.
-  const read = (name: string) => {
-    const manifest = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as object;
-    const bytes = readFileSync(join(folder, `${name}.jsonl.gz`));
-    const rows = gunzipSync(bytes).toString().trimEnd().split('\n');
-    return { manifest, bytes, rows };
-  };
-  const week = read('decisions_20260928');
-  expect(week.manifest).toMatchObject({
-    table: 'decisions',
-    week: '2026-09-28',
-    rows: 3_000,
-    bytes: week.bytes.length,
-    sha256: createHash('sha256').update(week.bytes).digest('hex'),
-  });
-  expect(JSON.parse(week.rows[6] ?? '')).toMatchObject({
-    custom_data: expect.stringMatching(/^line\nbreak "quoted" \\ ünïcode \d+$/) as string,
-    issued_at: '2026-01-02T03:04:05.123456+00:00',
-  });
-  expect(statSync(join(folder, 'decisions_20260928.jsonl.gz')).mode & 0o077).toBe(0);
-
-  // What was cut, and what changed since, is written anew; the rest is left alone.
-  truncateSync(join(folder, 'ad_events_20260928.jsonl.gz'), 1_000);
-  await database.query(
-    `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldMs - weekMs)}' AND custom_data LIKE '%code 7'`,
-  );
-  const drop = (beforeMs: number) =>
-    dropOldWeeks(
-      database,
-      beforeMs,
-      { decisionsMs: 0, auditMs: undefined, archiveDirectory: folder },
-      new AbortController().signal,
+    const archive = async () => {
+      const { code, out, err } = await run(['archive', '--before', '2026-10-05'], env);
+      expect([code, err]).toEqual([0, expect.any(String)]);
+      const lines = out.trimEnd().split('\n');
+      return lines.map((line) => JSON.parse(line) as { file: string; written: boolean });
+    };
+    const names = [
+      'decisions_20260914',
+      'ad_events_20260914',
+      'decisions_20260928',
+      'ad_events_20260928',
+    ];
+    const first = launch(['archive', '--before', '2026-10-05'], env);
+    await first.line(/^1 of 4: decisions_20260914\.jsonl\.gz, 1500 rows$/);
+    await first.interrupt();
+    const resumed = await archive();
+    expect(resumed.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
+    expect(resumed[0]?.written).toBe(false);
+    expect(readdirSync(folder).toSorted()).toEqual(
+      names.flatMap((name) => [`${name}.json`, `${name}.jsonl.gz`]).toSorted(),
     );
-  expect(await drop(oldMs - weekMs)).toEqual({
-    dropped: ['ad_events_20260914'],
-    kept: ['decisions_20260914'],
-  });
-  const repaired = await archive();
-  expect(repaired.map(({ file, written }) => [file.split('.')[0], written])).toEqual([
-    ['decisions_20260914', true],
-    ['decisions_20260928', false],
-    ['ad_events_20260928', true],
-  ]);
-  expect(await drop(oldMs + 2 * weekMs)).toEqual({
-    dropped: ['decisions_20260914', 'decisions_20260928', 'ad_events_20260928'],
-    kept: ['decisions_20261005', 'ad_events_20261005'],
-  });
 
-  // The commands of the guide bring a week back.
-  const [, commands] = /```sh\n# bring a week back[^\n]*\n([^`]+)```/.exec(guide) ?? [];
-  execFileSync('sh', ['-e', '-c', commands ?? 'exit 9'], {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], DATABASE_URL: url },
-  });
-  expect(
+    // The file holds what the manifest says, and what the database had.
+    const read = (name: string) => {
+      const manifest = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as object;
+      const bytes = readFileSync(join(folder, `${name}.jsonl.gz`));
+      const rows = gunzipSync(bytes).toString().trimEnd().split('\n');
+      return { manifest, bytes, rows };
+    };
+    const week = read('decisions_20260928');
+    expect(week.manifest).toMatchObject({
+      table: 'decisions',
+      week: '2026-09-28',
+      rows: 3_000,
+      bytes: week.bytes.length,
+      sha256: createHash('sha256').update(week.bytes).digest('hex'),
+    });
+    expect(JSON.parse(week.rows[6] ?? '')).toMatchObject({
+      custom_data: expect.stringMatching(/^line\nbreak "quoted" \\ ünïcode \d+$/) as string,
+      issued_at: '2026-01-02T03:04:05.123456+00:00',
+    });
+    expect(statSync(join(folder, 'decisions_20260928.jsonl.gz')).mode & 0o077).toBe(0);
+
+    // What was cut, and what changed since, is written anew; the rest is left alone.
+    truncateSync(join(folder, 'ad_events_20260928.jsonl.gz'), 1_000);
     await database.query(
-      `SELECT count(*)::bigint AS rows, count(DISTINCT custom_data)::bigint AS texts FROM archived_decisions`,
-    ),
-  ).toEqual([{ rows: 3_000, texts: 3_000 }]);
+      `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldMs - weekMs)}' AND custom_data LIKE '%code 7'`,
+    );
+    const drop = (beforeMs: number) =>
+      dropOldWeeks(
+        database,
+        beforeMs,
+        { decisionsMs: 0, auditMs: undefined, archiveDirectory: folder },
+        new AbortController().signal,
+      );
+    expect(await drop(oldMs - weekMs)).toEqual({
+      dropped: ['ad_events_20260914'],
+      kept: ['decisions_20260914'],
+    });
+    const repaired = await archive();
+    expect(repaired.map(({ file, written }) => [file.split('.')[0], written])).toEqual([
+      ['decisions_20260914', true],
+      ['decisions_20260928', false],
+      ['ad_events_20260928', true],
+    ]);
+    expect(await drop(oldMs + 2 * weekMs)).toEqual({
+      dropped: ['decisions_20260914', 'decisions_20260928', 'ad_events_20260928'],
+      kept: ['decisions_20261005', 'ad_events_20261005'],
+    });
 
-  await database.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+    // The commands of the guide bring a week back.
+    const [, commands] = /```sh\n# bring a week back[^\n]*\n([^`]+)```/.exec(guide) ?? [];
+    execFileSync('sh', ['-e', '-c', commands ?? 'exit 9'], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], DATABASE_URL: url },
+    });
+    expect(
+      await database.query(
+        `SELECT count(*)::bigint AS rows, count(DISTINCT custom_data)::bigint AS texts FROM archived_decisions`,
+      ),
+    ).toEqual([{ rows: 3_000, texts: 3_000 }]);
+
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  },
+);
 
 test('the archive says what is missing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));

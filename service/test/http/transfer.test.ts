@@ -18,46 +18,52 @@ const manyRows = [
       SELECT 'acc_1', 'dec_' || n, 'e', 'impression', now(), now(), false, random(), -9007199254740991 FROM generate_series(1, 500) AS n`,
 ];
 
-test.skipIf(!hasPostgres)('an import from the embedded store into PostgreSQL goes on where it was broken off, and is compared at the end', async () => {
-  const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
-  const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
-  const file = join(folder, 'all.jsonl');
-  const env = { TRUEWARD_DATA_DIR: folder };
-  const there = { ...env, DATABASE_URL: url };
-  await copyEmptyDatabase(join(folder, 'database'));
-  const embedded = await openPGlite(join(folder, 'database'), () => undefined);
-  await migrate(embedded);
-  for (const statement of manyRows) await embedded.query(statement);
-  await embedded.close();
-  expect((await run(['export', '--out', file], env)).code).toBe(0);
+test.skipIf(!hasPostgres)(
+  'an import from the embedded store into PostgreSQL goes on where it was broken off, and is compared at the end',
+  async () => {
+    const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
+    const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
+    const file = join(folder, 'all.jsonl');
+    const env = { TRUEWARD_DATA_DIR: folder };
+    const there = { ...env, DATABASE_URL: url };
+    await copyEmptyDatabase(join(folder, 'database'));
+    const embedded = await openPGlite(join(folder, 'database'), () => undefined);
+    await migrate(embedded);
+    for (const statement of manyRows) await embedded.query(statement);
+    await embedded.close();
+    expect((await run(['export', '--out', file], env)).code).toBe(0);
 
-  const changed = join(folder, 'changed.jsonl');
-  writeFileSync(changed, readFileSync(file, 'utf8').replace('plc_77"', 'plc_78"'));
-  expect((await run(['import', changed], there)).err).toContain(
-    'was changed or is cut (audit_entries)',
-  );
+    const changed = join(folder, 'changed.jsonl');
+    writeFileSync(changed, readFileSync(file, 'utf8').replace('plc_77"', 'plc_78"'));
+    expect((await run(['import', changed], there)).err).toContain(
+      'was changed or is cut (audit_entries)',
+    );
 
-  const importing = launch(['import', file], there);
-  await importing.line(/^5000 of 12500 rows taken in/);
-  await importing.interrupt();
-  await expect(startService({ dataDir: folder, env: there })).rejects.toThrow(/was broken off/);
-  const database = openPostgres(url, () => undefined);
-  const [begun] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
-  expect([5_000, 10_000, 12_500]).toContain(begun?.rows);
-  await database.query(`UPDATE audit_entries SET actor = 'somebody else' WHERE id = 'aud_1'`);
-  expect((await run(['import', file], there)).err).toContain(
-    'differs from the file in audit_entries',
-  );
-  await database.query(`UPDATE audit_entries SET actor = 'key_1' WHERE id = 'aud_1'`);
-  const resumed = await run(['import', file], there);
-  expect([resumed.code, resumed.err]).toEqual([0, expect.stringContaining('Imported 12500 rows')]);
-  expect(resumed.err).not.toContain('5000 of 12500');
+    const importing = launch(['import', file], there);
+    await importing.line(/^5000 of 12500 rows taken in/);
+    await importing.interrupt();
+    await expect(startService({ dataDir: folder, env: there })).rejects.toThrow(/was broken off/);
+    const database = openPostgres(url, () => undefined);
+    const [begun] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
+    expect([5_000, 10_000, 12_500]).toContain(begun?.rows);
+    await database.query(`UPDATE audit_entries SET actor = 'somebody else' WHERE id = 'aud_1'`);
+    expect((await run(['import', file], there)).err).toContain(
+      'differs from the file in audit_entries',
+    );
+    await database.query(`UPDATE audit_entries SET actor = 'key_1' WHERE id = 'aud_1'`);
+    const resumed = await run(['import', file], there);
+    expect([resumed.code, resumed.err]).toEqual([
+      0,
+      expect.stringContaining('Imported 12500 rows'),
+    ]);
+    expect(resumed.err).not.toContain('5000 of 12500');
 
-  // Back again, the file says the same.
-  const back = join(folder, 'back.jsonl');
-  expect((await run(['export', '--out', back], there)).code).toBe(0);
-  const trailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);
-  expect(trailer(back)).toBe(trailer(file));
-  await database.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+    // Back again, the file says the same.
+    const back = join(folder, 'back.jsonl');
+    expect((await run(['export', '--out', back], there)).code).toBe(0);
+    const trailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);
+    expect(trailer(back)).toBe(trailer(file));
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  },
+);
