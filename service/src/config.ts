@@ -34,6 +34,8 @@ export interface Config {
   mediaBucket?: S3Bucket;
   /** Seeds a demo account, prints its keys, and lets sandbox webhooks go to this machine. */
   development: boolean;
+  /** Goes by a clock that the parent process moves, so that tests need not wait. */
+  testClock: boolean;
   /** 32 bytes in base64 that encrypt secrets at rest; absent: a file in the data folder. */
   masterKey?: string;
   /** Absent: requests are not limited. */
@@ -81,6 +83,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     mediaDirectory: resolve(text('TRUEWARD_MEDIA_DIR')),
     ...readBucket(values),
     development: text('TRUEWARD_DEVELOPMENT') === '1',
+    testClock: readTestClock(values),
     ...(masterKey === undefined ? {} : { masterKey }),
     ...(text('RATE_LIMITS') === 'off' ? {} : { rateLimits: defaultRateLimits }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
@@ -116,6 +119,15 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
       ratio: Number(values.get('OTEL_TRACES_SAMPLER_ARG')),
     },
   };
+}
+
+/** @throws ConfigError outside development: whoever moves the clock makes rewards without watching. */
+function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): boolean {
+  if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
+  if (values.get('TRUEWARD_DEVELOPMENT') === '1') return true;
+  throw new ConfigError([
+    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: a clock that can be moved is for tests, never for operation.',
+  ]);
 }
 
 /** @throws ConfigError when there is nobody to believe it of. */

@@ -2,8 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { type ClockMove, createTestClock } from '../src/development/test-clock.ts';
+import { type Clock, systemClock } from '../src/platform/clock.ts';
 import { copyMigratedDatabase } from './empty-database.ts';
 
 type KeyPair = { publishable: string; secret: string };
@@ -17,6 +20,10 @@ export interface RunningService {
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
+  /** What it goes by: clients stamp their events from it. */
+  clock: Clock;
+  /** Moves its clock and resolves when that has happened; only with `testClock`. */
+  moveClock(by: ClockMove): Promise<void>;
   /** Ends it as an operator does (SIGTERM) and resolves with the exit code. */
   stop(): Promise<number | null>;
   /** Ends it as a crash does (SIGKILL). */
@@ -27,12 +34,15 @@ interface Options {
   /** Absent: a new folder, removed when the service is stopped. */
   dataDir?: string;
   env?: Record<string, string>;
+  /** Gives it a clock that can be moved; otherwise it goes by the system's. */
+  testClock?: boolean;
 }
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /**
- * Starts the built service (`npm run build`) for development and resolves when it answers.
+ * Starts the built service (`npm run build`) for development and resolves when it answers. Where nothing of
+ * its process is tested, `startInProcess` takes a tenth of the time.
  *
  * @throws Error with what the service wrote, when it ends before.
  * @example
@@ -40,26 +50,33 @@ const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
  * await fetch(`${service.url}/healthz`);
  * await service.stop();
  */
-export async function startService({ dataDir, env = {} }: Options = {}): Promise<RunningService> {
+export async function startService({
+  dataDir,
+  env = {},
+  testClock = false,
+}: Options = {}): Promise<RunningService> {
   if (!existsSync(main)) throw new Error(`${main} is missing: build the service first.`);
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'trueward-'));
   if (env['DATABASE_URL'] === undefined) await copyMigratedDatabase(join(folder, 'database'));
   const child = spawn(process.execPath, [main, 'start'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(testClock ? (['ipc'] as const) : [])],
     env: {
       ...process.env,
       PORT: '0',
       LOG_LEVEL: 'warn',
       TRUEWARD_DEVELOPMENT: '1',
       TRUEWARD_DATA_DIR: folder,
+      ...(testClock ? { TRUEWARD_TEST_CLOCK: '1' } : {}),
       ...env,
     },
   });
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new Error('Its output is read by a pipe.');
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let log = '';
-  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
   const line = await Promise.race([
-    firstLine(child.stdout),
+    firstLine(stdout),
     exited.then((code) => {
       throw new Error(`The service ended with ${code} before it was ready:\n${log}`);
     }),
@@ -74,10 +91,20 @@ export async function startService({ dataDir, env = {} }: Options = {}): Promise
     child.kill(signal);
     return exited;
   };
+  // As its own: both add the same to the time of the same system.
+  const clock = createTestClock();
   return {
     url,
     keys,
     setupUrl,
+    clock: testClock ? clock : systemClock,
+    async moveClock(by) {
+      if (!testClock) throw new Error('Start the service with testClock, to move its clock.');
+      const moved = once(child, 'message');
+      child.send(by);
+      await moved;
+      clock.move(by);
+    },
     dataDir: folder,
     process: child,
     async stop() {

@@ -1,18 +1,16 @@
-import type { Clock } from '../src/platform/clock.ts';
+import { createTestClock, type TestClock } from '../src/development/test-clock.ts';
 
 /** A clock that stands still until the test moves it. */
-export interface SteerableClock extends Clock {
-  set(ms: number): void;
+export interface SteerableClock extends TestClock {
   /** Lets time pass. */
   advance(ms: number): void;
+  /** Lets time pass until a moment. */
+  set(ms: number): void;
 }
 
-/** @throws Error from `set` and `advance` when time would go back. */
+/** @throws RangeError from `set` and `advance` when time would go back. */
 export function createSteerableClock(startMs: number): SteerableClock {
-  let now = startMs;
-  const set = (ms: number): void => {
-    if (ms < now) throw new Error(`The clock of the service cannot go back by ${now - ms} ms.`);
-    now = ms;
-  };
-  return { nowMs: () => now, set, advance: (ms) => set(now + ms) };
+  const clock = createTestClock({ nowMs: () => startMs, monotonicMs: () => 0 });
+  const advance = (ms: number): void => clock.move({ advanceMs: ms });
+  return { ...clock, advance, set: (ms) => advance(ms - clock.nowMs()) };
 }

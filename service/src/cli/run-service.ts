@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import { assemble, type Service } from '../assemble.ts';
 import { type Config, readConfig } from '../config.ts';
 import { seedDevelopment } from '../development/seed.ts';
+import { followParentClock } from '../development/test-clock.ts';
 import { createLog } from '../log/create-log.ts';
-import { systemClock } from '../platform/clock.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
 
 /** A hanging connection must not keep the process: after this it ends anyway. */
 const stopWithinMs = 5_000;
@@ -23,7 +24,8 @@ export async function runService(): Promise<void> {
   // Whoever read the log may be gone; that is no reason to stop.
   process.stderr.on('error', () => undefined);
   const log = createLog(config.logLevel, process.stderr);
-  const service = await assemble(config, systemClock, log);
+  const clock = config.testClock ? followParentClock() : systemClock;
+  const service = await assemble(config, clock, log);
 
   let stopping = false;
   const drainAndStop = async (): Promise<void> => {
@@ -48,7 +50,7 @@ export async function runService(): Promise<void> {
   process.on('SIGINT', stop);
 
   try {
-    await announce(service, config, log);
+    await announce(service, config, clock, log);
   } catch (error) {
     // It listens already: without this it would live on, and nobody would know that it is not ready.
     await service.stop();
@@ -57,10 +59,15 @@ export async function runService(): Promise<void> {
 }
 
 /** Listens, and prints the line that says so. */
-async function announce(service: Service, config: Config, log: Logger): Promise<void> {
+async function announce(
+  service: Service,
+  config: Config,
+  clock: Clock,
+  log: Logger,
+): Promise<void> {
   const url = service.listensOn(await service.app.listen({ host: config.host, port: config.port }));
   const keys = config.development
-    ? { keys: await seedDevelopment(service, systemClock, config.dataDirectory, url) }
+    ? { keys: await seedDevelopment(service, clock, config.dataDirectory, url) }
     : {};
   const panelUrl = `${url}/panel/`;
   const first = await service.users.links.makeFirst();

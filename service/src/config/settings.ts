@@ -166,6 +166,11 @@ export const settings = {
     ...oneOf('0', '1'),
     fallback: '0',
   },
+  TRUEWARD_TEST_CLOCK: {
+    about: '1: the parent process moves the clock of the service; for tests, with TRUEWARD_DEVELOPMENT=1',
+    ...oneOf('0', '1'),
+    fallback: '0',
+  },
   RATE_LIMITS: {
     about: 'whether requests are limited',
     ...oneOf('on', 'off'),

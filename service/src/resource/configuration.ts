@@ -50,11 +50,11 @@ export async function openConfiguration({
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
-  let readAtMs = performance.now();
+  let readAtMs = clock.monotonicMs();
   let timer: NodeJS.Timeout | undefined;
 
   const readChanges = async (): Promise<void> => {
-    const askedAtMs = performance.now();
+    const askedAtMs = clock.monotonicMs();
     const versions = await database.query<{ account_id: string; version: number }>(
       'SELECT account_id, version FROM config_versions',
     );
@@ -103,7 +103,7 @@ export async function openConfiguration({
     servedToday: ({ accountId, environment }) =>
       accounts.get(accountId)?.servedToday[environment] ?? new Map(),
     refresh,
-    ageS: () => (performance.now() - readAtMs) / 1_000,
+    ageS: () => (clock.monotonicMs() - readAtMs) / 1_000,
     async stop() {
       stopped = true;
       clearTimeout(timer);

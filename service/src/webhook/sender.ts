@@ -41,10 +41,10 @@ export type Send = (parcel: Parcel, signal: AbortSignal) => Promise<AttemptResul
 
 export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send {
   return async ({ url, id, body, secrets, headers: more, loopback }, signal) => {
-    const startedAtMs = clock.nowMs();
+    const [startedAtMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
     const finish = (rest: Pick<AttemptResult, 'status' | 'error' | 'response'>): AttemptResult => ({
       startedAtMs,
-      latencyMs: Math.max(0, clock.nowMs() - startedAtMs),
+      latencyMs: Math.round(clock.monotonicMs() - startedMs),
       ...rest,
     });
     const linked = linkSignal(signal, { timeoutMs });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AdEvent, Decision, DecisionRequest, EventBatchResult } from '@trueward/protocol/wire';
+import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import type { RunningService } from '../start-service.ts';
 
 /** An answer of the service; the body is known to the test that asked. */
@@ -11,13 +12,12 @@ export interface Answer<T> {
 
 type FilledDecision = Decision & { token: string };
 
-/** Speaks to a service as a client or a customer's server does. */
+/** Speaks to a service as a client or a customer's server does, and stamps events by the clock of the service. */
 export function createClient(
-  service: Pick<RunningService, 'url' | 'keys'>,
+  { clock = systemClock, ...service }: Pick<RunningService, 'url' | 'keys'> & { clock?: Clock },
   environment: 'sandbox' | 'live' = 'sandbox',
-  nowMs: () => number = Date.now,
 ) {
-  const iso = (): string => new Date(nowMs()).toISOString();
+  const iso = (): string => new Date(clock.nowMs()).toISOString();
   const { publishable, secret } = service.keys[environment];
 
   const call = async <T>(

@@ -49,7 +49,7 @@ test('a delivery under way is nobody else’s, whatever their clock says', async
   const start = (name: string, aheadMs: number, on: Database) =>
     startDispatcher({
       database: on,
-      clock: { nowMs: () => systemClock.nowMs() + aheadMs },
+      clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
       log: pino({ level: 'silent' }),
       tracing: noTracing,
       async send() {

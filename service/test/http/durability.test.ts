@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RewardStatus } from '@trueward/protocol/wire';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startService } from '../start-service.ts';
@@ -16,7 +15,7 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 test('what was acknowledged survives SIGKILL, and an undelivered webhook comes after the restart', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 503 : 200));
-  const first = await startService({ dataDir });
+  const first = await startService({ dataDir, testClock: true });
   const before = createClient(first);
   await before.call('POST', '/v1/webhooks', before.secret, {
     url: receiver.url,
@@ -24,7 +23,7 @@ test('what was acknowledged survives SIGKILL, and an undelivered webhook comes a
   });
   const decision = await before.decideImage('survivor');
   await before.begin(decision);
-  await sleep(5_000);
+  await first.moveClock({ advanceMs: 5_000 });
   const asked = Array.from({ length: 40 }, (_, index) => before.decideImage(`burst-${index}`));
   const { body } = await before.report(
     before.seen(decision),

@@ -14,7 +14,7 @@ let panel: PanelClient;
 const clock = createSteerableClock(Date.now());
 beforeAll(async () => {
   running = await startInProcess({ clock });
-  game = createClient(running, 'sandbox', clock.nowMs);
+  game = createClient(running);
   panel = await signInOwner(running);
 });
 afterAll(() => running.stop());

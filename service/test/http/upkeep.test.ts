@@ -8,6 +8,7 @@ import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
 import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
 import { takeChore } from '../../src/upkeep/take-chore.ts';
 import { takeEmptyDatabase } from '../empty-database.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 
 let database: Database;
 beforeAll(async () => {
@@ -156,7 +157,7 @@ test('a service that starts sees to old rows by itself', async () => {
   await storeWebhookEvents(100, 3, 'failed');
   const upkeep = await startUpkeep({
     database,
-    clock: { nowMs: () => nowMs },
+    clock: createSteerableClock(nowMs),
     log: pino({ level: 'silent' }),
     tracing: noTracing,
     keep: { decisionsMs: 90 * dayMs, auditMs: undefined, archiveDirectory: undefined },

@@ -8,7 +8,7 @@ test('a leaked key counts against its address, though the database is away', asy
   const rate = { perS: 1, burst: 2 };
   const nowMs = () => 0;
   const admitKey = createAdmitKey({
-    clock: { nowMs },
+    clock: { nowMs, monotonicMs: nowMs },
     findKey: () => ({
       accountId: 'acc_1',
       environment: 'live',

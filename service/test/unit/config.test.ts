@@ -42,6 +42,15 @@ test('where traces go is configured by the variables of OpenTelemetry', () => {
   });
 });
 
+test('a clock that can be moved is refused outside development', () => {
+  const env = { TRUEWARD_TEST_CLOCK: '1' };
+  expect(() => readConfig(env)).toThrow(
+    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: a clock that can be moved is for tests',
+  );
+  expect(readConfig({ ...env, TRUEWARD_DEVELOPMENT: '1' }).testClock).toBe(true);
+  expect(readConfig({ TRUEWARD_DEVELOPMENT: '1' }).testClock).toBe(false);
+});
+
 test.each([
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', 'OTEL_EXPORTER_OTLP_ENDPOINT is "…"; expected'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'Bearer secret', 'OTEL_EXPORTER_OTLP_HEADERS is "…"; expected'],

@@ -33,7 +33,7 @@ export async function openRateLimits(
   limits: RateLimits | undefined,
   { database, box, clock, log, processId }: Parts,
 ): Promise<{ limiter: RateLimiter; stop(): Promise<void> }> {
-  const buckets = limits && createLimitBuckets(limits, clock.nowMs);
+  const buckets = limits && createLimitBuckets(limits, clock.monotonicMs);
   const limiter = createRateLimiter(buckets);
   if (!buckets || processId === undefined) return { limiter, stop: () => Promise.resolve() };
   const mac = createMac(await readServiceSecret(database, box, clock, 'limit_names'));

@@ -1,0 +1,49 @@
+import { ConfigError } from '../config/read-settings.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+
+/** How far a clock is moved, in milliseconds. */
+export interface ClockMove {
+  /** Time that passes, for wall time and monotonic time alike. */
+  advanceMs?: number;
+  /** What wall time alone is set forward by, or back. */
+  setWallByMs?: number;
+}
+
+/** A clock that runs as the system's does, and is moved by tests. */
+export interface TestClock extends Clock {
+  /** @throws RangeError when time would go back. */
+  move(by: ClockMove): void;
+}
+
+export function createTestClock(base: Clock = systemClock): TestClock {
+  let [wallMs, passedMs] = [0, 0];
+  return {
+    nowMs: () => base.nowMs() + wallMs + passedMs,
+    monotonicMs: () => base.monotonicMs() + passedMs,
+    move({ advanceMs = 0, setWallByMs = 0 }) {
+      if (advanceMs < 0) throw new RangeError(`Time cannot go back by ${-advanceMs} ms.`);
+      passedMs += advanceMs;
+      wallMs += setWallByMs;
+    },
+  };
+}
+
+/**
+ * A clock that the parent process moves: it sends a {@link ClockMove}, and gets the message back when the
+ * clock is moved.
+ *
+ * @throws ConfigError without a parent process to hear from.
+ */
+export function followParentClock(): TestClock {
+  const clock = createTestClock();
+  if (process.send === undefined) {
+    throw new ConfigError([
+      'TRUEWARD_TEST_CLOCK is 1, and no parent process is there to move the clock: start the service with an IPC channel, as child_process.fork does.',
+    ]);
+  }
+  process.on('message', (move: ClockMove) => {
+    clock.move(move);
+    process.send?.(move);
+  });
+  return clock;
+}

@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createTestClock, followParentClock } from '../../src/development/test-clock.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  vi.setSystemTime(Date.UTC(2026, 5, 1));
+});
+afterEach(() => vi.useRealTimers());
+
+test('time that passes passes on both clocks, and a wall clock that is set leaves the other alone', () => {
+  const clock = createTestClock();
+  const [wallMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()];
+  const since = () => [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
+  clock.move({ advanceMs: 5_000 });
+  expect(since()).toEqual([5_000, 5_000]);
+  clock.move({ setWallByMs: -3_600_000 });
+  expect(since()).toEqual([5_000 - 3_600_000, 5_000]);
+  vi.advanceTimersByTime(250);
+  expect(since()).toEqual([5_250 - 3_600_000, 5_250]);
+  expect(() => clock.move({ advanceMs: -1 })).toThrow('Time cannot go back by 1 ms.');
+});
+
+test('a process that no parent can move the clock of says so', () => {
+  const { send } = process;
+  delete process.send;
+  try {
+    expect(followParentClock).toThrow('start the service with an IPC channel');
+  } finally {
+    if (send) process.send = send;
+  }
+});
