@@ -167,7 +167,8 @@ export const settings = {
     fallback: '0',
   },
   TRUEWARD_TEST_CLOCK: {
-    about: '1: the parent process moves the clock of the service; for tests, with TRUEWARD_DEVELOPMENT=1',
+    about:
+      '1: the parent process moves the clock of the service; for tests, with TRUEWARD_DEVELOPMENT=1',
     ...oneOf('0', '1'),
     fallback: '0',
   },

@@ -10,7 +10,10 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
  * Ids are TypeIDs: a UUIDv7 in 26 characters of Crockford base 32, so they sort by time and an
  * index grows at its end.
  */
-export function createIds(clock: Pick<Clock, 'nowMs'>, randomBytes: (size: number) => Uint8Array): MakeId {
+export function createIds(
+  clock: Pick<Clock, 'nowMs'>,
+  randomBytes: (size: number) => Uint8Array,
+): MakeId {
   let [atMs, time] = [-1, ''];
   return (kind) => {
     const nowMs = clock.nowMs();
