@@ -5,12 +5,12 @@ import { createApp } from './app.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import type { Config } from './config.ts';
 import { createMakeDecision } from './decision/decision-service.ts';
-import { createDecisionLane } from './decision/record-decisions.ts';
+import { createDecisionLanes } from './decision/record-decisions.ts';
 import { createDecisionTokens } from './decision/token.ts';
 import { createTryRequest } from './decision/try-request.ts';
 import { createPseudonyms } from './decision/viewer.ts';
 import { createIntake } from './event/intake.ts';
-import { createEventLane } from './event/record-events.ts';
+import { createEventLanes } from './event/record-events.ts';
 import { createCountry } from './http/country.ts';
 import { createRunOperation } from './http/operations.ts';
 import {
@@ -41,6 +41,7 @@ import { createReceipts } from './reward/receipt.ts';
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
+import { createGate } from './store/lanes.ts';
 import { openDatabase } from './store/open-database.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
 import { openTracing } from './trace/open-tracing.ts';
@@ -69,6 +70,9 @@ export interface Service {
   /** Ends everything; what was acknowledged is in the database. */
   stop(): Promise<void>;
 }
+
+/** Connections that the lanes leave for reads, deliveries and upkeep. */
+const connectionsForOthers = 2;
 
 /** A connection that is still open so long after the stop is cut. */
 const hangUpAfterMs = 3_000;
@@ -145,20 +149,27 @@ async function wire(
     log,
   });
   const changes = createRewardChanges();
-  const eventLane = createEventLane({
+  const gate = createGate({
+    // Without connections of its own each transaction waits for its turn in the database anyway.
+    slots: database.connections
+      ? Math.max(1, config.databaseLimits.poolSize - connectionsForOthers)
+      : Infinity,
+    nowMs: () => performance.now(),
+  });
+  const laneParts = (name: string) => ({ name, openLane: tracing.lane(name), gate, log });
+  const eventLane = createEventLanes({
     database,
     snapshot: configuration.snapshot,
     receipts,
     writeEvents,
     nowMs: clock.nowMs,
-    openLane: tracing.lane('events'),
+    lanes: laneParts('events'),
     onChange: changes.announce,
     onDeliveries: deliveries.wake,
   });
   const upkeep = await startUpkeep({ database, clock, log, tracing, keep: config.keep });
   const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
-  const openLane = tracing.lane('decisions');
-  const lane = createDecisionLane(database, writeEvents, deliveries.wake, openLane);
+  const lane = createDecisionLanes(database, writeEvents, deliveries.wake, laneParts('decisions'));
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // The embedded database belongs to one process.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();

@@ -70,6 +70,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     databaseLimits: {
       poolSize: number('DATABASE_POOL_SIZE'),
       timeoutMs: number('DATABASE_TIMEOUT_S') * 1_000,
+      lockTimeoutMs: number('DATABASE_LOCK_TIMEOUT_MS'),
       pooler: text('DATABASE_POOLER') === 'transaction',
     },
     migrationWaitMs: number('MIGRATION_WAIT_S') * 1_000,

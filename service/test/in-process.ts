@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { assemble, type Service } from '../src/assemble.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.ts';
@@ -26,6 +26,8 @@ interface Options {
   clock?: Clock;
   /** Keeps its data there; absent: in a new folder that is removed at the end. */
   dataDirectory?: string;
+  /** Where it logs to; by default to the standard output, at `LOG_LEVEL`. */
+  log?: Logger;
 }
 
 /**
@@ -41,7 +43,7 @@ interface Options {
  */
 export async function startInProcess(
   env: Record<string, string> = {},
-  { clock = systemClock, dataDirectory }: Options = {},
+  { clock = systemClock, dataDirectory, log }: Options = {},
 ): Promise<InProcessService> {
   const folder = dataDirectory ?? mkdtempSync(join(tmpdir(), 'trueward-'));
   const { DATABASE_URL, TRUEWARD_MASTER_KEY } = process.env;
@@ -58,7 +60,7 @@ export async function startInProcess(
   if (isEmbedded && dataDirectory !== undefined)
     await copyMigratedDatabase(join(dataDirectory, 'database'));
   const open = isEmbedded && dataDirectory === undefined ? takeEmptyDatabase : openDatabase;
-  const service = await assemble(config, clock, pino({ level: config.logLevel }), open);
+  const service = await assemble(config, clock, log ?? pino({ level: config.logLevel }), open);
   const known = service.listensOn(await service.app.listen({ host: config.host, port: 0 }));
   const { port } = service.app.server.address() as AddressInfo;
   return {

@@ -65,6 +65,11 @@ export const settings = {
     ...wholeNumber(1, 600),
     fallback: '10',
   },
+  DATABASE_LOCK_TIMEOUT_MS: {
+    about: 'milliseconds after which a statement that waits for a locked row or table has failed',
+    ...wholeNumber(100, 60_000),
+    fallback: '2000',
+  },
   DATABASE_POOLER: {
     about: 'transaction: a pooler is in between that hands out connections by transaction',
     ...oneOf('none', 'transaction'),

@@ -1,43 +1,28 @@
 import { addSums } from '../report/rollup.ts';
-import { groupByScope } from '../resource/scope.ts';
-import type { Database } from '../store/database.ts';
-import type { Lane } from '../store/group-commit.ts';
+import { createScopedLanes, type LaneParts } from '../resource/scoped-lanes.ts';
+import type { Database, TransactionOptions } from '../store/database.ts';
+import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { unnest } from '../store/unnest.ts';
-import type { OpenLane } from '../trace/tracing.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
 import { kindColumns, ownColumns } from './decision-columns.ts';
 import type { MadeDecision } from './decision-record.ts';
 import { encodeDecisions } from './encode-decisions.ts';
 
-/** The lane on which decisions are committed together. */
-export function createDecisionLane(
+/** The lanes on which decisions of one account and environment are committed together. */
+export function createDecisionLanes(
   database: Database,
   writeEvents: WriteEvents,
   onDeliveries: () => void,
-  openLane: OpenLane,
+  lanes: LaneParts,
 ): Lane<MadeDecision, void> {
-  return openLane({
-    async commit(items) {
-      if (await recordDecisions(database, writeEvents, items)) onDeliveries();
+  return createScopedLanes(lanes, {
+    async commit(items, { isRetry }) {
+      const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
+      if (await recordDecisions(database, writeEvents, items, options)) onDeliveries();
       return items.map(() => undefined);
     },
     gatherMs: database.gatherMs,
   });
-}
-
-/**
- * Writes decisions, their sums and their events; those of one account and environment at once. Hands
- * back whether there is something to deliver.
- */
-export async function recordDecisions(
-  database: Database,
-  writeEvents: WriteEvents,
-  items: readonly MadeDecision[],
-): Promise<boolean> {
-  let toDeliver = false;
-  for (const group of groupByScope(items))
-    if (await record(database, writeEvents, group)) toDeliver = true;
-  return toDeliver;
 }
 
 const listOf = (columns: readonly { name: string }[]): string =>
@@ -61,22 +46,29 @@ const insert = `WITH made AS (
           ${unnest(kindColumns, firstKind)}) AS kinds USING (number))
   ${addSums(firstSum)}`;
 
-async function record(
+/**
+ * Writes decisions of one account and environment, their sums and their events. Hands back whether there
+ * is something to deliver.
+ */
+export async function recordDecisions(
   database: Database,
   writeEvents: WriteEvents,
-  group: [MadeDecision, ...MadeDecision[]],
+  items: readonly MadeDecision[],
+  options: TransactionOptions = {},
 ): Promise<boolean> {
-  const { scope } = group[0];
+  const [first] = items;
+  if (!first) return false;
+  const { scope } = first;
   const { accountId, environment } = scope;
-  const rows = group.map((item) => item.record);
+  const rows = items.map((item) => item.record);
   const values = [accountId, environment, ...encodeDecisions(environment, rows)];
-  const events = group.flatMap(({ event }) => event ?? []);
-  if (events.length === 0) {
+  const events = items.flatMap(({ event }) => event ?? []);
+  if (events.length === 0 && options.lockTimeoutMs === undefined) {
     await database.execute(insert, values);
     return false;
   }
   return database.transaction(async (queries) => {
     await queries.execute(insert, values);
     return writeEvents(queries, scope, events);
-  });
+  }, options);
 }

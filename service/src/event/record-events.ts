@@ -1,12 +1,12 @@
 import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import type { Snapshot } from '../decision/snapshot.ts';
 import { addToRollups } from '../report/rollup.ts';
-import { groupByScope, type Scope } from '../resource/scope.ts';
+import type { Scope } from '../resource/scope.ts';
+import { createScopedLanes, type LaneParts } from '../resource/scoped-lanes.ts';
 import type { RewardVerdict } from '../reward/check-reward.ts';
 import type { Receipts } from '../reward/receipt.ts';
-import type { Database, Queries } from '../store/database.ts';
-import type { Lane } from '../store/group-commit.ts';
-import type { OpenLane } from '../trace/tracing.ts';
+import type { Database, Queries, TransactionOptions } from '../store/database.ts';
+import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
 import { checkArrival } from './check-arrival.ts';
 import { describeReward } from '../reward/describe-reward.ts';
@@ -38,7 +38,7 @@ interface Parts {
   receipts: Receipts;
   writeEvents: WriteEvents;
   nowMs(): number;
-  openLane: OpenLane;
+  lanes: LaneParts;
   /** Called after the commit with the decisions whose reward or impression moved on. */
   onChange(decisionIds: string[]): void;
   /** Called after the commit when there is something to deliver. */
@@ -48,16 +48,15 @@ interface Parts {
 /** While a server works on one transaction, the next one is made ready. Those about the same decisions take turns. */
 const transactionsAtOnce = 2;
 
-/** The lane on which events are committed together. */
-export function createEventLane(parts: Parts): Lane<Intake, EventBatchResult> {
-  return parts.openLane({
-    async commit(intakes) {
-      const results = new Map<Intake, EventBatchResult>();
-      for (const group of groupByScope(intakes)) {
-        const answers = await record(parts, merge(group));
-        group.forEach((intake) => results.set(intake, answers.next(intake)));
-      }
-      return intakes.map((intake) => results.get(intake) ?? { results: [], decisions: [] });
+/** The lanes on which events of one account and environment are committed together. */
+export function createEventLanes(parts: Parts): Lane<Intake, EventBatchResult> {
+  return createScopedLanes(parts.lanes, {
+    async commit(intakes, { isRetry }) {
+      const [first, ...others] = intakes;
+      if (!first) return [];
+      const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
+      const answers = await record(parts, merge([first, ...others]), options);
+      return intakes.map((intake) => answers.next(intake));
     },
     maxBatch: 100,
     atOnce: parts.database.connections ? transactionsAtOnce : 1,
@@ -78,9 +77,10 @@ const merge = (group: [Intake, ...Intake[]]): Intake => ({
 async function record(
   parts: Parts,
   merged: Intake,
+  options: TransactionOptions,
 ): Promise<{ next(intake: Intake): EventBatchResult }> {
   const attempt = (careful: boolean): Promise<Recorded> =>
-    parts.database.transaction((queries) => recordIn(queries, parts, merged, { careful }));
+    parts.database.transaction((queries) => recordIn(queries, parts, merged, { careful }), options);
   const { answer, changed, toDeliver } = await attempt(false).catch((error: unknown) => {
     if (!isTaken(error)) throw error;
     return attempt(true);

@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from './problem.ts';
-import { findUnstorableText, mayBeUnstorable } from './unstorable-text.ts';
+import { findUnstorableText, isDeeper, mayBeDeeper, mayBeUnstorable } from './unstorable-text.ts';
+
+/** The deepest body that the contract knows has 8 levels; what is stored is written as JSON by recursion. */
+const mostLevels = 32;
 
 /** Reads bodies as JSON. Beacons come as text/plain, because that spares a page the preflight. */
 export function addJsonBody(app: FastifyInstance): void {
@@ -15,7 +18,8 @@ export function addJsonBody(app: FastifyInstance): void {
 /**
  * Reads a body.
  *
- * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored.
+ * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored and for
+ *   nesting of more than {@link mostLevels} levels.
  */
 export function parseJson(text: string): unknown {
   let body: unknown;
@@ -24,6 +28,12 @@ export function parseJson(text: string): unknown {
   } catch {
     throw new ProblemError('malformed_json', 'The body is not valid JSON.');
   }
+  // First the depth: the pointer to a string in a body of 30,000 levels would be as long as the body.
+  if (mayBeDeeper(text, mostLevels) && isDeeper(body, mostLevels))
+    throw new ProblemError(
+      'invalid_request',
+      `The body nests objects and arrays more than ${mostLevels} levels deep; send a flatter one.`,
+    );
   const pointer = mayBeUnstorable(text) ? findUnstorableText(body) : undefined;
   if (pointer !== undefined) {
     throw new ProblemError('invalid_request', 'The body is not valid.', {

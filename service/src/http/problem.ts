@@ -4,7 +4,7 @@ import type { FastifyError } from 'fastify';
 import { instantRule } from '../platform/instant.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import { OverloadedError } from '../store/group-commit.ts';
-import { isUnavailable } from '../store/is-unavailable.ts';
+import { isLockTimeout, isUnavailable } from '../store/is-unavailable.ts';
 
 export type ProblemCode = Problem['code'];
 
@@ -36,6 +36,10 @@ function toProblemError(error: unknown): ProblemError {
   }
   if (error instanceof OverloadedError) {
     return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
+  }
+  if (isLockTimeout(error)) {
+    const detail = 'Another session of the database holds what this request changes.';
+    return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
   if (isUnavailable(error)) {
     return new ProblemError('unavailable', 'The database does not answer.', { retryAfterS: 5 });

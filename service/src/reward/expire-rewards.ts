@@ -29,18 +29,32 @@ const atOnce = 500;
  * Ends rewards that stayed unconfirmed until their late window was over, and counts them with the
  * reason for which they waited. Several processes may do so at once: whoever moves a reward counts it.
  */
-export async function expireRewards(database: Database, clock: Clock): Promise<string[]> {
+export async function expireRewards(
+  database: Database,
+  clock: Clock,
+  onFailure: (accountId: string, error: unknown) => void = (_, error) => {
+    throw error;
+  },
+): Promise<string[]> {
   const expired: string[] = [];
+  // Their rows may be locked for long: the next round tries them again, and the others are not held up.
+  const failed = new Set<string>();
   for (;;) {
     const nowMs = clock.nowMs();
     const due = await database.query<{ account_id: string; id: string }>(
       `SELECT account_id, id FROM decisions WHERE reward_state = 'pending' AND late_at < $1
+          AND account_id NOT IN (SELECT jsonb_array_elements_text($3::text::jsonb))
         ORDER BY account_id, id LIMIT $2`,
-      [new Date(nowMs).toISOString(), atOnce],
+      [new Date(nowMs).toISOString(), atOnce, JSON.stringify([...failed])],
     );
     for (const accountId of new Set(due.map((row) => row.account_id))) {
       const ids = due.filter((row) => row.account_id === accountId).map(({ id }) => id);
-      expired.push(...(await expireOf(database, accountId, ids, nowMs)));
+      try {
+        expired.push(...(await expireOf(database, accountId, ids, nowMs)));
+      } catch (error) {
+        failed.add(accountId);
+        onFailure(accountId, error);
+      }
     }
     if (due.length < atOnce) return expired;
   }
@@ -76,7 +90,11 @@ export function startExpiry(parts: Parts): { stop(): void } {
   const work = { name: 'upkeep expired rewards' };
   const timer = setInterval(() => {
     tracing
-      .run(work, () => expireRewards(database, clock))
+      .run(work, () =>
+        expireRewards(database, clock, (accountId, error) =>
+          log.warn({ err: error, accountId }, 'the rewards of an account could not be expired'),
+        ),
+      )
       .then(
         (ids) => ids.length > 0 && onChange(ids),
         (error: unknown) => log.error({ err: error }, 'rewards could not be expired'),

@@ -16,6 +16,11 @@ export interface Queries {
 }
 
 export interface TransactionOptions {
+  /**
+   * How long a statement waits for what another session holds, in milliseconds; by default as long as
+   * the server was opened with. Of no effect where there is one connection.
+   */
+  lockTimeoutMs?: number;
   /** For work on all rows, which takes as long as it takes: no time-out, and no second attempt. */
   unhurried?: boolean;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isLockTimeout, isUnavailable } from './is-unavailable.ts';
 
 /** The lane is full: the caller should come again later. */
 export class OverloadedError extends Error {
@@ -11,17 +12,28 @@ export class OverloadedError extends Error {
 }
 
 export interface Lane<T, R> {
-  /** Resolves when the item is committed. Rejects with {@link OverloadedError} when the lane is full. */
+  /**
+   * Resolves when the item is committed. Rejects with {@link OverloadedError} when the lane is full, and
+   * with the error of its own item otherwise: an item that cannot be stored fails nobody else's.
+   */
   push(item: T): Promise<R>;
   /** Resolves when everything that was pushed has been answered. */
   drain(): Promise<void>;
   /** How many items wait for a transaction. */
   waiting(): number;
+  /** Whether nothing waits and nothing runs. */
+  isIdle(): boolean;
+}
+
+/** What a commit knows of its attempt. */
+export interface Attempt {
+  /** The items failed together with others, and are tried in smaller groups. */
+  isRetry: boolean;
 }
 
 export interface LaneOptions<T, R> {
-  /** Writes the items in one transaction and answers each, in order. */
-  commit(items: T[]): Promise<R[]>;
+  /** Writes the items in one transaction, all or none, and answers each, in order. */
+  commit(items: T[], attempt: Attempt): Promise<R[]>;
   /** Items per transaction. */
   maxBatch?: number;
   /** Items that may wait. */
@@ -37,6 +49,13 @@ export interface LaneOptions<T, R> {
  * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html).
  */
 const siblings = 16;
+/**
+ * So many groups of a failed batch may time out on a lock before the rest of it is refused as well. One
+ * locked row among 200 items is found with 8.
+ */
+const mostLockTimeouts = 10;
+/** How long a retry should wait for a lock: the first attempt has waited long enough for all of them. */
+export const retryLockTimeoutMs = 100;
 
 /**
  * Group commit: what arrives while a transaction runs goes into the next one together. An answer
@@ -65,11 +84,34 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       if (batch.length === 0) return;
       queue = queue.slice(maxBatch);
       lastSize = batch.length;
+      await settle(batch);
+    }
+  };
+
+  /** Halves what fails until the items at fault are alone; everybody gets an answer of their own. */
+  const settle = async (batch: Waiting[]): Promise<void> => {
+    const groups = [batch];
+    let lockTimeouts = 0;
+    for (let group = groups.shift(); group; group = groups.shift()) {
       try {
-        const results = await commit(batch.map(({ item }) => item));
-        batch.forEach(({ resolve }, index) => resolve(results[index] as R));
+        const results = await commit(
+          group.map(({ item }) => item),
+          { isRetry: group !== batch },
+        );
+        group.forEach(({ resolve }, index) => resolve(results[index] as R));
       } catch (error) {
-        for (const { reject } of batch) reject(error);
+        const isLocked = isLockTimeout(error);
+        if (isLocked) lockTimeouts += 1;
+        // Of a database that takes nothing now, every other group would hear the same.
+        const isHopeless = isLocked ? lockTimeouts > mostLockTimeouts : isUnavailable(error);
+        if (isHopeless) {
+          for (const { reject } of [group, ...groups.splice(0)].flat()) reject(error);
+        } else if (group.length === 1) {
+          group[0]?.reject(error);
+        } else {
+          const middle = Math.ceil(group.length / 2);
+          groups.unshift(group.slice(0, middle), group.slice(middle));
+        }
       }
     }
   };
@@ -94,5 +136,6 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       while (running.size > 0) await Promise.all(running);
     },
     waiting: () => queue.length,
+    isIdle: () => queue.length === 0 && running.size === 0,
   };
 }

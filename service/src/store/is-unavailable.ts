@@ -31,9 +31,19 @@ const codeOf = (error: Error): string | undefined =>
 export const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && /query read timeout/i.test(error.message);
 
+/** Whether a statement waited for a row or a table that another session holds, longer than it may. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && codeOf(error) === '55P03';
+
+/**
+ * A server that refuses one statement answers, whatever the class of the error: a message that it cannot
+ * read is `08P01`, a foreign table that it cannot reach `08001`. One that goes says `FATAL` or `PANIC`.
+ */
+const isRefusal = (error: Error): boolean => 'severity' in error && error.severity === 'ERROR';
+
 /** Whether an error says that nothing can be asked of the database now. */
 export function isAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (!(error instanceof Error) || isRefusal(error)) return false;
   const code = codeOf(error);
   if (code !== undefined) return awayStates.test(code) || brokenConnections.has(code);
   return (

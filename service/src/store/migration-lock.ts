@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeBlockers } from './blockers.ts';
 import type { Database, Queries } from './database.ts';
+import { isLockTimeout } from './is-unavailable.ts';
 
 interface Waiting {
   onWait: ((text: string) => void) | undefined;
@@ -52,40 +54,17 @@ export async function withMigrationLock<T>(
   }
 }
 
-const isLockTimeout = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === '55P03';
-
-const blockersOf = `SELECT pid, application_name AS name, state, query,
-    to_char(xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS since
-  FROM pg_stat_activity WHERE pid = ANY (pg_blocking_pids($1)) ORDER BY xact_start`;
-
-interface Blocker {
-  pid: number;
-  name: string;
-  state: string;
-  query: string;
-  since: string;
-}
-
 /** Asks, on another connection and while the transaction still waits, for whom it waits. */
 function lookForBlockers(database: Database) {
   let timer: NodeJS.Timeout | undefined;
   let found = Promise.resolve('another session, which could not be seen');
-  const read = async (pid: number | undefined): Promise<string> => {
-    const blockers = await database.query<Blocker>(blockersOf, [pid]);
-    const described = blockers.map(
-      ({ pid: other, name, state, query, since }) =>
-        `session ${other} (${name || 'unnamed'}, ${state} since ${since}: ${query.replaceAll(/\s+/g, ' ').slice(0, 100)})`,
-    );
-    return described.length > 0 ? described.join(', ') : 'a session that is gone by now';
-  };
   return {
     async start(queries: Queries): Promise<void> {
       const [row] = await queries.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
       timer = setTimeout(() => {
         const before = found;
         // Some engines have no such view: then it stays unseen.
-        found = read(row?.pid).catch(() => before);
+        found = describeBlockers(database, row?.pid).catch(() => before);
       }, lookAfterMs);
     },
     found: () => found,

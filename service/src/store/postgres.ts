@@ -1,6 +1,7 @@
 import pg from 'pg';
+import { describeBlockers } from './blockers.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
-import { isReadTimeout } from './is-unavailable.ts';
+import { isLockTimeout, isReadTimeout } from './is-unavailable.ts';
 import { PreparedCall, type PreparedStatement } from './prepared-call.ts';
 
 /** How much the service asks of a PostgreSQL server. */
@@ -9,11 +10,18 @@ export interface PostgresLimits {
   poolSize: number;
   /** A statement, the wait for a connection, or the wait between two statements of a transaction fails after this. */
   timeoutMs: number;
+  /** A statement that waits for what another session holds fails after this. */
+  lockTimeoutMs: number;
   /** Something hands out connections by transaction, so that nothing may belong to a session. */
   pooler: boolean;
 }
 
-const usualLimits: PostgresLimits = { poolSize: 8, timeoutMs: 10_000, pooler: false };
+const usualLimits: PostgresLimits = {
+  poolSize: 8,
+  timeoutMs: 10_000,
+  lockTimeoutMs: 2_000,
+  pooler: false,
+};
 
 /** `bigint`; every one that is stored here is below 2^53. */
 const int8 = 20;
@@ -37,16 +45,22 @@ export function openPostgres(
   // statements, would end the process.
   pool.on('connect', (client) => client.on('error', onError));
   const prepare = createPrepare(limits);
+  const query = async <T = Row>(text: string, params: readonly unknown[] = []): Promise<T[]> =>
+    (await pool.query(text, [...params])).rows as T[];
+  const parts: Parts = { pool, prepare, limits, watchLocks: createLockWatch({ query }) };
+  const transaction = <T>(work: (queries: Queries) => Promise<T>, options: TransactionOptions) =>
+    again(() => inTransaction(parts, work, options));
 
   return {
-    query: <T = Row>(text: string, params: readonly unknown[] = []) =>
-      again(async () => (await pool.query(text, [...params])).rows as T[]),
+    query: <T = Row>(text: string, params?: readonly unknown[]) =>
+      again(() => query<T>(text, params)),
+    // A pooler keeps no time-outs for a session: it needs a transaction for one that holds for it.
     execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
-      again(() => submit<T>(pool, prepare(text, params))),
-    transaction(work, options = {}) {
-      const once = () => inTransaction(pool, prepare, work, options);
-      return options.unhurried === true ? once() : again(once);
-    },
+      limits.pooler
+        ? transaction((queries) => queries.execute<T>(text, params), {})
+        : again(() => executeAlone<T>(parts, text, params)),
+    transaction: (work, options = {}) =>
+      options.unhurried === true ? inTransaction(parts, work, options) : transaction(work, options),
     close: () => pool.end(),
     connections: () => ({
       open: pool.totalCount,
@@ -62,7 +76,7 @@ const types = {
 } as pg.CustomTypesConfig;
 
 function poolOptions(connectionString: string, limits: PostgresLimits): pg.PoolConfig {
-  const { poolSize, timeoutMs, pooler } = limits;
+  const { poolSize, timeoutMs, lockTimeoutMs, pooler } = limits;
   return {
     connectionString,
     max: poolSize,
@@ -76,6 +90,7 @@ function poolOptions(connectionString: string, limits: PostgresLimits): pg.PoolC
       : {
           application_name: 'trueward',
           statement_timeout: timeoutMs,
+          lock_timeout: lockTimeoutMs,
           idle_in_transaction_session_timeout: timeoutMs,
         }),
   };
@@ -97,38 +112,58 @@ function createPrepare({ pooler }: PostgresLimits): Prepare {
   };
 }
 
-const submit = <T>(to: Pick<pg.Pool, 'query'> | pg.PoolClient, call: PreparedCall): Promise<T[]> =>
+/** What a statement of an open server needs. */
+interface Parts {
+  pool: pg.Pool;
+  prepare: Prepare;
+  limits: PostgresLimits;
+  watchLocks: WatchLocks;
+}
+
+const submit = <T>(client: pg.PoolClient, call: PreparedCall): Promise<T[]> =>
   new Promise((resolve, reject) => {
     const done = (error: Error | null, rows: Row[] = []): void => {
       if (error) reject(error);
       else resolve(rows as T[]);
     };
     // The types of `pg` know no callback beside a query of another class.
-    to.query(call as never, undefined as never, done as never);
+    client.query(call as never, undefined as never, done as never);
   });
 
+async function executeAlone<T>(
+  { pool, prepare, limits, watchLocks }: Parts,
+  text: string,
+  params: readonly (string | Buffer)[],
+): Promise<T[]> {
+  const client = await pool.connect();
+  try {
+    const run = (): Promise<T[]> => submit<T>(client, prepare(text, params));
+    const rows = await watchLocks(client, limits.lockTimeoutMs, run);
+    client.release();
+    return rows;
+  } catch (error) {
+    client.release(isReadTimeout(error));
+    throw error;
+  }
+}
+
 async function inTransaction<T>(
-  pool: pg.Pool,
-  prepare: Prepare,
+  { pool, prepare, limits, watchLocks }: Parts,
   work: (queries: Queries) => Promise<T>,
-  { unhurried = false }: TransactionOptions,
+  options: TransactionOptions,
 ): Promise<T> {
+  const { unhurried = false, lockTimeoutMs = limits.lockTimeoutMs } = options;
   const client = await pool.connect();
   const query = async <R = Row>(text: string, params: readonly unknown[] = []): Promise<R[]> => {
     const patience = unhurried ? { query_timeout: noTimeoutMs } : {};
     return (await client.query({ text, values: [...params], ...patience })).rows as R[];
   };
+  const execute = <R = Row>(text: string, params: readonly (string | Buffer)[]) =>
+    submit<R>(client, prepare(text, params));
   try {
-    await query('BEGIN');
-    if (unhurried) {
-      await query('SET LOCAL statement_timeout = 0');
-      await query('SET LOCAL idle_in_transaction_session_timeout = 0');
-    }
-    const result = await work({
-      query,
-      execute: <R = Row>(text: string, params: readonly (string | Buffer)[]) =>
-        submit<R>(client, prepare(text, params)),
-    });
+    await query(beginOf(limits, options));
+    const run = (): Promise<T> => work({ query, execute });
+    const result = await (unhurried ? run() : watchLocks(client, lockTimeoutMs, run));
     await query('COMMIT');
     client.release();
     return result;
@@ -136,6 +171,57 @@ async function inTransaction<T>(
     await giveBack(client, error);
     throw error;
   }
+}
+
+/** Opens a transaction with the time-outs that its session does not have already, in one message. */
+function beginOf(limits: PostgresLimits, { unhurried, lockTimeoutMs }: TransactionOptions): string {
+  const lift = 'lock_timeout statement_timeout idle_in_transaction_session_timeout'.split(' ');
+  const { timeoutMs, pooler } = limits;
+  const timeouts: Record<string, number> = {
+    ...(pooler
+      ? {
+          lock_timeout: limits.lockTimeoutMs,
+          statement_timeout: timeoutMs,
+          idle_in_transaction_session_timeout: timeoutMs,
+        }
+      : {}),
+    ...(lockTimeoutMs === undefined ? {} : { lock_timeout: lockTimeoutMs }),
+    ...(unhurried === true ? Object.fromEntries(lift.map((name) => [name, 0])) : {}),
+  };
+  const set = Object.entries(timeouts).map(([name, ms]) => `SET LOCAL ${name} = ${ms}`);
+  return ['BEGIN', ...set].join('; ');
+}
+
+type WatchLocks = <T>(
+  client: pg.PoolClient,
+  timeoutMs: number,
+  run: () => Promise<T>,
+) => Promise<T>;
+
+/**
+ * Names, in the error of a statement that timed out on a lock, the sessions that it waited for: they are
+ * looked up on another connection while it still waits, since later nobody can tell.
+ */
+function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
+  return async (client, timeoutMs, run) => {
+    let blockers = 'a session that could not be seen';
+    const timer = setTimeout(() => {
+      // The types of `pg` leave it out. Behind a pooler it is the pooler's own, and nothing is found.
+      const { processID: pid } = client as { processID?: number };
+      describeBlockers(queries, pid).then(
+        (found) => (blockers = found),
+        () => undefined, // some engines have no such view
+      );
+    }, timeoutMs / 2);
+    try {
+      return await run();
+    } catch (error) {
+      if (isLockTimeout(error)) Object.assign(error as Error, { blockers });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }
 
 /** A connection that may still be busy, or is broken, is closed; the server then rolls back by itself. */

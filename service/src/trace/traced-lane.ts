@@ -22,11 +22,11 @@ export function createTracedLane(
     const origins = new WeakMap<T, SpanContext>();
     const lane = createLane<T, R>({
       ...options,
-      async commit(items) {
+      async commit(items, attempt) {
         const span = begin(items.flatMap((item) => origins.get(item) ?? []));
         span.setAttribute('trueward.batch_size', items.length);
         try {
-          return await options.commit(items);
+          return await options.commit(items, attempt);
         } catch (error) {
           span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
           throw error;

@@ -85,7 +85,7 @@ test('the embedded store takes binary arrays in prepared statements, and goes on
 describe.skipIf(!hasPostgres).each([false, true])(
   'on PostgreSQL, behind a pooler: %s',
   (pooler) => {
-    const limits = { poolSize: 2, timeoutMs: 10_000, pooler };
+    const limits = { poolSize: 2, timeoutMs: 10_000, lockTimeoutMs: 2_000, pooler };
     let database: Database;
     beforeAll(async () => {
       database = openPostgres(await createPostgresDatabase(), () => undefined, limits);

@@ -19,6 +19,9 @@ const events = (...ids: unknown[]) => ({
   events: ids.map((id) => ({ id, type: 'start' })),
 });
 
+/** As deep as a body can be; the escape makes the service look into all of it. */
+const deep = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
+
 /** What is the same whoever answers, and whenever. */
 async function shapeOf(
   path: string,
@@ -42,6 +45,7 @@ test.each([
   ['an unknown member', '/v1/decisions', 'publishable', { ...good, more: 1 }, {}],
   ['half of a body', '/v1/decisions', 'publishable', '{"placement":', {}],
   ['text that cannot be stored', '/v1/decisions', 'publishable', { placement: 'a\0b' }, {}],
+  ['nesting without end', '/v1/decisions', 'publishable', deep, {}],
   ['no key', '/v1/decisions', undefined, good, {}],
   ['an unknown key', '/v1/decisions', makeKeyText('pk', 'sandbox'), good, {}],
   [
@@ -64,6 +68,20 @@ test.each([
     );
   },
 );
+
+test('a body that nests without end is refused wherever it is sent, and one with a deep member as well', async () => {
+  const placement = `{"name":"deep","format":"rewarded","more":${deep}}`;
+  for (const [path, key, body] of [
+    ['/v1/decisions', client.publishable, deep],
+    ['/v1/events', client.publishable, deep],
+    ['/v1/placements', client.secret, placement],
+    ['/v1/placements', client.secret, '{"a":'.repeat(33) + '1' + '}'.repeat(33)],
+  ] as const) {
+    const answer = await client.call<Problem>('POST', path, key, body);
+    expect([answer.status, answer.body.code]).toEqual([422, 'invalid_request']);
+    expect(answer.body.detail).toContain('32 levels');
+  }
+});
 
 test('a body of unknown length is taken as well, and one that is too long is refused', async () => {
   const post = (body: string, headers: Record<string, string>): Promise<number> =>

@@ -61,3 +61,13 @@ test('a refusal of one statement is no absence: the next one is asked', async ()
   state.error = undefined;
   expect(await guarded.query('SELECT 1')).toEqual([]);
 });
+
+test('a server that refuses a statement answers, even with the class of a broken connection', async () => {
+  const { state, database } = createFlaky();
+  const guarded = failFast(database, { onAway: fail, onBack: fail });
+  state.error = Object.assign(failing('08P01'), { severity: 'ERROR' });
+  await expect(guarded.query('INSERT')).rejects.toBe(state.error);
+  expect(isUnavailable(state.error)).toBe(false);
+  state.error = undefined;
+  expect(await guarded.query('SELECT 1')).toEqual([]);
+});

@@ -110,3 +110,59 @@ test('two commits at a time, and no more, and none of the items is left', async 
   expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, item) => item));
   expect(Math.max(...running)).toBe(2);
 });
+
+const lockTimeout = () => Object.assign(new Error('locked'), { code: '55P03' });
+
+test('an item that cannot be stored fails alone, whatever it was committed with', async () => {
+  const stored: number[] = [];
+  const lane = createLane<number, number>({
+    commit: async (items, { isRetry }) => {
+      if (items.includes(13)) throw new Error('poison');
+      if (isRetry) expect(items.length).toBeLessThan(200);
+      stored.push(...items);
+      return items.map((item) => -item);
+    },
+  });
+  const items = Array.from({ length: 200 }, (_, index) => index);
+  const answers = await Promise.allSettled(items.map((item) => lane.push(item)));
+  for (const [item, answer] of answers.entries())
+    expect(answer).toMatchObject(
+      item === 13 ? { reason: { message: 'poison' } } : { value: -item },
+    );
+  expect(stored.toSorted((a, b) => a - b)).toEqual(items.filter((item) => item !== 13));
+});
+
+test('a database that takes nothing is not asked again for each half of a batch', async () => {
+  let asked = 0;
+  const lane = createLane<number, void>({
+    commit: async () => {
+      asked += 1;
+      throw Object.assign(new Error('disk full'), { code: '53100' });
+    },
+  });
+  const answers = await Promise.allSettled([1, 2, 3, 4].map((item) => lane.push(item)));
+  expect(answers.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(asked).toBe(1);
+});
+
+test('where every row is locked, a batch is given up after some attempts, and where one is, only its item', async () => {
+  let asked = 0;
+  const locked = new Set<number>();
+  const lane = createLane<number, void>({
+    commit: async (items) => {
+      asked += 1;
+      if (items.some((item) => locked.has(item))) throw lockTimeout();
+      return items.map(() => undefined);
+    },
+  });
+  const items = Array.from({ length: 200 }, (_, index) => index);
+  const push = () => Promise.allSettled(items.map((item) => lane.push(item)));
+  locked.add(77);
+  const [failed, ...more] = (await push()).filter(({ status }) => status === 'rejected');
+  expect(failed).toMatchObject({ reason: { code: '55P03' } });
+  expect(more).toEqual([]);
+  asked = 0;
+  for (const item of items) locked.add(item);
+  expect((await push()).every(({ status }) => status === 'rejected')).toBe(true);
+  expect(asked).toBe(11);
+});

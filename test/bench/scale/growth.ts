@@ -66,7 +66,7 @@ export const growth: Part = async ({ postgres, ms, mostRows }) => {
 
 /** Ends what so many rows at once leave PostgreSQL to do, and what decisions at their pace never heap up. */
 async function settle(databaseUrl: string): Promise<void> {
-  const limits = { poolSize: 1, timeoutMs: 600_000, pooler: false };
+  const limits = { poolSize: 1, timeoutMs: 600_000, lockTimeoutMs: 2_000, pooler: false };
   const database = openPostgres(databaseUrl, (error) => console.error(error), limits);
   await database.query('VACUUM (ANALYZE) decisions');
   await database.query('CHECKPOINT');
@@ -75,7 +75,7 @@ async function settle(databaseUrl: string): Promise<void> {
 
 /** Adds decisions of other players until there are so many. */
 async function fill(databaseUrl: string, wanted: number): Promise<void> {
-  const limits = { poolSize: 1, timeoutMs: 600_000, pooler: false };
+  const limits = { poolSize: 1, timeoutMs: 600_000, lockTimeoutMs: 2_000, pooler: false };
   const database = openPostgres(databaseUrl, (error) => console.error(error), limits);
   try {
     for (;;) {

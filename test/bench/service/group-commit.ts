@@ -8,7 +8,7 @@ import type {
   MadeDecision,
 } from '../../../service/src/decision/decision-record.ts';
 import {
-  createDecisionLane,
+  createDecisionLanes,
   recordDecisions,
 } from '../../../service/src/decision/record-decisions.ts';
 import { systemClock } from '../../../service/src/platform/clock.ts';
@@ -46,12 +46,12 @@ export async function measureGroupCommit(
       : openPostgres(databaseUrl, (error) => console.error(error));
   try {
     await migrate(database);
-    const lane = createDecisionLane(
-      database,
-      nothing,
-      () => undefined,
-      noTracing.lane('decisions'),
-    );
+    const lane = createDecisionLanes(database, nothing, () => undefined, {
+      name: 'decisions',
+      openLane: noTracing.lane('decisions'),
+      gate: { run: (_owner, work) => work() },
+      log: console,
+    });
     const ways: Record<keyof GroupCommit, (made: MadeDecision) => Promise<unknown>> = {
       together: lane.push,
       each: (made) => recordDecisions(database, nothing, [made]),

@@ -1,0 +1,49 @@
+import type { Logger } from 'pino';
+import type { Attempt, Lane, LaneOptions } from '../store/group-commit.ts';
+import { isLockTimeout } from '../store/is-unavailable.ts';
+import { createLanes, type Gate } from '../store/lanes.ts';
+import type { OpenLane } from '../trace/tracing.ts';
+import type { Scope } from './scope.ts';
+
+/** What the lanes of one kind of write share. */
+export interface LaneParts {
+  /** `decisions` or `events`. */
+  name: string;
+  openLane: OpenLane;
+  gate: Gate;
+  log: Pick<Logger, 'warn'>;
+}
+
+/**
+ * A lane for each account and environment: `commit` gets items of one of them only. Who holds a row for
+ * too long is named in the log, and delays nobody but the account whose row it is.
+ */
+export function createScopedLanes<T extends { scope: Scope }, R>(
+  { name, openLane, gate, log }: LaneParts,
+  options: LaneOptions<T, R>,
+): Lane<T, R> {
+  const commit = async (items: T[], attempt: Attempt): Promise<R[]> => {
+    try {
+      return await options.commit(items, attempt);
+    } catch (error) {
+      // The retries that follow wait for the same session.
+      if (isLockTimeout(error) && !attempt.isRetry) {
+        const { accountId, environment } = items[0]?.scope ?? {};
+        const { blockers } = error as { blockers?: string };
+        log.warn(
+          { lane: name, accountId, environment, writes: items.length, blockers },
+          'writes timed out on a lock that another session holds',
+        );
+      }
+      throw error;
+    }
+  };
+  return createLanes({
+    ownerOf: ({ scope }: T) => `${scope.accountId} ${scope.environment}`,
+    openLane: (owner) =>
+      openLane<T, R>({
+        ...options,
+        commit: (items, attempt) => gate.run(`${name} ${owner}`, () => commit(items, attempt)),
+      }),
+  });
+}

@@ -1,0 +1,173 @@
+import type { Problem } from '@trueward/protocol/wire';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createLog } from '../../src/log/create-log.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { expireRewards } from '../../src/reward/expire-rewards.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { type Client, createClient } from './client.ts';
+
+describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
+  const lines: Record<string, unknown>[] = [];
+  let databaseUrl: string;
+  let running: InProcessService;
+  let [sandbox, live]: Client[] = [];
+  beforeAll(async () => {
+    databaseUrl = await createPostgresDatabase();
+    const write = (line: string): void => void lines.push(JSON.parse(line) as (typeof lines)[0]);
+    running = await startInProcess(
+      {
+        DATABASE_URL: databaseUrl,
+        DATABASE_LOCK_TIMEOUT_MS: '1500',
+        RATE_LIMITS: 'off',
+      },
+      { log: createLog('warn', { write }) },
+    );
+    sandbox = createClient(running, 'sandbox');
+    live = createClient(running, 'live');
+  });
+  afterAll(() => running.stop());
+
+  const clients = () => {
+    if (!sandbox || !live) throw new Error('The service has not started.');
+    return { sandbox, live };
+  };
+  /** A session of somebody else, as of an operator who forgot a transaction. */
+  const openSession = async (): Promise<pg.Client> => {
+    const session = new pg.Client({ connectionString: databaseUrl, application_name: 'psql' });
+    await session.connect();
+    onTestFinished(() => session.end());
+    return session;
+  };
+  const decide = (client: Client, userRef: string) =>
+    client.call<Partial<Problem> & { id: string; token: string }>(
+      'POST',
+      '/v1/decisions',
+      client.publishable,
+      { placement: 'revive', user_ref: userRef, formats: ['image'] },
+    );
+  test('a roll-up row that somebody holds delays no other environment, and the log names who holds it', async () => {
+    const { sandbox: held, live: free } = clients();
+    expect((await decide(held, 'first')).status).toBe(200);
+    expect((await decide(free, 'first')).status).toBe(200);
+    const operator = await openSession();
+    await operator.query('BEGIN');
+    await operator.query(`SELECT FROM rollups WHERE environment = 'sandbox' FOR UPDATE`);
+    const { rows } = await operator.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+
+    let refused = 0;
+    const waiting = Array.from({ length: 20 }, (_, index) =>
+      decide(held, `held-${index}`).finally(() => {
+        refused += 1;
+      }),
+    );
+    await expect.poll(waitingSessions).toBeGreaterThan(0);
+    const others = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => decide(free, `free-${index}`)),
+    );
+    expect(others.map(({ status }) => status)).toEqual(Array(5).fill(200));
+    expect(refused).toBe(0);
+    for (const { status, body, headers } of await Promise.all(waiting)) {
+      expect([status, body.code]).toEqual([503, 'unavailable']);
+      expect(headers.get('retry-after')).toBe('1');
+    }
+    const told = lines.find(({ lane }) => lane === 'decisions');
+    expect(told).toMatchObject({ environment: 'sandbox', level: 40 });
+    expect(told?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
+    // The service was never away.
+    expect(lines.map(({ msg }) => msg)).not.toContain('the database is away; requests are refused');
+
+    await operator.query('ROLLBACK');
+    expect((await decide(held, 'again')).status).toBe(200);
+  });
+
+  const waitingSessions = async (): Promise<number> => {
+    const [row] = await running.service.database.query<{ count: number }>(
+      `SELECT count(*)::bigint AS count FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    );
+    return row?.count ?? 0;
+  };
+
+  test.each([
+    ['that the server cannot store', '22P02'],
+    // The class of a broken connection, from a server that answers.
+    ['that the server takes for a broken message', '08P01'],
+  ])('of decisions made together, one %s fails alone', async (_what, code) => {
+    const { sandbox: client, live: other } = clients();
+    const operator = await openSession();
+    await operator.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'poison' USING ERRCODE = '${code}'; END $$`);
+    await operator.query(`CREATE TRIGGER refuse BEFORE INSERT ON decisions FOR EACH ROW
+      WHEN (NEW.user_ref = 'poison') EXECUTE FUNCTION refuse()`);
+    try {
+      const users = Array.from({ length: 40 }, (_, index) => `player-${index}`);
+      users[17] = 'poison';
+      const [answers, others] = await Promise.all([
+        Promise.all(users.map((user) => decide(client, user))),
+        Promise.all(users.map((_, index) => decide(other, `other-${index}`))),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual(
+        users.map((user) => (user === 'poison' ? 500 : 200)),
+      );
+      expect(new Set(others.map(({ status }) => status))).toEqual(new Set([200]));
+      const { rows } = await operator.query<{ id: string }>(
+        `SELECT id FROM decisions WHERE id = ANY($1)`,
+        [answers.flatMap(({ body }) => body.id ?? [])],
+      );
+      expect(rows).toHaveLength(39);
+    } finally {
+      await operator.query('DROP FUNCTION refuse() CASCADE');
+    }
+  });
+
+  test('of events reported together, those of a player whose row is held wait for it alone', async () => {
+    const { sandbox: client } = clients();
+    const names = Array.from({ length: 30 }, (_, index) => `watcher-${index}`);
+    const decisions = await Promise.all(names.map((name) => client.decideImage(name)));
+    const held = decisions[11];
+    if (!held) throw new Error('Thirty were made.');
+    const operator = await openSession();
+    await operator.query('BEGIN');
+    await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [held.id]);
+    const reports = decisions.map(async (decision) => {
+      const answer = await client.report(client.event(decision, 'start'));
+      return answer.status === 200 ? answer.body.results[0]?.status : answer.status;
+    });
+    expect(await Promise.all(reports)).toEqual(
+      decisions.map((decision) => (decision === held ? 503 : 'accepted')),
+    );
+    await operator.query('ROLLBACK');
+    const again = await client.report(client.event(held, 'start'));
+    expect(again.body.results[0]?.status).toBe('accepted');
+  });
+
+  test('rewards of an account whose rows are held keep no other account waiting to be settled', async () => {
+    const { sandbox: client } = clients();
+    const [first, second] = [
+      await client.decideImage('late-1'),
+      await client.decideImage('late-2'),
+    ];
+    const operator = await openSession();
+    for (const [id, accountId] of [
+      [first.id, 'acc_1'],
+      [second.id, 'acc_2'],
+    ])
+      await operator.query(
+        `UPDATE decisions SET account_id = $2, reward_state = 'pending' WHERE id = $1`,
+        [id, accountId],
+      );
+    await operator.query('BEGIN');
+    await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [first.id]);
+    const failed: string[] = [];
+    const { database } = running.service;
+    // After every late window.
+    const clock = { ...systemClock, nowMs: () => Date.now() + 30 * 86_400_000 };
+    const expire = () => expireRewards(database, clock, (accountId) => void failed.push(accountId));
+    expect(await expire()).toEqual([second.id]);
+    expect(failed).toEqual(['acc_1']);
+    await operator.query('ROLLBACK');
+    expect(await expire()).toEqual([first.id]);
+  });
+});

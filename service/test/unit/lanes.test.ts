@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { createLane, OverloadedError } from '../../src/store/group-commit.ts';
+import { createGate, createLanes } from '../../src/store/lanes.ts';
+
+interface Item {
+  owner: string;
+}
+
+/** Lanes whose commits end when the test says so. */
+function createHeldLanes(limits: { mostLanes?: number; mostWaiting?: number } = {}) {
+  const started: string[] = [];
+  const held: { owner: string; end(): void }[] = [];
+  const lanes = createLanes<Item, void>({
+    ownerOf: ({ owner }) => owner,
+    openLane: (owner) =>
+      createLane<Item, void>({
+        maxBatch: 1,
+        commit: async (items) => {
+          started.push(owner);
+          await new Promise<void>((end) => held.push({ owner, end }));
+          return items.map(() => undefined);
+        },
+      }),
+    ...limits,
+  });
+  const turn = () => new Promise(setImmediate);
+  const release = (owner: string): void => {
+    const index = held.findIndex((each) => each.owner === owner);
+    for (const { end } of held.splice(index, 1)) end();
+  };
+  const releaseAll = async (): Promise<void> => {
+    for (; !lanes.isIdle(); await turn()) for (const { end } of held.splice(0)) end();
+  };
+  return { lanes, started, release, releaseAll, turn };
+}
+
+test('no owner waits for the commit of another', async () => {
+  const { lanes, started, release, turn } = createHeldLanes();
+  const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
+  await turn();
+  expect(started).toEqual(['a', 'b']);
+  release('b');
+  await second;
+  expect(lanes.isIdle()).toBe(false);
+  release('a');
+  await first;
+  await lanes.drain();
+  expect(lanes.isIdle()).toBe(true);
+});
+
+test('the number of lanes is bounded: an idle one makes room, a busy one does not', async () => {
+  const { lanes, started, release, releaseAll, turn } = createHeldLanes({ mostLanes: 2 });
+  const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
+  await turn();
+  await expect(lanes.push({ owner: 'c' })).rejects.toBeInstanceOf(OverloadedError);
+  release('a');
+  await first;
+  await turn();
+  const third = lanes.push({ owner: 'c' });
+  await turn();
+  expect(started).toEqual(['a', 'b', 'c']);
+  await releaseAll();
+  await Promise.all([second, third]);
+});
+
+test('when too much waits in all, those who have most of it waiting are refused', async () => {
+  const { lanes, started, releaseAll, turn } = createHeldLanes({ mostWaiting: 10 });
+  const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
+  const other = lanes.push({ owner: 'other' });
+  const answers = Promise.allSettled(flood);
+  await turn();
+  expect(started).toEqual(['flood', 'other']);
+  await releaseAll();
+  await other;
+  const refused = (await answers).filter(({ status }) => status === 'rejected');
+  expect(refused).toHaveLength(20);
+});
+
+test('owners whose rows are locked share one slot, so that any number of them leaves the others theirs', async () => {
+  const gate = createGate({ slots: 3, nowMs: () => 0 });
+  const locked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
+  const slow = ['a', 'b', 'c', 'd'];
+  for (const owner of slow) await expect(gate.run(owner, locked)).rejects.toThrow('locked');
+  let [running, most] = [0, 0];
+  const ends: (() => void)[] = [];
+  const hold = async (): Promise<void> => {
+    most = Math.max(most, (running += 1));
+    await new Promise<void>((resolve) => ends.push(resolve));
+    running -= 1;
+  };
+  const all = slow.map((owner) => gate.run(owner, hold));
+  await new Promise(setImmediate);
+  expect(running).toBe(1);
+  await gate.run('free', async () => undefined);
+  while (ends.length > 0) {
+    ends.shift()?.();
+    await new Promise(setImmediate);
+  }
+  await Promise.all(all);
+  // Whoever got through is slow no longer.
+  expect(most).toBe(1);
+});
