@@ -5,8 +5,10 @@ import { createShowAd } from '../../../src/ad-break/show-ad.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
+import { passTime, playVideosFast } from './pass-time.ts';
 import { decide, givenBack, html, image, missing, overlay, setStage, video } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 
 const shows = (selector: string) =>
   eventually(() => {
@@ -22,7 +24,13 @@ for (const [name, media] of [
 ] as const) {
   it(`rewards ${name} that was watched to the end, and gives the game back`, async () => {
     const stage = setStage();
-    const result = await stage.run(decide(media, name === 'a video' ? { min_watch_ms: 2700 } : {}));
+    const clock = manualClock();
+    const time = passTime(clock);
+    const result = await stage.run(
+      decide(media, { min_watch_ms: 2700 }),
+      { onStart: time.start },
+      { clock },
+    );
     expect(result).toEqual({
       outcome: 'rewarded',
       decisionId: 'dec_01jabcdefghjkmnpqrstvwxyz0',
@@ -45,7 +53,7 @@ for (const [name, media] of [
       expect(stage.count(once), once).toBe(1);
     }
     const complete = stage.events.find(({ type }) => type === 'complete');
-    expect(complete?.watched_ms).toBeGreaterThanOrEqual(name === 'a video' ? 2700 : 1200);
+    expect(complete?.watched_ms).toBeGreaterThanOrEqual(2700);
     expect(stage.log.indexOf('complete')).toBeLessThan(stage.log.indexOf('close'));
     expect(stage.log.indexOf('onClose')).toBeLessThan(stage.log.indexOf('confirmation'));
   });
@@ -82,7 +90,8 @@ it('asks before a reward is lost, goes on when the player stays, and tells a dis
 
 it('completes an interstitial that is closed as soon as it may be', async () => {
   const stage = setStage();
-  const running = stage.run(decide(image, { format: 'interstitial' }), { kind: 'interstitial' });
+  const decision = decide(image, { format: 'interstitial', min_watch_ms: 60_000 });
+  const running = stage.run(decision, { kind: 'interstitial' });
   await userEvent.click(await shows('button.close'));
   expect((await running).outcome).toBe('completed');
   expect(stage.count('confirmation')).toBe(0);
@@ -144,7 +153,7 @@ it('mutates nothing when there is no ad, and says when there may be one', async 
 
 it('gives up an HTML creative that never says that it is ready', async () => {
   const stage = setStage();
-  const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 400 });
+  const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 100 });
   expect(result.outcome).toBe('timeout');
   await eventually(() => expect(stage.isGivenBack()).toEqual(givenBack));
   expect(stage.log).toEqual([]);
@@ -180,11 +189,13 @@ it('lets an HTML creative ask for the close', async () => {
   const stage = setStage();
   const running = stage.run(
     decide(
-      html(
-        `port.postMessage({ type: 'ready' }); setTimeout(() => port.postMessage({ type: 'close' }), 400)`,
-      ),
+      html(`port.postMessage({ type: 'ready' });
+        addEventListener('message', () => port.postMessage({ type: 'close' }))`),
+      { min_watch_ms: 60_000 },
     ),
   );
+  await shows('button.close');
+  document.querySelector('iframe')?.contentWindow?.postMessage('close', '*');
   await shows('.ask');
   await userEvent.click(await shows('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
@@ -233,7 +244,7 @@ it('keeps the keys of the ad from the game, and lets a key come up that was down
   window.addEventListener('keydown', hear);
   window.addEventListener('keyup', hear);
   await userEvent.keyboard('{ArrowLeft>}');
-  const running = stage.run(decide(image, { close_after_ms: 0 }));
+  const running = stage.run(decide(image, { close_after_ms: 0, min_watch_ms: 60_000 }));
   (await shows('button.close')).focus();
   await userEvent.keyboard('{/ArrowLeft}');
   await userEvent.keyboard('a');
@@ -252,23 +263,32 @@ it('keeps the keys of the ad from the game, and lets a key come up that was down
 
 it('does not let Escape take the ad away, however often it is hit', async () => {
   const stage = setStage();
-  const running = stage.run(decide(image, { close_after_ms: 60_000 }));
-  await shows('dialog');
+  const clock = manualClock();
+  const running = stage.run(decide(image, { close_after_ms: 60_000 }), {}, { clock });
+  await eventually(() => expect(stage.count('start')).toBe(1));
   for (let count = 0; count < 3; count += 1) await userEvent.keyboard('{Escape}');
   expect(overlay().dialog?.open).toBe(true);
+  passTime(clock).start();
   expect((await running).outcome).toBe('rewarded');
 });
 
 it('pauses while the page is hidden, and counts nothing meanwhile', async () => {
+  playVideosFast();
   const stage = setStage();
-  const running = stage.run(decide(video, { min_watch_ms: 2700 }));
+  const clock = manualClock();
+  const time = passTime(clock);
+  const running = stage.run(decide(video, { min_watch_ms: 2700 }), {}, { clock });
   await eventually(() => expect(stage.count('start')).toBe(1));
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
   document.dispatchEvent(new Event('visibilitychange'));
   expect(document.querySelector('video')?.paused).toBe(true);
+  await clock.advance(60_000);
   hidden.mockReturnValue(false);
   document.dispatchEvent(new Event('visibilitychange'));
+  time.start();
   expect((await running).outcome).toBe('rewarded');
+  const complete = stage.events.find(({ type }) => type === 'complete');
+  expect(complete?.watched_ms).toBeLessThan(3_100);
 });
 
 it('goes on when the handlers of the game throw', async () => {

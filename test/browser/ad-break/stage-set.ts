@@ -60,7 +60,7 @@ export function decide(
       ...(clickUrl === undefined ? {} : { click_url: clickUrl }),
     },
     reward: { type: 'coins', amount: 50 },
-    min_watch_ms: 1200,
+    min_watch_ms: 200,
     close_after_ms: 100,
     token: 'token',
     issued_at: new Date().toISOString(),

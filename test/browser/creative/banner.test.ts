@@ -4,17 +4,19 @@ import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { decide, image } from '../ad-break/stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { untilObserved } from './until-observed.ts';
 
-async function mount(clickUrl?: string, top = '0px') {
+async function mount(clickUrl?: string, { clock = systemClock, top = '0px' } = {}) {
   const slot = document.createElement('div');
   slot.style.cssText = `position:absolute;top:${top};width:320px`;
   document.body.replaceChildren(slot);
   const creative = await loadCreative(decide(image), {
-    clock: systemClock,
+    clock,
     signal: new AbortController().signal,
   });
   const hooks = { painted: vi.fn(), viewed: vi.fn(), clicked: vi.fn(), failed: vi.fn() };
-  const remove = mountBanner(slot, creative, { clock: systemClock, clickUrl, hooks });
+  const remove = mountBanner(slot, creative, { clock, clickUrl, hooks });
   return { slot, hooks, remove };
 }
 
@@ -31,12 +33,17 @@ it('tells once that a banner was seen for a second, and leaves nothing when it i
 });
 
 it('does not count a banner below the fold, and counts it when it is scrolled to', async () => {
-  const { hooks, remove, slot } = await mount(undefined, '4000px');
+  const clock = manualClock();
+  const { hooks, remove, slot } = await mount(undefined, { clock, top: '4000px' });
   await eventually(() => expect(hooks.painted).toHaveBeenCalled());
-  const seenAt = performance.now();
+  await clock.advance(5_000);
+  expect(hooks.viewed).not.toHaveBeenCalled();
   slot.scrollIntoView();
-  await eventually(() => expect(hooks.viewed).toHaveBeenCalled());
-  expect(performance.now() - seenAt).toBeGreaterThanOrEqual(990);
+  await untilObserved(slot);
+  await clock.advance(999);
+  expect(hooks.viewed).not.toHaveBeenCalled();
+  await clock.advance(1);
+  expect(hooks.viewed).toHaveBeenCalledTimes(1);
   remove();
 });
 

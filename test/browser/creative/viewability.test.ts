@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { page } from 'vitest/browser';
 import { watchViewability, type Visibility } from '../../../src/creative/viewability.ts';
-import { systemClock } from '../../../src/platform/clock.ts';
-import { eventually } from '../../support/eventually.ts';
+import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { untilObserved } from './until-observed.ts';
 
 const requiredMs = 400;
+let clock: ManualClock;
 let ad: HTMLElement;
 let seen: { (visibility: Visibility): void; mock: { calls: [Visibility][] } };
 let end: () => void = () => {};
@@ -16,18 +17,30 @@ function put(css: string): HTMLElement {
   return element;
 }
 
-function watch() {
-  const watched = watchViewability(ad, { clock: systemClock, requiredMs, onViewable: seen });
+async function watch() {
+  const watched = watchViewability(ad, { clock, requiredMs, onViewable: seen });
   end = watched.destroy;
+  await untilObserved(ad);
   return watched;
 }
 
 /** Longer than an ad would need to count. */
-const longEnough = () => new Promise((resolve) => setTimeout(resolve, requiredMs * 2));
+const longEnough = () => clock.advance(requiredMs * 2);
+
+/** From now on it is on the screen, and counts when the time is over, and not before. */
+async function expectToCount(): Promise<void> {
+  await untilObserved(ad);
+  await clock.advance(requiredMs - 1);
+  expect(seen).not.toHaveBeenCalled();
+  // What covers it is looked for five times a second.
+  await clock.advance(201);
+  expect(seen).toHaveBeenCalledTimes(1);
+}
 
 beforeEach(async () => {
   await page.viewport(640, 360);
   document.body.replaceChildren();
+  clock = manualClock();
   seen = vi.fn<(visibility: Visibility) => void>();
   ad = put('left: 0; top: 0');
 });
@@ -37,12 +50,12 @@ afterEach(() => {
 });
 
 it('counts an ad that nothing hides, once', async () => {
-  watch();
-  await eventually(() => expect(seen).toHaveBeenCalled());
-  expect(seen.mock.calls[0]?.[0].ratio).toBe(1);
-  expect(seen.mock.calls[0]?.[0].ms).toBeGreaterThanOrEqual(requiredMs);
+  await watch();
+  await expectToCount();
+  expect(seen.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
   await longEnough();
   expect(seen).toHaveBeenCalledTimes(1);
+  expect(clock.timers()).toBe(0);
 });
 
 it.each([
@@ -50,11 +63,11 @@ it.each([
   ['lies under something for the most part', () => put('left: 0; top: 0; height: 70px')],
 ])('does not count an ad that %s, and counts it when that goes', async (_, cover) => {
   const covering = cover();
-  watch();
+  await watch();
   await longEnough();
   expect(seen).not.toHaveBeenCalled();
   covering.remove();
-  await eventually(() => expect(seen).toHaveBeenCalled());
+  await expectToCount();
 });
 
 it.each([
@@ -62,22 +75,23 @@ it.each([
   ['is off the screen for the most part', 'left: -120px'],
 ])('does not count an ad that %s, and counts it when it comes back', async (_, css) => {
   ad.style.cssText += css;
-  watch();
+  await watch();
   await longEnough();
   expect(seen).not.toHaveBeenCalled();
   ad.style.left = '0';
-  await eventually(() => expect(seen).toHaveBeenCalled());
+  await expectToCount();
 });
 
 it('counts an ad of which half is on the screen', async () => {
   ad.style.left = '-90px';
-  watch();
-  await eventually(() => expect(seen).toHaveBeenCalled());
+  await watch();
+  await expectToCount();
   expect(seen.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
 it('begins again when the page was hidden or the video stood still', async () => {
-  const watched = watch();
+  const watched = await watch();
+  await clock.advance(requiredMs - 1);
   watched.setPlaying(false);
   await longEnough();
   expect(seen).not.toHaveBeenCalled();
@@ -86,8 +100,6 @@ it('begins again when the page was hidden or the video stood still', async () =>
   await longEnough();
   expect(seen).not.toHaveBeenCalled();
   vi.restoreAllMocks();
-  const shownAt = performance.now();
   document.dispatchEvent(new Event('visibilitychange'));
-  await eventually(() => expect(seen).toHaveBeenCalled());
-  expect(performance.now() - shownAt).toBeGreaterThanOrEqual(requiredMs - 5);
+  await expectToCount();
 });
