@@ -46,6 +46,14 @@ export interface Database extends Queries {
    */
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
+  /** Whether the last write failed because the disk is full; absent where nobody watches it. */
+  isFull?(): boolean;
+  /**
+   * Runs statements one by one on a connection of their own: outside a transaction, with no limit on
+   * how long one takes, as `CREATE INDEX CONCURRENTLY` needs. Waiting for a lock fails after
+   * `lockTimeoutMs`. Absent on the embedded database, which has one connection.
+   */
+  maintain?(statements: readonly string[], lockTimeoutMs: number): Promise<void>;
   /**
    * How long many writes should wait for each other, in milliseconds, where a transaction of one costs
    * nearly as much as one of many; absent: not at all.

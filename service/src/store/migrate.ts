@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { buildIndex, type Index, indexStatement } from './build-index.ts';
 import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 import { initial } from './migrations/0001-initial.ts';
@@ -13,11 +14,17 @@ import { webhookProbes } from './migrations/0070-webhook-probes.ts';
 import { plausibleTimes } from './migrations/0080-plausible-times.ts';
 import { knownAddresses } from './migrations/0110-known-addresses.ts';
 
-interface Migration {
-  /** With `breaking` in it where versions that do not know it cannot go on. */
-  name: string;
-  statements: readonly string[];
-}
+/**
+ * A change of the schema. Indexes on tables that may be large are a migration of their own: on a
+ * server they are built without blocking writes.
+ */
+export type Migration =
+  | {
+      /** With `breaking` in it where versions that do not know it cannot go on. */
+      name: string;
+      statements: readonly string[];
+    }
+  | { name: string; indexes: readonly Index[] };
 
 interface Applied {
   name: string;
@@ -25,7 +32,7 @@ interface Applied {
 }
 
 /** In order; a migration that has been released never changes again. */
-const migrations: readonly Migration[] = [
+export const allMigrations: readonly Migration[] = [
   initial,
   operators,
   traffic,
@@ -47,6 +54,8 @@ export interface MigrateOptions {
   onWait?(text: string): void;
   /** How long to wait for it, in milliseconds; a minute by default. */
   waitMs?: number;
+  /** In order. Default: all migrations of this version. */
+  migrations?: readonly Migration[];
 }
 
 /**
@@ -58,19 +67,52 @@ export interface MigrateOptions {
  *   another one than it knows; or when somebody blocks it for too long.
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<string[]> {
-  const { onApply, onNewer, onWait, waitMs = 60_000 } = options;
-  const applied = await readApplied(database);
-  const newer = refuseUnknown(applied);
+  const { onApply, onNewer, onWait, waitMs = 60_000, migrations = allMigrations } = options;
+  const before = await readApplied(database);
+  const newer = refuseUnknown(before, migrations);
   if (newer.length > 0) onNewer?.(newer);
-  if (migrations.length <= applied.length) return [];
-  if (applied.length === 0) await makeTables(database);
-  return withMigrationLock(database, { onWait, waitMs }, (queries) =>
-    applyMissing(queries, onApply),
-  );
+  if (migrations.length <= before.length) return [];
+  if (before.length === 0) await makeTables(database);
+  // The indexes of a first start are built on empty tables, in the transaction of everything else.
+  const maintain = before.length === 0 ? undefined : database.maintain;
+  const done: string[] = [];
+  for (;;) {
+    const names = await withMigrationLock(database, { onWait, waitMs }, async (queries) => {
+      const applied = await readApplied(queries);
+      refuseUnknown(applied, migrations);
+      const next = nextTogether(migrations.slice(applied.length), maintain !== undefined);
+      for (const migration of next) {
+        onApply?.(migration.name);
+        if ('indexes' in migration && maintain !== undefined) {
+          for (const index of migration.indexes)
+            await buildIndex(database, maintain, index, waitMs);
+        } else {
+          for (const statement of statementsOf(migration)) await queries.query(statement);
+        }
+        await queries.query(
+          `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', $1, $2)`,
+          [migration.name, checksum(migration)],
+        );
+      }
+      return next.map(({ name }) => name);
+    });
+    if (names.length === 0) return done;
+    done.push(...names);
+  }
+}
+
+/**
+ * What one transaction applies. An index that is built concurrently waits for every transaction that
+ * changed its table, so it gets a transaction that changes nothing else.
+ */
+function nextTogether(missing: readonly Migration[], concurrently: boolean): readonly Migration[] {
+  if (!concurrently) return missing;
+  const index = missing.findIndex((migration) => 'indexes' in migration);
+  return index === -1 ? missing : missing.slice(0, Math.max(1, index));
 }
 
 /** The names of all migrations that this version knows, in order. */
-export const migrationNames = (): string[] => migrations.map(({ name }) => name);
+export const migrationNames = (): string[] => allMigrations.map(({ name }) => name);
 
 async function readApplied(queries: Queries): Promise<Applied[]> {
   const [row] = await queries.query<{ there: boolean }>(
@@ -97,26 +139,8 @@ async function makeTables(database: Database): Promise<void> {
   }
 }
 
-async function applyMissing(
-  queries: Queries,
-  onApply: MigrateOptions['onApply'],
-): Promise<string[]> {
-  const applied = await readApplied(queries);
-  refuseUnknown(applied);
-  const missing = migrations.slice(applied.length);
-  for (const migration of missing) {
-    onApply?.(migration.name);
-    for (const statement of migration.statements) await queries.query(statement);
-    await queries.query(
-      `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', $1, $2)`,
-      [migration.name, checksum(migration)],
-    );
-  }
-  return missing.map(({ name }) => name);
-}
-
 /** Hands back the names of those that a newer version added. */
-function refuseUnknown(applied: Applied[]): string[] {
+function refuseUnknown(applied: Applied[], migrations: readonly Migration[]): string[] {
   applied.slice(0, migrations.length).forEach(({ name, checksum: stored }, index) => {
     const known = migrations[index];
     if (known?.name !== name || checksum(known) !== stored) {
@@ -133,5 +157,8 @@ function refuseUnknown(applied: Applied[]): string[] {
   );
 }
 
+const statementsOf = (migration: Migration): readonly string[] =>
+  'statements' in migration ? migration.statements : migration.indexes.map(indexStatement);
+
 const checksum = (migration: Migration): string =>
-  createHash('sha256').update(migration.statements.join(';\n')).digest('hex');
+  createHash('sha256').update(statementsOf(migration).join(';\n')).digest('hex');

@@ -62,6 +62,8 @@ export function openPostgres(
     transaction: (work, options = {}) =>
       options.unhurried === true ? inTransaction(parts, work, options) : transaction(work, options),
     close: () => pool.end(),
+    maintain: (statements, lockTimeoutMs) =>
+      maintain(connectionString, limits, statements, lockTimeoutMs),
     connections: () => ({
       open: pool.totalCount,
       idle: pool.idleCount,
@@ -94,6 +96,31 @@ function poolOptions(connectionString: string, limits: PostgresLimits): pg.PoolC
           idle_in_transaction_session_timeout: timeoutMs,
         }),
   };
+}
+
+async function maintain(
+  connectionString: string,
+  { timeoutMs, pooler }: PostgresLimits,
+  statements: readonly string[],
+  lockTimeoutMs: number,
+): Promise<void> {
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: timeoutMs,
+    keepAlive: true,
+    // See poolOptions. Behind a pooler the timeouts of the role apply.
+    ...(pooler
+      ? {}
+      : { application_name: 'trueward', statement_timeout: 0, lock_timeout: lockTimeoutMs }),
+  });
+  // A connection that breaks rejects the query under way; without a listener it would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }
 
 type Prepare = (text: string, params: readonly (string | Buffer)[]) => PreparedCall;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { migrate, migrationNames } from '../../src/store/migrate.ts';
+import { allMigrations, migrate, type Migration, migrationNames } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startService } from '../start-service.ts';
@@ -101,6 +101,62 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await database.close();
   });
 
+  test('an index is built on tables in use, partitioned ones too, while others write; an interrupted build is repeated', async () => {
+    const database = openPostgres(url, () => undefined);
+    await migrate(database);
+    await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions
+      FOR VALUES FROM ('dec_01') TO ('dec_02')`);
+    // What a killed build leaves behind.
+    await admin.query(
+      `INSERT INTO viewers VALUES ('a', 'live', 'same', now()), ('b', 'live', 'same', now())`,
+    );
+    await expect(
+      admin.query('CREATE UNIQUE INDEX CONCURRENTLY viewers_seen ON viewers (viewer)'),
+    ).rejects.toThrow('could not create unique index');
+
+    const migrations: readonly Migration[] = [
+      ...allMigrations,
+      {
+        name: '9000-indexes',
+        indexes: [
+          { name: 'viewers_seen', table: 'viewers', on: '(account_id, seen_at)' },
+          {
+            name: 'decisions_late',
+            table: 'decisions',
+            on: '(account_id, late_at) WHERE late_at IS NOT NULL',
+          },
+        ],
+      },
+    ];
+    await admin.query('BEGIN');
+    await admin.query('LOCK TABLE decisions IN ROW EXCLUSIVE MODE'); // as whoever writes has it
+    const applied = migrate(database, { migrations });
+    const other = new pg.Client(url);
+    await other.connect();
+    await waitingBuild(other);
+    // A plain CREATE INDEX would make this write wait for the transaction above.
+    await other.query('UPDATE decisions SET late_at = now() WHERE false');
+    await admin.query('COMMIT');
+    expect(await applied).toEqual(['9000-indexes']);
+
+    const { rows } = await other.query<{ name: string; valid: boolean }>(
+      `SELECT indexrelid::regclass::text AS name, indisvalid AS valid FROM pg_index
+        WHERE indexrelid::regclass::text ~ '^(viewers_seen|decisions_late)' ORDER BY 1`,
+    );
+    expect(rows).toEqual([
+      { name: 'decisions_late', valid: true },
+      { name: 'decisions_late_20260105', valid: true },
+      { name: 'decisions_late_other', valid: true },
+      { name: 'viewers_seen', valid: true },
+    ]);
+    const { rows: attached } = await other.query(
+      `SELECT 1 FROM pg_inherits WHERE inhparent = 'decisions_late'::regclass`,
+    );
+    expect(attached).toHaveLength(2);
+    expect(await migrate(database, { migrations })).toEqual([]);
+    await Promise.all([other.end(), database.close()]);
+  });
+
   test('a role that may not change tables starts the service on a schema that is up to date', async () => {
     await run(['migrate'], env());
     await admin.query(`CREATE ROLE worker LOGIN;
@@ -122,3 +178,14 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await service.stop();
   });
 });
+
+/** Resolves when the build of an index waits for a transaction; PostgreSQL has no other way to say so. */
+async function waitingBuild(client: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query(
+      `SELECT 1 FROM pg_stat_activity
+        WHERE query LIKE 'CREATE INDEX CONCURRENTLY%' AND wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+  }
+}
