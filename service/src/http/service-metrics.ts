@@ -60,6 +60,10 @@ const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0):
 const disabledWebhooks = `SELECT count(*)::bigint AS value FROM resources
   WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' IN ('gone', 'failing')`;
 
+/** Empty tables, or one row of each: this costs the same at any size. */
+const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
+  OR EXISTS (SELECT 1 FROM ad_events_other))::integer AS value`;
+
 /** What is true of the service and of its database at the moment of asking. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes } = sources;
@@ -96,6 +100,11 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   gauge('trueward_database_read_only', 'Whether the database takes no writes: 1 or 0.', async () =>
     Number(await isReadOnly(database)),
   );
+  gauge(
+    'trueward_database_disk_full',
+    'Whether writes fail for want of room on the disk: 1 or 0.',
+    () => Number(database.isFull?.() === true),
+  );
   gauge('trueward_webhook_deliveries_pending', 'Deliveries that wait for their next attempt.', () =>
     count(pendingDeliveries),
   );
@@ -106,6 +115,11 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     'trueward_webhooks_disabled',
     'Webhooks that the service took out of use because they were gone or failed for days.',
     () => count(disabledWebhooks),
+  );
+  gauge(
+    'trueward_default_partition_used',
+    'Whether decisions or events lie in the partition for weeks that have none of their own: 1 or 0.',
+    () => count(defaultPartitionUsed),
   );
   gauge(
     'trueward_configuration_age_seconds',

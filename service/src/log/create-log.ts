@@ -1,9 +1,10 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { DatabaseAwayError } from '../store/is-unavailable.ts';
+import { isDiskFull } from '../store/watch-disk.ts';
 
 /**
- * The log of the service: lines of JSON. That the database is away is said once, when it goes and
- * when it is back, not by everything that wanted it meanwhile.
+ * The log of the service: lines of JSON. That the database is away, or its disk full, is logged once
+ * when it begins and once when it ends, not by everything that fails meanwhile.
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
   return pino(
@@ -13,7 +14,7 @@ export function createLog(level: string, destination: DestinationStream): Logger
         logMethod(args, method) {
           const [first]: unknown[] = args;
           const { err } = (typeof first === 'object' && first ? first : {}) as { err?: unknown };
-          if (!(err instanceof DatabaseAwayError)) method.apply(this, args);
+          if (!(err instanceof DatabaseAwayError) && !isDiskFull(err)) method.apply(this, args);
         },
       },
     },

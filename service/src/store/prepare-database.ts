@@ -6,6 +6,7 @@ import { measure } from './measure.ts';
 import { migrate } from './migrate.ts';
 import type { openDatabase } from './open-database.ts';
 import { refuseUnfinishedImport } from './transfer/import-rows.ts';
+import { watchDisk } from './watch-disk.ts';
 
 /** Opens the database for a service that runs for months: measured, up to date, and refusing while it is away. */
 export async function prepareDatabase(
@@ -30,7 +31,12 @@ export async function prepareDatabase(
     await opened.close();
     throw error;
   }
-  const database = measure(opened, observe);
+  const database = watchDisk(measure(opened, observe), {
+    onFull: (error) =>
+      log.error({ reason: error.message }, 'the disk of the database is full; writes are refused'),
+    onFree: (fullMs) =>
+      log.warn({ fullMs: Math.round(fullMs) }, 'the disk of the database has room again'),
+  });
   if (config.databaseUrl === undefined) return database;
   return failFast(database, {
     onAway: (error) => log.error({ err: error }, 'the database is away; requests are refused'),

@@ -49,7 +49,7 @@ async function attempt(parts: Parts, what: string, work: () => Promise<void>): P
   try {
     await tracing.run({ name: `upkeep ${what}` }, work);
   } catch (error) {
-    log.warn({ err: error }, `the ${what} could not be seen to; in an hour again`);
+    log.warn({ err: error }, `maintenance failed: ${what}; retrying in 1 h`);
   }
 }
 

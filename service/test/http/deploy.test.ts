@@ -152,3 +152,35 @@ test('every YAML file is one, and systemd takes the unit', ({ skip }) => {
   if (!existsSync('/usr/bin/systemd-analyze')) return skip('There is no systemd-analyze here.');
   execFileSync('systemd-analyze', ['verify', `${root}deploy/systemd/trueward.service`]);
 });
+
+test('audit actions and webhook events that the guides name are those of the code', () => {
+  const sources = readdirSync(`${root}service/src`, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => read(`service/src/${file}`))
+    .join('\n');
+  const guides = [
+    'operate',
+    'runbook',
+    'webhooks',
+    'panel',
+    'panel-access',
+    'threat-model',
+    'privacy',
+  ];
+  const nouns = 'key|user|creative|webhook|placement|policy|kill_switch|decision|user_token_secret';
+  const named = guides.flatMap((guide) =>
+    [...read(`docs/${guide}.md`).matchAll(new RegExp(`\`((?:${nouns})\\.[a-z_]+)\``, 'g'))].map(
+      ([, name = '']) => name,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(5);
+  const unknown = named.filter((name) => {
+    const [noun = '', verb = ''] = name.split('.');
+    // Actions on resources are put together from both words.
+    return (
+      !sources.includes(`'${name}'`) &&
+      !(sources.includes(`'${noun}'`) && sources.includes(`'${verb}'`))
+    );
+  });
+  expect(unknown).toEqual([]);
+});

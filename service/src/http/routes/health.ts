@@ -17,6 +17,11 @@ export function addHealthRoutes(app: FastifyInstance, { database, draining }: Pa
   app.get('/readyz', { schema: { hide: true } }, async () => {
     if (draining.aborted)
       throw new ProblemError('unavailable', 'This process stops.', { retryAfterS: 1 });
+    if (database.isFull?.() === true) {
+      throw new ProblemError('unavailable', 'The disk of the database is full.', {
+        retryAfterS: 5,
+      });
+    }
     try {
       return { status: (await isReadOnly(database)) ? 'read_only' : 'ok' };
     } catch {

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startService } from '../start-service.ts';
+import { createClient } from './client.ts';
+
+/** A file system of 96 MB; undefined where this user may not mount one. */
+function mountSmallDisk(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', folder], { stdio: 'ignore' });
+  } catch {
+    rmSync(folder, { recursive: true });
+    return undefined;
+  }
+  onTestFinished(() => {
+    execFileSync('umount', ['--lazy', folder], { stdio: 'ignore' });
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
+}
+
+test('a full disk is not ready, is logged once, and is ready again by itself when there is room', async ({
+  skip,
+}) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return skip('This user may not mount a small file system.');
+  const service = await startService({ dataDir: join(disk, 'data'), env: { RATE_LIMITS: 'off' } });
+  let log = '';
+  service.process.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const client = createClient(service);
+  const decide = async (player: number) =>
+    (
+      await client.decide({
+        placement: 'revive',
+        user_ref: `player ${player}`,
+        custom_data: 'x'.repeat(900),
+      })
+    ).status;
+  const ready = async () => (await fetch(`${service.url}/readyz`)).status;
+
+  const filler = join(disk, 'filler');
+  try {
+    writeFileSync(filler, Buffer.alloc(96_000_000));
+  } catch {
+    // It took all that was left.
+  }
+  let status = 200;
+  for (let player = 0; status === 200 && player < 2_000; player += 1) status = await decide(player);
+  expect(status).toBe(503);
+  const statuses = await Promise.all(Array.from({ length: 20 }, (_, player) => decide(player)));
+  expect(new Set(statuses)).toEqual(new Set([503]));
+  expect(await ready()).toBe(503);
+  expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+
+  rmSync(filler);
+  // Nobody asks for decisions meanwhile, as behind a load balancer.
+  await expect.poll(ready).toBe(200);
+  expect(await decide(0)).toBe(200);
+  await service.stop();
+  const lines = log.trim().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    'the disk of the database is full; writes are refused',
+    'the disk of the database has room again',
+  ]);
+});
