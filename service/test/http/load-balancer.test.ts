@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -15,10 +18,12 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
   const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
   const port = await freePort();
   let text = readFileSync(config, 'utf8')
+    // Debian's nginx 1.22 cannot resolve upstreams again (1.27.3 and newer can), nor is there a name here.
+    .replaceAll(/:8700 resolve/g, ':8700')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));
   ['service-a', 'service-b'].forEach((name, index) => {
-    text = text.replace(`${name}:8700`, new URL(urls[index] ?? '').host);
+    text = text.replace(`${name}:8700`, new URL(urls[index] ?? urls[0] ?? '').host);
   });
   writeFileSync(join(folder, 'nginx.conf'), `daemon off;\n${text}`);
   const nginx = spawn(binary, ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'], {
@@ -89,14 +94,29 @@ test('behind the delivered load balancer no player notices that a process is sto
   expect(new Set(statuses), log.join('')).toEqual(new Set([200]));
 
   expect((await fetch(`${url}/metrics`)).status).toBe(404);
-  // Who the client is, only the balancer may say.
-  const spoofed = await fetch(`${url}/readyz`, { headers: { 'x-forwarded-for': '203.0.113.9' } });
-  expect(spoofed.status).toBe(200);
-
   await cluster.service(0).kill();
   const away = await client.decide({ placement: 'lobby', user_ref: 'p' });
   expect(away.status).toBe(503);
   expect(away.body).toMatchObject({ code: 'unavailable', status: 503 });
   expect(away.headers.get('content-type')).toBe('application/problem+json');
   expect(away.headers.get('retry-after')).toBe('2');
+});
+
+test('the player is who a trusted proxy in front names, not who the player claims to be', async ({
+  skip,
+}) => {
+  if (!existsSync(binary)) return skip('There is no nginx here.');
+  const seen: unknown[] = [];
+  const service = createServer((request, response) => {
+    seen.push(request.headers['x-forwarded-for']);
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  onTestFinished(() => void service.close());
+  const { port } = service.address() as AddressInfo;
+  const { url } = await startBalancer([`http://127.0.0.1:${port}`]);
+  seen.length = 0;
+  for (const forwarded of ['203.0.113.9', '198.51.100.7, 203.0.113.9'])
+    await fetch(`${url}/v1/placements`, { headers: { 'x-forwarded-for': forwarded } });
+  expect(seen).toEqual(['203.0.113.9', '203.0.113.9']);
 });
