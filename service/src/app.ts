@@ -127,13 +127,15 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
       return new FrontServer(options, listener);
     },
     loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
     bodyLimit,
     trustProxy: parts.trustedProxies ?? false,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
-    exposeHeadRoutes: false,
   });
   app.addHook('onRequest', async (request, reply) => {
     tracing.named(request.raw, request.id, request.routeOptions.url);
@@ -148,7 +150,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     const { method, routeOptions, id } = request;
     const { statusCode: status, elapsedTime } = reply;
     const ms = Math.round(elapsedTime);
-    log.debug({ requestId: id, method, route: routeOptions.url, status, ms }, 'answered');
+    log.debug({ request_id: id, method, route: routeOptions.url, status, ms }, 'answered');
   });
   addErrors(app);
   addMetrics(app, parts);
@@ -204,10 +206,7 @@ function addErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     const { document, headers, unexpected } = answerProblem(error, request.id);
     if (unexpected) {
-      request.log.error(
-        { err: error, requestId: request.id, route: request.routeOptions.url },
-        'a request failed',
-      );
+      request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed');
     }
     return reply.code(document.status).headers(headers).send(document);
   });

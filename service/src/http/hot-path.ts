@@ -128,7 +128,7 @@ class HotExchange implements Asker, AnswerHeaders {
     const { document, headers, unexpected } = answerProblem(error, this.id);
     if (unexpected)
       this.log.error(
-        { err: error, requestId: this.id, route: this.#route.path },
+        { err: error, request_id: this.id, route: this.#route.path },
         'a request failed',
       );
     Object.assign(this.#sent, headers);
@@ -141,7 +141,7 @@ class HotExchange implements Asker, AnswerHeaders {
     const route = this.#route.path;
     metrics.observeRequest('POST', route, String(status), ms / 1_000);
     if (log.isLevelEnabled('debug')) {
-      const told = { requestId: this.id, method: 'POST', route, status, ms: Math.round(ms) };
+      const told = { request_id: this.id, method: 'POST', route, status, ms: Math.round(ms) };
       log.debug(told, 'answered');
     }
     return { status, headers: this.#sent, body, isLast: draining.aborted };

@@ -24,7 +24,8 @@ export function addLiveRoute(app: FastifyInstance, parts: Parts): void {
   const { liveTail, users, stopping } = parts;
   app.get(
     '/panel/api/live',
-    { config: { panel: 'account' }, schema: { hide: true } },
+    // A stream never ends, so there is nothing that HEAD could answer.
+    { config: { panel: 'account' }, schema: { hide: true }, exposeHeadRoute: false },
     async (request, reply) => {
       const { user, text } = sessionOf(request);
       if (liveTail.count(user.accountId) >= mostListeners) {

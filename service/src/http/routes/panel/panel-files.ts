@@ -48,7 +48,8 @@ export function addPanelFiles(app: FastifyInstance, folder = built): void {
     known.set(name, file);
     return file;
   };
-  app.get('/panel', { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));
+  for (const url of ['/', '/panel'])
+    app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));
   app.get<{ Params: { '*': string } }>(
     '/panel/*',
     { schema: { hide: true } },

@@ -82,7 +82,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
     async (request, reply) => {
       const signedIn = await users.signIn.byPassword({ ...request.body, address: request.ip });
       if ('refused' in signedIn) {
-        request.log.warn({ refused: signedIn.refused, requestId: request.id }, 'a sign-in failed');
+        request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'a sign-in failed');
         throw refuse(signedIn);
       }
       // What the browser had before is nobody's session any more.

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RunningService, startService } from '../start-service.ts';
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+test('the root leads to the panel', async () => {
+  const answer = await fetch(service.url, { redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/panel/']);
+});
+
+test.each([
+  '/',
+  '/healthz',
+  '/readyz',
+  '/panel/',
+  '/docs',
+  '/openapi.json',
+  '/.well-known/jwks.json',
+])('HEAD %s answers as GET does, without a body', async (path) => {
+  const [head, get] = await Promise.all(
+    ['HEAD', 'GET'].map((method) => fetch(service.url + path, { method, redirect: 'manual' })),
+  );
+  expect(head?.status).toBe(get?.status);
+  expect(head?.headers.get('content-type')).toBe(get?.headers.get('content-type'));
+  expect(await head?.text()).toBe('');
+});
+
+test('HEAD needs the same key as GET, and a stream without an end has none', async () => {
+  const head = (path: string, key?: string) =>
+    fetch(service.url + path, {
+      method: 'HEAD',
+      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    });
+  const { secret } = service.keys.sandbox;
+  expect((await head('/v1/placements')).status).toBe(401);
+  expect((await head('/v1/placements', secret)).status).toBe(200);
+  expect((await head('/panel/api/live')).status).toBe(404);
+});
