@@ -24,9 +24,8 @@ import { createTailRelay } from './inspect/tail-relay.ts';
 import { openMedia } from './media/open-media.ts';
 import { startKeyUse } from './key/key-use.ts';
 import { createManageKeys } from './key/manage-keys.ts';
-import { readMasterKey } from './key/master-key.ts';
+import { openSecretBox } from './key/master-key.ts';
 import { createRecordLeak } from './key/record-leak.ts';
-import { createSecretBox } from './key/secret-box.ts';
 import { readServiceSecret } from './key/service-secrets.ts';
 import { createUserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
@@ -102,7 +101,7 @@ async function wire(
   log: Logger,
   { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
 ): Promise<Service> {
-  const box = createSecretBox(readMasterKey(config));
+  const box = openSecretBox(config);
   const makeId = createIds(clock, createRandomPool());
   const resources = createResourceStore(clock, makeId);
   const tokens = createDecisionTokens(

@@ -38,6 +38,8 @@ export interface Config {
   testClock: boolean;
   /** 32 bytes in base64 that encrypt secrets at rest; absent: a file in the data folder. */
   masterKey?: string;
+  /** A second key that also decrypts, while master keys are rotated. */
+  otherMasterKey?: string;
   /** Absent: requests are not limited. */
   rateLimits?: RateLimits;
   /** What `/metrics` asks for; absent: it answers this machine only. */
@@ -61,8 +63,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   const trustedProxies = optional('TRUSTED_PROXIES')
     ?.split(',')
     .map((each) => each.trim());
-  const [databaseUrl, publicUrl, masterKey, metricsToken] = (
-    ['DATABASE_URL', 'PUBLIC_URL', 'TRUEWARD_MASTER_KEY', 'METRICS_TOKEN'] as const
+  const [databaseUrl, publicUrl, masterKey, otherMasterKey, metricsToken] = (
+    [
+      'DATABASE_URL',
+      'PUBLIC_URL',
+      'TRUEWARD_MASTER_KEY',
+      'TRUEWARD_OTHER_MASTER_KEY',
+      'METRICS_TOKEN',
+    ] as const
   ).map(optional);
   return {
     dataDirectory: resolve(text('TRUEWARD_DATA_DIR')),
@@ -86,6 +94,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     development: text('TRUEWARD_DEVELOPMENT') === '1',
     testClock: readTestClock(values),
     ...(masterKey === undefined ? {} : { masterKey }),
+    ...(otherMasterKey === undefined ? {} : { otherMasterKey }),
     ...(text('RATE_LIMITS') === 'off' ? {} : { rateLimits: defaultRateLimits }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
     ...readTraces(values),

@@ -6,11 +6,16 @@ import { exportCommand } from './cli/export.ts';
 import { importCommand } from './cli/import.ts';
 import { keyCommands } from './cli/keys.ts';
 import { listenCommand } from './cli/listen.ts';
+import { masterKeyCommands } from './cli/master-key.ts';
 import { migrateCommand } from './cli/migrate.ts';
 import { rotateReceiptKeyCommand } from './cli/receipt-keys.ts';
 import { runCommand } from './cli/run-command.ts';
 import { startCommand } from './cli/start.ts';
 import { inviteUserCommand } from './cli/users.ts';
+
+// Rewards, secrets and user references: no other user of the machine may read or write the files that the
+// service creates, exports and archives included.
+process.umask(0o077);
 
 process.exitCode = await runCommand(
   [
@@ -20,6 +25,7 @@ process.exitCode = await runCommand(
     ...keyCommands,
     inviteUserCommand,
     rotateReceiptKeyCommand,
+    ...masterKeyCommands,
     listenCommand,
     exportCommand,
     importCommand,

@@ -1,6 +1,6 @@
-import { readSettings } from '../config/read-settings.ts';
+import { readSettings, unknownSettings } from '../config/read-settings.ts';
 import { settings, type Setting } from '../config/settings.ts';
-import { type Command, readArguments, tell } from './command.ts';
+import { type Command, readArguments, say, tell } from './command.ts';
 
 export const configCommand: Command = {
   name: 'config',
@@ -16,5 +16,7 @@ when the configuration is not valid; the message then names everything that is w
       const { secret }: Setting = settings[name];
       tell({ name, value: secret === true && value !== undefined ? '…' : (value ?? null), origin });
     }
+    for (const name of unknownSettings(process.env))
+      say(`${name} is not a setting and is ignored.`);
   },
 };

@@ -1,8 +1,9 @@
+import type { Config } from '../config.ts';
+import { openSecretBox } from '../key/master-key.ts';
+import { MasterKeyError } from '../key/secret-box.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
-import { CommandError } from './command.ts';
 import { bad, type Finding, good, odd } from './finding.ts';
-import { checkMasterKey } from './import.ts';
 import type { Workplace } from './with-database.ts';
 
 /** Expiries compare times of several machines. */
@@ -23,7 +24,7 @@ export async function databaseFindings({
         ? 'the schema is up to date'
         : `the schema was changed: ${migrated.join(', ')}`,
     ),
-    await masterKey(() => checkMasterKey(database, config)),
+    await masterKey(database, config),
     await keys(database),
     ...(await openOrigins(database)),
     ...(config.countryHeader === undefined ? await countryPolicies(database) : []),
@@ -49,12 +50,13 @@ async function server(database: Queries): Promise<Finding[]> {
   ];
 }
 
-async function masterKey(check: () => Promise<void>): Promise<Finding> {
+async function masterKey(database: Queries, config: Config): Promise<Finding> {
+  const [secret] = await database.query<{ sealed: string }>('SELECT sealed FROM secrets LIMIT 1');
   try {
-    await check();
-    return good('the master key opens the secrets');
+    if (secret) openSecretBox(config).open(secret.sealed);
+    return good('the master key decrypts the secrets');
   } catch (error) {
-    if (error instanceof CommandError) return bad(error.message);
+    if (error instanceof MasterKeyError) return bad(error.message);
     throw error;
   }
 }

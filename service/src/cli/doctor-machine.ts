@@ -1,4 +1,12 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import { bad, type Finding, good, odd } from './finding.ts';
@@ -11,6 +19,7 @@ export function machineFindings(config: Config): Finding[] {
   return [
     nodeVersion(),
     dataFolder(config),
+    ...privacy(config),
     freeSpace(config),
     masterKey(config),
     media(config),
@@ -37,6 +46,26 @@ function dataFolder({ dataDirectory }: Config): Finding {
   } catch {
     return bad(`the data folder ${dataDirectory} cannot be written: give this user the right to`);
   }
+}
+
+/** Whether other users of the machine can reach the data. Windows has no such mode bits. */
+function privacy({ dataDirectory }: Config): Finding[] {
+  if (process.platform === 'win32' || !existsSync(dataDirectory)) return [];
+  const remedy = `run chmod -R go= ${dataDirectory}`;
+  if (isOpenToOthers(dataDirectory))
+    return [bad(`other users of this machine can enter the data folder: ${remedy}`)];
+  const loose = readdirSync(dataDirectory, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    isOpenToOthers(join(dataDirectory, name)),
+  );
+  return loose.length === 0
+    ? [good('only this user can read the data folder and its files')]
+    : [odd(`${loose.length} files are private only while their folder is: ${remedy}`)];
+}
+
+/** False for a link, whose own mode means nothing, and for what a running service removed meanwhile. */
+function isOpenToOthers(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && !stat.isSymbolicLink() && (stat.mode & 0o077) !== 0;
 }
 
 function freeSpace({ dataDirectory }: Config): Finding {

@@ -1,9 +1,9 @@
 import { type Config, readConfig } from '../config.ts';
-import { ConfigError } from '../config/read-settings.ts';
+import { ConfigError, unknownSettings } from '../config/read-settings.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
 import { databaseFindings } from './doctor-database.ts';
-import { bad, type Finding, good } from './finding.ts';
+import { bad, type Finding, good, odd } from './finding.ts';
 import { machineFindings, runningFinding } from './doctor-machine.ts';
 import { withDatabase } from './with-database.ts';
 
@@ -29,7 +29,13 @@ sees less while a service runs, which alone may open it. The exit code is 1 when
     const config = configured();
     if ('state' in config) show([config]);
     else {
-      show([good('the configuration is valid'), ...machineFindings(config)]);
+      show([
+        good('the configuration is valid'),
+        ...unknownSettings(process.env).map((name) =>
+          odd(`${name} is not a setting and is ignored: correct its name or remove it`),
+        ),
+        ...machineFindings(config),
+      ]);
       show(await lookIntoDatabase());
       show([await runningFinding(config)]);
     }

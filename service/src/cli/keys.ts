@@ -44,14 +44,15 @@ Example
       });
       const environment = oneOf('environment', values.environment, ['sandbox', 'live']);
       const kind = oneOf('kind', values.kind, ['secret', 'publishable']);
-      const origins = values['allowed-origin'];
+      // Before anything is opened: a wrong argument leaves nothing behind.
+      const origins = values['allowed-origin']?.map(readOrigin);
       await withDatabase(({ database, makeId }) =>
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, makeId, values);
           const keys = createManageKeys(managing(makeId));
           const made = await keys.create(operation(queries, accountId, environment), {
             kind,
-            ...(origins === undefined ? {} : { allowed_origins: origins.map(readOrigin) }),
+            ...(origins === undefined ? {} : { allowed_origins: origins }),
           });
           tell({ account_id: accountId, ...made });
         }),

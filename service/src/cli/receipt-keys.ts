@@ -1,5 +1,4 @@
-import { readMasterKey } from '../key/master-key.ts';
-import { createSecretBox } from '../key/secret-box.ts';
+import { openSecretBox } from '../key/master-key.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readReceiptKeys, rotateReceiptKey } from '../reward/receipt-keys.ts';
 import { type Command, readArguments, tell } from './command.ts';
@@ -17,7 +16,7 @@ Prints one line of JSON with the ids of all keys that verify; the first one sign
   async run(args) {
     readArguments(args, {});
     const kids = await withDatabase(async ({ database, config }) => {
-      const box = createSecretBox(readMasterKey(config));
+      const box = openSecretBox(config);
       await rotateReceiptKey(database, box, systemClock);
       const keys = await readReceiptKeys(database, box, systemClock);
       return keys.map(({ kid }) => kid);

@@ -1,5 +1,8 @@
+import service from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/read-settings.ts';
+import { MasterKeyError } from '../key/secret-box.ts';
 import { RefusedError } from '../platform/refused-error.ts';
+import { DatabaseConnectionError } from '../store/open-database.ts';
 import { TransferError } from '../store/transfer/format.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, say, UsageError } from './command.ts';
@@ -10,6 +13,10 @@ export async function runCommand(
   commands: readonly Command[],
   args: readonly string[],
 ): Promise<number> {
+  if (args[0] === '--version' || args[0] === '-v') {
+    process.stdout.write(`trueward-service ${service.version}\n`);
+    return 0;
+  }
   const words = args[0] === 'help' ? args.slice(1) : args;
   const asked = words !== args || words.some((word) => word === '--help' || word === '-h');
   const command = commands.find(({ name }) =>
@@ -54,20 +61,25 @@ function overview(commands: readonly Command[], group: string): string {
 Commands
 ${lines.join('\n')}
 
-trueward-service <command> --help tells more of one.
+trueward-service <command> --help describes one command; --version prints the version.
 
 ${environmentHelp}`;
 }
 
-/** What a person can put right is told in words; anything else shows where it came from. */
+/** What an operator can fix is one plain message; anything else shows where it came from. */
 function describe(error: unknown): string {
   if (error instanceof RefusedError) {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
     return [error.message, ...fields].join('\n');
   }
-  const known = [ConfigError, DirectoryInUseError, CommandError, TransferError].some(
-    (kind) => error instanceof kind,
-  );
+  const known = [
+    ConfigError,
+    DatabaseConnectionError,
+    DirectoryInUseError,
+    MasterKeyError,
+    CommandError,
+    TransferError,
+  ].some((kind) => error instanceof kind);
   if (!(error instanceof Error)) return String(error);
   return known ? error.message : (error.stack ?? error.message);
 }

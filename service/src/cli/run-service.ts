@@ -3,10 +3,12 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { assemble, type Service } from '../assemble.ts';
 import { type Config, readConfig } from '../config.ts';
+import { unknownSettings } from '../config/read-settings.ts';
 import { seedDevelopment } from '../development/seed.ts';
 import { followParentClock } from '../development/test-clock.ts';
 import { createLog } from '../log/create-log.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
+import { CommandError } from './command.ts';
 
 /** A hanging connection must not keep the process: after this it ends anyway. */
 const stopWithinMs = 5_000;
@@ -24,6 +26,8 @@ export async function runService(): Promise<void> {
   // Whoever read the log may be gone; that is no reason to stop.
   process.stderr.on('error', () => undefined);
   const log = createLog(config.logLevel, process.stderr);
+  for (const name of unknownSettings(process.env))
+    log.warn({ name }, 'ignoring an environment variable that is not a setting');
   const clock = config.testClock ? followParentClock() : systemClock;
   const service = await assemble(config, clock, log);
 
@@ -58,6 +62,25 @@ export async function runService(): Promise<void> {
   }
 }
 
+/** @throws CommandError that names the setting when the address cannot be listened on. */
+async function listen(service: Service, { host, port }: Config): Promise<string> {
+  try {
+    return await service.app.listen({ host, port });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const remedy = code === undefined ? undefined : listenRemedies[code];
+    if (remedy === undefined) throw error;
+    throw new CommandError(`Cannot listen on HOST=${host} PORT=${port}: ${remedy} (${code}).`);
+  }
+}
+
+const listenRemedies: Record<string, string> = {
+  EADDRINUSE: 'another process uses the port; stop it or set another PORT',
+  EACCES: 'this user may not use the port; set a PORT above 1023',
+  EADDRNOTAVAIL: 'this machine does not have the address; set another HOST',
+  ENOTFOUND: 'the host name does not resolve; set another HOST',
+};
+
 /** Listens, and prints the line that says so. */
 async function announce(
   service: Service,
@@ -65,7 +88,7 @@ async function announce(
   clock: Clock,
   log: Logger,
 ): Promise<void> {
-  const url = service.listensOn(await service.app.listen({ host: config.host, port: config.port }));
+  const url = service.listensOn(await listen(service, config));
   const keys = config.development
     ? { keys: await seedDevelopment(service, clock, config.dataDirectory, url) }
     : {};

@@ -40,6 +40,16 @@ export function readSettings(env: Variables): EffectiveSetting[] {
   return effective;
 }
 
+/** Used by commands; see their help. */
+const commandVariables = ['TRUEWARD_SECRET_KEY'];
+
+/** Variables that look like settings and are none, mistyped ones most likely. */
+export const unknownSettings = (env: Variables): string[] =>
+  Object.keys(env).filter(
+    (name) =>
+      name.startsWith('TRUEWARD_') && !(name in settings) && !commandVariables.includes(name),
+  );
+
 function find(
   name: SettingName,
   { fallback }: Setting,

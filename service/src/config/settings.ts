@@ -166,6 +166,12 @@ export const settings = {
     valid: (text) => Buffer.from(text, 'base64').length === 32,
     secret: true,
   },
+  TRUEWARD_OTHER_MASTER_KEY: {
+    about: 'a second master key that also decrypts, while master-key rotate replaces the first',
+    expected: '32 bytes in base64',
+    valid: (text) => Buffer.from(text, 'base64').length === 32,
+    secret: true,
+  },
   TRUEWARD_DEVELOPMENT: {
     about: '1: seed a demo account, print its keys, let sandbox webhooks go to this machine',
     ...oneOf('0', '1'),

@@ -144,7 +144,7 @@ test('an export becomes the same service elsewhere; a cut one, or another master
   const elsewhere = mkdtempSync(join(tmpdir(), 'trueward-'));
   await copyEmptyDatabase(join(elsewhere, 'database'));
   const there = { ...env, TRUEWARD_DATA_DIR: elsewhere };
-  expect((await run(['import', file], there)).err).toContain('master key does not open');
+  expect((await run(['import', file], there)).err).toContain('master key does not decrypt');
   copyFileSync(join(folder, 'master.key'), join(elsewhere, 'master.key'));
   const cut = join(folder, 'cut.jsonl');
   writeFileSync(cut, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
@@ -246,13 +246,16 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
 
   const stopped = await run(['doctor'], env);
   expect(stopped.code).toBe(1);
-  expect(stopped.out).toMatch(/ok .*the master key opens the secrets/);
+  expect(stopped.out).toMatch(/ok .*the master key decrypts the secrets/);
   expect(stopped.out).toMatch(/look .*no service answers/);
   expect(stopped.out).toContain(`WRONG the webhook ${webhook.id}`);
   expect(stopped.out).toMatch(/look .*Not in Germany.* holds for nobody/);
   const other = Buffer.alloc(32).toString('base64');
   const { code, out } = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
-  expect([code, out]).toEqual([1, expect.stringContaining('WRONG The master key does not open')]);
+  expect([code, out]).toEqual([
+    1,
+    expect.stringContaining('WRONG The master key does not decrypt'),
+  ]);
   expect((await run(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain('WRONG The config');
 });
 

@@ -1,8 +1,7 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUsedReceipts, verifyReceipt } from '../../../src/server/index.ts';
-import { createSecretBox } from '../../src/key/secret-box.ts';
-import { readMasterKey } from '../../src/key/master-key.ts';
+import { openSecretBox } from '../../src/key/master-key.ts';
 import { rotateReceiptKey } from '../../src/reward/receipt-keys.ts';
 import { startGame, type Game } from './reward-game.ts';
 import { accountOf } from './reward-operator.ts';
@@ -56,7 +55,7 @@ test('verifyReceipt gives the claims, and each receipt is redeemed once', async 
 test('after a rotation new receipts have a new key, and old ones verify until they expire', async () => {
   const old = await earn('before');
   const { config, service } = game;
-  await rotateReceiptKey(service.database, createSecretBox(readMasterKey(config)), game.clock);
+  await rotateReceiptKey(service.database, openSecretBox(config), game.clock);
   const kids = async (): Promise<(string | undefined)[]> => {
     const { body } = await game.client.call<{ keys: { kid?: string }[] }>(
       'GET',

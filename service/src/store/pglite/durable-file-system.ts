@@ -13,6 +13,7 @@ interface EmscriptenModule {
     realPath(node: unknown): string;
     getMode(path: string): number;
     stream_ops: { fsync?: (stream: Stream) => number };
+    node_ops: { setattr(node: unknown, attributes: { mode?: number }): void };
   };
 }
 
@@ -20,8 +21,8 @@ interface EmscriptenModule {
 const noEntry = 44;
 
 /**
- * PGlite's file system on disk, with fsync. Emscripten's NODEFS has none, so that a commit would
- * not survive a power cut (https://github.com/electric-sql/pglite/issues/1107).
+ * PGlite's file system on disk, with fsync and for this user only. Emscripten's NODEFS has no fsync, so
+ * that a commit would not survive a power cut (https://github.com/electric-sql/pglite/issues/1107).
  */
 export class DurableFileSystem extends NodeFS {
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
@@ -29,6 +30,7 @@ export class DurableFileSystem extends NodeFS {
     const change = (module: object): void => {
       addFsync(module as EmscriptenModule);
       expectMissing(module as EmscriptenModule);
+      keepPrivate(module as EmscriptenModule);
     };
     return {
       emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), change] },
@@ -53,6 +55,15 @@ function expectMissing({ FS, NODEFS: files }: EmscriptenModule): void {
   files.getMode = (path) => {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) throw new FS.ErrnoError(noEntry);
     return getMode(path);
+  };
+}
+
+/** Emscripten sets the mode of a new file explicitly, past the umask of the process. */
+function keepPrivate({ NODEFS: files }: EmscriptenModule): void {
+  const { setattr } = files.node_ops;
+  files.node_ops.setattr = (node, attributes) => {
+    const { mode } = attributes;
+    setattr(node, mode === undefined ? attributes : { ...attributes, mode: mode & ~0o077 });
   };
 }
 

@@ -15,7 +15,7 @@ const gatherMs = 3;
  * @throws DirectoryInUseError when another process has it open: two would lose each other's rows.
  */
 export async function openPGlite(directory: string, onInitialise: () => void): Promise<Database> {
-  mkdirSync(dirname(directory), { recursive: true });
+  mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
   const lock = takeDirectoryLock(`${directory}.lock`);
   try {
     if (!existsSync(join(directory, 'PG_VERSION'))) {

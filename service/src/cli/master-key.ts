@@ -1,0 +1,73 @@
+import { beginFileRotation, openSecretBox } from '../key/master-key.ts';
+import { discardSecrets, reencrypt } from '../key/reencrypt.ts';
+import { type Command, CommandError, readArguments, say, tell } from './command.ts';
+import { createProgress } from './progress.ts';
+import { withDatabase } from './with-database.ts';
+
+export const masterKeyCommands: Command[] = [
+  {
+    name: 'master-key rotate',
+    summary: 'encrypt all secrets with a new master key',
+    help: `Usage: trueward-service master-key rotate
+
+With master.key in the data folder: stop the service, then run this. It creates a new key, encrypts
+every secret in the database with it, and replaces master.key. Back up the new file.
+
+With TRUEWARD_MASTER_KEY, without stopping the service:
+  1. Set TRUEWARD_OTHER_MASTER_KEY to the new key and restart each process.
+  2. Swap the two: the new key in TRUEWARD_MASTER_KEY, the old one in TRUEWARD_OTHER_MASTER_KEY.
+     Restart each process.
+  3. Run this command with both variables.
+  4. Remove TRUEWARD_OTHER_MASTER_KEY and restart each process.
+
+An interrupted run loses nothing: run it again.
+Prints one line of JSON with the number of secrets that are now encrypted with the new key.`,
+    async run(args) {
+      readArguments(args, {});
+      const reencrypted = await withDatabase(async ({ database, config }) => {
+        const { masterKey, otherMasterKey } = config;
+        if (masterKey !== undefined && otherMasterKey === undefined) {
+          throw new CommandError(
+            'TRUEWARD_OTHER_MASTER_KEY is not set. Set TRUEWARD_MASTER_KEY to the new key and TRUEWARD_OTHER_MASTER_KEY to the old one.',
+          );
+        }
+        const { box, finish } =
+          masterKey === undefined
+            ? beginFileRotation(config)
+            : { box: openSecretBox(config), finish: () => undefined };
+        const progress = createProgress((done) => `${done} secrets re-encrypted …`);
+        const count = await reencrypt(database, box, progress);
+        finish();
+        return count;
+      });
+      tell({ reencrypted });
+    },
+  },
+  {
+    name: 'master-key discard',
+    summary: 'start over with a new master key when the old one is lost',
+    help: `Usage: trueward-service master-key discard --confirm
+
+Only when the master key is lost for good: restore it from a backup if there is one. Stop the service
+first. This removes from the database what nobody can decrypt any more:
+
+  - the signing secrets of webhooks: rotate the secret of each webhook and give it to its receiver
+  - the keys that sign decisions and receipts: ads that players watch now, or watched offline, earn
+    nothing, and receipts that were issued can no longer be verified
+  - the key behind pseudonyms: frequency caps start over
+  - one-time codes of panel users, who set them up again
+  - undelivered webhook events about children, whose bodies are encrypted
+
+Prints one line of JSON with the number of secrets and webhook events that were removed.`,
+    async run(args) {
+      const { values } = readArguments(args, { confirm: { type: 'boolean' } });
+      if (values.confirm !== true) {
+        throw new CommandError(
+          'This cannot be undone. See master-key discard --help, then run it again with --confirm.',
+        );
+      }
+      tell(await withDatabase(({ database }) => discardSecrets(database)));
+      say('The next start creates new secrets with the configured master key.');
+    },
+  },
+];

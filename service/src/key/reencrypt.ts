@@ -1,0 +1,88 @@
+import type { Database } from '../store/database.ts';
+import type { SecretBox } from './secret-box.ts';
+
+interface EncryptedColumn {
+  table: string;
+  primaryKey: readonly string[];
+  column: string;
+}
+
+/** Every column with text from {@link SecretBox.seal}; JSON beside it in the same column is not encrypted. */
+const encryptedColumns: readonly EncryptedColumn[] = [
+  { table: 'secrets', primaryKey: ['account_id', 'purpose', 'id'], column: 'sealed' },
+  { table: 'users', primaryKey: ['account_id', 'id'], column: 'codes_secret' },
+  {
+    table: 'idempotency_keys',
+    primaryKey: ['account_id', 'environment', 'key'],
+    column: 'answer',
+  },
+  { table: 'webhook_events', primaryKey: ['account_id', 'id'], column: 'body' },
+];
+
+const pageSize = 500;
+
+type StoredRow = Record<string, string>;
+
+/**
+ * Encrypts every secret in the database with the first key of the box; its other keys decrypt the old
+ * texts. It can be interrupted at any point and run again.
+ *
+ * @returns how many secrets there are.
+ * @throws MasterKeyError when none of the keys decrypts one; what was done before stays done.
+ */
+export async function reencrypt(
+  database: Database,
+  box: SecretBox,
+  onProgress: (done: number) => void = () => undefined,
+): Promise<number> {
+  let done = 0;
+  for (const { table, primaryKey, column } of encryptedColumns) {
+    const key = primaryKey.join(', ');
+    const keyParams = primaryKey.map((_, index) => `$${index + 1}`).join(', ');
+    let after: readonly string[] = primaryKey.map(() => '');
+    for (;;) {
+      const rows = await database.query<StoredRow>(
+        `SELECT ${key}, ${column} AS sealed FROM ${table}
+          WHERE (${key}) > (${keyParams}) AND ${column} LIKE '1.%' ORDER BY ${key} LIMIT ${pageSize}`,
+        after,
+      );
+      for (const row of rows) {
+        const { sealed = '' } = row;
+        after = primaryKey.map((name) => row[name] ?? '');
+        // Somebody who changed the row meanwhile encrypted it with a key that is as good.
+        await database.query(
+          `UPDATE ${table} SET ${column} = $${primaryKey.length + 1}
+            WHERE (${key}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
+          [...after, box.seal(box.open(sealed)), sealed],
+        );
+        done += 1;
+        onProgress(done);
+      }
+      if (rows.length < pageSize) break;
+    }
+  }
+  return done;
+}
+
+/**
+ * Removes every secret that only a lost master key decrypts, so that the service starts with another.
+ * Webhooks have no signing secret afterwards, and users with one-time codes sign in without them.
+ */
+export function discardSecrets(database: Database): Promise<{ secrets: number; events: number }> {
+  return database.transaction(async (queries) => {
+    const secrets = await queries.query('DELETE FROM secrets RETURNING id');
+    await queries.query(
+      'UPDATE users SET codes_secret = NULL, codes_active = false WHERE codes_secret IS NOT NULL',
+    );
+    await queries.query('DELETE FROM idempotency_keys');
+    // Confidential bodies: nobody can read them any more.
+    await queries.query(
+      `DELETE FROM deliveries WHERE (account_id, event_id) IN
+        (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,
+    );
+    const events = await queries.query(
+      `DELETE FROM webhook_events WHERE body LIKE '1.%' RETURNING id`,
+    );
+    return { secrets: secrets.length, events: events.length };
+  });
+}

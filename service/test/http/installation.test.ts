@@ -1,0 +1,151 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyEmptyDatabase } from '../empty-database.ts';
+import { startService } from '../start-service.ts';
+import { createClient } from './client.ts';
+import { run } from './command-line.ts';
+
+let folder: string;
+let env: Record<string, string>;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'trueward-'));
+  env = { TRUEWARD_DATA_DIR: folder, PORT: '0' };
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+const keyOf = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
+
+test('a new data folder, and every file in it, belongs to its user alone; the doctor reports a looser one', async () => {
+  const dataDir = join(folder, 'data');
+  const at = { ...env, TRUEWARD_DATA_DIR: dataDir };
+  expect(await run(['migrate'], at)).toMatchObject({ code: 0 });
+  const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
+  expect(names.length).toBeGreaterThan(500);
+  expect(modeOf(dataDir)).toBe(0o700);
+  expect(names.filter((name) => (modeOf(join(dataDir, name)) & 0o077) !== 0)).toEqual([]);
+
+  chmodSync(dataDir, 0o755);
+  expect((await run(['doctor'], at)).out).toMatch(
+    /WRONG other users of this machine can enter the data folder: run chmod -R go= /,
+  );
+  chmodSync(dataDir, 0o700);
+  chmodSync(join(dataDir, 'database', 'PG_VERSION'), 0o644);
+  expect((await run(['doctor'], at)).out).toMatch(/look {2}1 files are private only while/);
+});
+
+test('the master key in the data folder is rotated: what was encrypted is still read, the old key is gone', async () => {
+  const before = await startService({ dataDir: folder });
+  const client = createClient(before);
+  const made = await client.call('POST', '/v1/webhooks', client.secret, {
+    url: 'http://127.0.0.1:9/hook',
+    events: ['decision.served'],
+  });
+  expect(made.status).toBe(201);
+  const decision = await client.decideImage('offline during the rotation');
+  await before.stop();
+  const oldKey = readFileSync(join(folder, 'master.key'), 'utf8');
+
+  const { code, out } = await run(['master-key', 'rotate'], env);
+  expect(code).toBe(0);
+  const { reencrypted } = JSON.parse(out) as { reencrypted: number };
+  expect(reencrypted).toBeGreaterThanOrEqual(4);
+  expect(readFileSync(join(folder, 'master.key'), 'utf8')).not.toBe(oldKey);
+  expect(existsSync(join(folder, 'master.key.next'))).toBe(false);
+
+  const wrong = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: oldKey });
+  expect(wrong.out).toContain('WRONG The master key does not decrypt');
+  const after = await startService({ dataDir: folder });
+  const reported = await createClient(after).begin(decision);
+  expect(reported.body.results).toMatchObject([{ status: 'accepted' }]);
+  await after.stop();
+});
+
+test('a master key from the environment is rotated by way of a second one, and the old one opens nothing then', async () => {
+  const [oldKey, newKey] = [keyOf(1), keyOf(2)];
+  const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
+  await service.stop();
+  const alone = await run(['master-key', 'rotate'], { ...env, TRUEWARD_MASTER_KEY: newKey });
+  expect(alone).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('TRUEWARD_OTHER_MASTER_KEY is not set') as string,
+  });
+  const both = { TRUEWARD_MASTER_KEY: newKey, TRUEWARD_OTHER_MASTER_KEY: oldKey };
+  expect(await run(['master-key', 'rotate'], { ...env, ...both })).toMatchObject({ code: 0 });
+  const rotated = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: newKey });
+  expect(rotated.out).toContain('the master key decrypts the secrets');
+
+  const lost = await run(['start'], { ...env, TRUEWARD_MASTER_KEY: oldKey });
+  expect(lost.code).toBe(1);
+  expect(lost.err).toContain('The master key does not decrypt the secrets in the database. Put');
+  expect(lost.err).not.toContain('    at ');
+  const asked = await run(['master-key', 'discard'], env);
+  expect(asked).toMatchObject({ code: 1, err: expect.stringContaining('--confirm') as string });
+  expect(await run(['master-key', 'discard', '--confirm'], env)).toMatchObject({ code: 0 });
+  const over = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
+  await over.stop();
+});
+
+test('a busy port, a wrong database and a missing file are one line each, without a stack', async () => {
+  const busy = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => busy.once('listening', resolve));
+  const { port } = busy.address() as AddressInfo;
+  await copyEmptyDatabase(join(folder, 'database'));
+  const elsewhere = { ...env, TRUEWARD_DATA_DIR: join(folder, 'never') };
+  const [taken, unreachable, missing, origin] = await Promise.all([
+    run(['start'], { ...env, PORT: String(port) }),
+    run(['migrate'], {
+      ...elsewhere,
+      DATABASE_URL: `postgres://ads:hunter2@127.0.0.1:9/ads`,
+    }),
+    run(['import', join(folder, 'no-such.jsonl')], elsewhere),
+    run(
+      'keys create --environment live --kind publishable --allowed-origin game.example'.split(' '),
+      elsewhere,
+    ),
+  ]);
+  await new Promise((resolve) => busy.close(resolve));
+  expect(taken).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(
+      new RegExp(`^Cannot listen on HOST=127.0.0.1 PORT=${port}: another process .*\\n$`, 'm'),
+    ) as string,
+  });
+  expect(unreachable.err).toMatch(
+    /^DATABASE_URL: cannot connect to PostgreSQL at 127\.0\.0\.1:9\/ads as ads: .*ECONNREFUSED.*\n$/,
+  );
+  expect(missing.err).toMatch(/^Cannot read .*no-such\.jsonl: there is no such file\. .*\n$/);
+  expect(origin).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('an origin such as') as string,
+  });
+  for (const { err } of [taken, unreachable, missing, origin]) {
+    expect(err).not.toContain('    at ');
+    expect(err).not.toContain('hunter2');
+  }
+  expect(existsSync(join(folder, 'never'))).toBe(false);
+});
+
+test('the version is printed, and a mistyped variable is named', async () => {
+  expect(await run(['--version'], env)).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^trueward-service \d+\.\d+\.\d+\n$/) as string,
+  });
+  const mistyped = { ...env, TRUEWARD_MASTERKEY: keyOf(1) };
+  const config = await run(['config'], mistyped);
+  expect(config.err).toBe('TRUEWARD_MASTERKEY is not a setting and is ignored.\n');
+  expect((await run(['doctor'], mistyped)).out).toContain(
+    'look  TRUEWARD_MASTERKEY is not a setting',
+  );
+});
