@@ -62,6 +62,8 @@ export default defineConfig({
         test: {
           name: 'package',
           include: ['test/package/**/*.test.ts'],
+          // A worker installs the package once; see test/package/worker.ts.
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

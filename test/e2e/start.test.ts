@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { copyEmptyDatabase } from '../../service/test/empty-database.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -82,7 +84,13 @@ async function stop(
   return { ms: performance.now() - since, code };
 }
 
-test('says where everything is once it answers, refuses a second start on the same data, and ends within 5 s', async () => {
+test('says where everything is once it answers, on a free port where its own is taken, refuses a second start on the same data, and ends within 5 s', async () => {
+  const stranger = createServer().listen(0, '127.0.0.1');
+  await once(stranger, 'listening');
+  onTestFinished(() => void stranger.close());
+  const taken = (stranger.address() as AddressInfo).port;
+  // As an earlier start left it.
+  writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: taken }));
   const first = start();
   const dev = await first.ready;
   expect(dev).toEqual({
@@ -101,6 +109,7 @@ test('says where everything is once it answers, refuses a second start on the sa
       },
     },
   });
+  expect(Number(new URL(dev.serviceUrl).port)).not.toBe(taken);
   const authorization = `Bearer ${dev.keys.sandbox.secret}`;
   const placements = () => fetch(`${dev.serviceUrl}/v1/placements`, { headers: { authorization } });
   expect((await placements()).status).toBe(200);
@@ -130,38 +139,23 @@ test('`npm start` ends all of it when npm gets the signal', async () => {
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
-test('the next start goes on with the same data, also after a SIGKILL, takes a free port where its own is taken, and ends when one of the programs dies', async () => {
+test('a start after a SIGKILL clears away what was left, goes on with the same data, and ends when one of the programs dies', async () => {
   const first = start();
   const dev = await first.ready;
-  const killed = new Promise((resolve) => first.process.once('exit', resolve));
+  const killed = once(first.process, 'exit');
   first.process.kill('SIGKILL');
   await killed;
   rmSync(devFile);
   const second = start();
-  expect((await second.ready).keys).toEqual(dev.keys);
-  await stop(second);
+  const { gameServerUrl, keys } = await second.ready;
+  expect(keys).toEqual(dev.keys);
 
-  const stranger = createServer().listen(Number(new URL(dev.serviceUrl).port), '127.0.0.1');
-  try {
-    const third = start();
-    const { keys, serviceUrl } = await third.ready;
-    expect(keys).toEqual(dev.keys);
-    expect(serviceUrl).not.toBe(dev.serviceUrl);
-    expect((await fetch(`${serviceUrl}/readyz`)).status).toBe(200);
-    await expectToEndWithService(third);
-  } finally {
-    stranger.close();
-  }
-});
-
-async function expectToEndWithService(running: ReturnType<typeof start>): Promise<void> {
-  const { gameServerUrl } = await running.ready;
   const lock = JSON.parse(readFileSync(join(dataDirectory, 'start.lock'), 'utf8')) as {
     children: { pid: number }[];
   };
   process.kill(lock.children[0]?.pid ?? 0, 'SIGKILL');
-  const { code, output } = await running.ended;
+  const { code, output } = await second.ended;
   expect(code).toBe(1);
   expect(output).toContain('service ended (SIGKILL)');
   await expect(fetch(gameServerUrl)).rejects.toThrow();
-}
+});

@@ -4,28 +4,28 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build, type BuildOptions } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Browser, Page } from 'playwright';
+import { expect, inject } from 'vitest';
+import { launchBrowser } from '../e2e/browser.ts';
 import { countWhatIsLeft } from './count-what-is-left.ts';
 import { type FixtureSite, startFixtureSite } from './fixture-site.ts';
-import { installPackage, type InstalledPackage } from './installed-package.ts';
+import type { InstalledPackage } from './installed-package.ts';
+import { it } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+/** `npm test` leaves out the bundlers that take seconds. */
+const full = inject('full');
 let installed: InstalledPackage;
 let site: FixtureSite;
 let browser: Browser;
 let page: Page;
 let complaints: string[];
 
-beforeAll(async () => {
-  installed = installPackage({ uses: ['phaser', 'react', 'react-dom', 'vite', 'webpack'] });
-  site = await startFixtureSite(installed.project);
-  browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox'],
-  });
+it.beforeAll(async ({ installed: shared }) => {
+  installed = shared;
+  [site, browser] = await Promise.all([startFixtureSite(installed.project), launchBrowser()]);
 });
-beforeEach(async () => {
+it.beforeEach(async () => {
   page = await browser.newPage();
   complaints = [];
   page.on('pageerror', ({ message }) => complaints.push(message));
@@ -33,11 +33,10 @@ beforeEach(async () => {
     if (message.type() === 'error') complaints.push(message.text());
   });
 });
-afterEach(() => page.close());
-afterAll(async () => {
+it.afterEach(() => page.close());
+it.afterAll(async () => {
   await browser?.close();
   await site?.stop();
-  installed?.remove();
 });
 
 /** A page for a bundle that has none of its own. */
@@ -68,6 +67,12 @@ async function playAd(
 
 const bundles = {
   'an import map and no bundler': () => 'import-map/index.html',
+  async 'esbuild, in one classic script'() {
+    await runEsbuild({ entryPoints: ['game/main.js'], outfile: 'game/esbuild-one.js' });
+    return pageFor('game/esbuild-one.js', 'text/javascript');
+  },
+};
+const moreBundles = {
   Vite() {
     installed.runTool('vite/bin/vite.js', 'build', 'game', '--logLevel', 'warn', '--base', './');
     return 'game/dist/index.html';
@@ -80,16 +85,15 @@ const bundles = {
     await runEsbuild({ entryPoints: ['game/main.js'], outdir: 'game/esbuild', ...inChunks });
     return pageFor('game/esbuild/main.js');
   },
-  async 'esbuild, in one classic script'() {
-    await runEsbuild({ entryPoints: ['game/main.js'], outfile: 'game/esbuild-one.js' });
-    return pageFor('game/esbuild-one.js', 'text/javascript');
-  },
 };
 
-it.each(Object.entries(bundles))('a game shows an ad with %s', async (_name, bundle) => {
-  await page.goto(site.addressOf(await bundle()));
-  await playAd('Werbung schließen');
-});
+it.each(Object.entries({ ...bundles, ...(full ? moreBundles : {}) }))(
+  'a game shows an ad with %s',
+  async (_name, bundle) => {
+    await page.goto(site.addressOf(await bundle()));
+    await playAd('Werbung schließen');
+  },
+);
 
 it('a React game in StrictMode shows an ad, and leaves nothing when it goes', async () => {
   await runEsbuild({
@@ -111,7 +115,7 @@ it('a React game in StrictMode shows an ad, and leaves nothing when it goes', as
   expect(await page.locator('body > *').count()).toBe(3);
 });
 
-it('Phaser’s own Vite template builds, and shows an ad', async () => {
+it.runIf(full)('Phaser’s own Vite template builds, and shows an ad', async () => {
   installed.runTool('typescript/bin/tsc', '-p', 'phaser-template');
   installed.runTool(
     'vite/bin/vite.js',
@@ -124,26 +128,29 @@ it('Phaser’s own Vite template builds, and shows an ad', async () => {
   await playPhaserAd();
 });
 
-it('Phaser’s own Vite template shows an ad on the development server, too', async () => {
-  const server = spawn(
-    process.execPath,
-    [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],
-    {
-      cwd: join(installed.project, 'phaser-template'),
-      stdio: ['ignore', 'pipe', 'inherit'],
-      // Where CI is set, Vite writes the port of its address in bold.
-      env: { ...process.env, NO_COLOR: '1' },
-    },
-  );
-  try {
-    await page.goto(`${await addressIn(server)}?${site.query}`);
-    await playPhaserAd();
-  } finally {
-    const ended = once(server, 'exit');
-    server.kill();
-    await ended;
-  }
-});
+it.runIf(full)(
+  'Phaser’s own Vite template shows an ad on the development server, too',
+  async () => {
+    const server = spawn(
+      process.execPath,
+      [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],
+      {
+        cwd: join(installed.project, 'phaser-template'),
+        stdio: ['ignore', 'pipe', 'inherit'],
+        // Where CI is set, Vite writes the port of its address in bold.
+        env: { ...process.env, NO_COLOR: '1' },
+      },
+    );
+    try {
+      await page.goto(`${await addressIn(server)}?${site.query}`);
+      await playPhaserAd();
+    } finally {
+      const ended = once(server, 'exit');
+      server.kill();
+      await ended;
+    }
+  },
+);
 
 async function playPhaserAd(): Promise<void> {
   await page.locator('body[data-ready]').waitFor();

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, type Metafile } from 'esbuild';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { installPackage, type InstalledPackage } from './installed-package.ts';
+import { expect } from 'vitest';
+import type { InstalledPackage } from './installed-package.ts';
+import { it } from './worker.ts';
 
 let installed: InstalledPackage;
 
-beforeAll(() => {
-  installed = installPackage({ uses: ['phaser'] });
+it.beforeAll(({ installed: shared }) => {
+  installed = shared;
 });
-afterAll(() => installed?.remove());
 
 /** What a game imports, from where, and how many bytes may come with it at its start, by gzip. */
 const uses = [
