@@ -62,6 +62,7 @@ export default defineConfig({
         test: {
           name: 'package',
           include: ['test/package/**/*.test.ts'],
+          globalSetup: 'test/support/run-folder.ts',
           // A worker installs the package once; see test/package/worker.ts.
           isolate: false,
           testTimeout: 60_000,
@@ -73,6 +74,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          globalSetup: 'test/support/run-folder.ts',
           // After the others: these start whole browsers.
           sequence: { groupOrder: 1 },
           // A worker starts its browser and its service once; see test/e2e/worker.ts.

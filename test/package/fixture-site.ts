@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
-import { startService } from '../../service/test/start-service.ts';
+import { startInProcess } from '../../service/test/in-process.ts';
 import { createDemand } from '../support/demo-demand.ts';
 
 /** The built fixtures on a web server, and a service that has a picture for their placement. */
@@ -22,8 +22,8 @@ const types: Record<string, string> = {
 
 /** Serves `project`, with `node_modules`, as a developer's machine does. */
 export async function startFixtureSite(project: string): Promise<FixtureSite> {
-  const service = await startService({
-    env: { TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist') },
+  const service = await startInProcess({
+    TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist'),
   });
   await createDemand(service).addPlacement('Harbour', {
     name: 'fixture',

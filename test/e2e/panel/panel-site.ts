@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { createClient, type Client } from '../../../service/test/http/client.ts';
 import { createPanelClient, type PanelClient } from '../../../service/test/http/panel-client.ts';
-import { startService } from '../../../service/test/start-service.ts';
+import { startInProcess } from '../../../service/test/in-process.ts';
 
 type Role = 'owner' | 'operator' | 'viewer';
 
@@ -34,17 +34,18 @@ export async function startPanelSite(
   browser: Browser,
   { signsUp = true } = {},
 ): Promise<PanelSite> {
-  const service = await startService({ env: { TRUEWARD_MEDIA_DIR: media } });
-  const { url, setupUrl = '' } = service;
+  const running = await startInProcess({ TRUEWARD_MEDIA_DIR: media });
+  const { url } = running;
+  const setupToken = (await running.service.users.links.makeFirst()) ?? '';
   const owner = createPanelClient(url);
   const contexts: BrowserContext[] = [];
   const tokenOf = (link: string) => new URL(link).hash.replace('#/setup?token=', '');
-  if (signsUp) await owner.setUp(tokenOf(setupUrl), 'owner@example.com');
+  if (signsUp) await owner.setUp(setupToken, 'owner@example.com');
   return {
     url,
-    setupUrl,
+    setupUrl: `${url}/panel/#/setup?token=${setupToken}`,
     owner,
-    game: createClient(service),
+    game: createClient(running),
     async invite(role) {
       const email = `${role}@example.com`;
       const { body } = await owner.send<{ invite_url: string }>('POST', '/panel/api/users', {
@@ -63,7 +64,7 @@ export async function startPanelSite(
     },
     async stop() {
       await Promise.all(contexts.map((context) => context.close()));
-      await service.stop();
+      await running.stop();
     },
   };
 }
