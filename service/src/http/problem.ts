@@ -66,7 +66,8 @@ export function answerProblem(error: unknown, requestId: string): ProblemAnswer 
   return {
     document,
     headers: {
-      'content-type': 'application/problem+json',
+      // Fastify would add the charset, and nobody does for answers that pass it by.
+      'content-type': 'application/problem+json; charset=utf-8',
       ...(retryAfterS === undefined ? {} : { 'retry-after': retryAfterS }),
       ...(document.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
     },

@@ -22,6 +22,9 @@ const events = (...ids: unknown[]) => ({
 /** As deep as a body can be; the escape makes the service look into all of it. */
 const deep = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 
+/** Of the message and its connection: Fastify closes that when it refuses a body, the short way keeps it. */
+const ofConnection = ['content-length', 'keep-alive'];
+
 /** What is the same whoever answers, and whenever. */
 async function shapeOf(
   path: string,
@@ -30,7 +33,7 @@ async function shapeOf(
   headers: Record<string, string> = {},
 ) {
   const answer = await client.call<Partial<Problem>>('POST', path, key, body, headers);
-  const names = [...answer.headers.keys()].filter((name) => name !== 'content-length');
+  const names = [...answer.headers.keys()].filter((name) => !ofConnection.includes(name));
   const { request_id: _, ...rest } = answer.body;
   const told =
     answer.status === 200 && path.startsWith('/v1/decisions') ? Object.keys(rest).toSorted() : rest;
@@ -62,9 +65,9 @@ test.each([
   'the short way and the long one answer the same to %s',
   async (_name, path, key, body, headers) => {
     const text = key === 'publishable' || key === 'secret' ? client[key] : key;
-    // An empty query string is left to the long way.
+    // A query string is left to the long way; of an empty one, the fetch of Node 20 and 22 sends nothing.
     expect(await shapeOf(path, text, body, headers)).toEqual(
-      await shapeOf(`${path}?`, text, body, headers),
+      await shapeOf(`${path}?long`, text, body, headers),
     );
   },
 );
