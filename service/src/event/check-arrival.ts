@@ -5,6 +5,13 @@ import type { RecordedEvent } from './recorded-event.ts';
 /** An ad that began in time may report a little later that it was seen. */
 export const showGraceMs = 60_000;
 
+/**
+ * The earliest time at which an event can have happened if the device's clock is not behind: its request may
+ * have been in flight for as long as the two clocks differ, as when a device fell asleep.
+ */
+export const earliestOf = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
+  occurredAtMs - Math.max(0, offsetMs);
+
 /** What is billed or rewarded. */
 const counting: ReadonlySet<RecordedEvent['type']> = new Set([
   'impression',
@@ -26,7 +33,7 @@ export function checkArrival(
   const beginning = event.type === 'start' || event.type === 'impression';
   if (
     beginning &&
-    event.occurredAtMs > decision.expiresAtMs + (event.type === 'start' ? 0 : showGraceMs)
+    earliestOf(event) > decision.expiresAtMs + (event.type === 'start' ? 0 : showGraceMs)
   ) {
     return 'expired';
   }

@@ -1,4 +1,5 @@
-import { showGraceMs } from './check-arrival.ts';
+import { placeEvent, smallestOffset } from '../reward/watch-time.ts';
+import { earliestOf, showGraceMs } from './check-arrival.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
@@ -14,16 +15,19 @@ export function checkImpression(
   decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
   events: readonly RecordedEvent[],
 ): number | undefined {
+  const minimum = minimumMs[decision.mediaFormat];
+  const offsetMs = smallestOffset(events);
   const times = events
     .filter(({ type }) => type === 'impression' || type === 'viewable')
     .filter(
-      ({ visible, occurredAtMs, receivedAtMs }) =>
-        occurredAtMs <= decision.expiresAtMs + showGraceMs &&
-        visible !== undefined &&
-        visible.ratio >= minimumRatio &&
-        visible.ms >= minimumMs[decision.mediaFormat] &&
-        receivedAtMs - decision.issuedAtMs >= minimumMs[decision.mediaFormat],
+      (event) =>
+        earliestOf(event) <= decision.expiresAtMs + showGraceMs &&
+        event.visible !== undefined &&
+        event.visible.ratio >= minimumRatio &&
+        event.visible.ms >= minimum &&
+        event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
-    .map(({ occurredAtMs }) => occurredAtMs);
-  return times.length === 0 ? undefined : Math.min(...times);
+    .map((event) => placeEvent(event, offsetMs, decision.issuedAtMs + minimum));
+  // Where a request was in flight past the expiry, the ad was seen by then.
+  return times.length === 0 ? undefined : Math.min(...times, decision.expiresAtMs + showGraceMs);
 }

@@ -133,7 +133,8 @@ export async function readWatches(
   if (viewers.length === 0) return [];
   return queries.query<ViewerWatch>(
     `SELECT viewer, id AS "decisionId", ${msOf('watch_from', 'fromMs')}, ${msOf('watch_to', 'toMs')},
-        required_ms AS "requiredMs"
+        ${msOf('issued_at', 'issuedAtMs')}, ${msOf('settled_at', 'byMs')}, required_ms AS "requiredMs",
+        coalesce(watch_offset_ms, 0) AS "offsetMs"
       FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
         AND watch_to > $4 AND id >= $5`,
     [

@@ -1,16 +1,29 @@
 import type { RecordedEvent } from '../event/recorded-event.ts';
 
+/*
+ * What is certain about a watch is the service's own: it lies between the moment when the ad was handed out
+ * and the moment when its completion arrived. A denial rests on that alone, because a request can be in
+ * flight for any time and a device's clock can be set at any moment. What the device says places the watch
+ * more closely; where that contradicts itself, proof is missing.
+ */
+
 /** A stretch of watching, in unix milliseconds. */
 export interface Watch {
+  issuedAtMs: number;
+  /** From when to when it was watched, as far as the reports place it. */
   fromMs: number;
   toMs: number;
+  /** When the service knew that it had been watched. */
+  byMs: number;
+  /** Receipt minus sending of the fastest request about it: the skew of the device's clock, and at least that time in flight. */
+  offsetMs: number;
   /** How long the ad had to be watched. */
   requiredMs: number;
 }
 
 /** Players' clocks and timers are not exact: 95 % counts as the whole. */
 export const watchedShare = 0.95;
-/** Start and completion reach the service by ways of different length. */
+/** What timers and clocks of one device may differ by. */
 const jitterMs = 2_000;
 
 /** How far two times of one short ad may be off. */
@@ -28,100 +41,162 @@ export function firstOf(
   return first;
 }
 
+/** The smallest offset among the requests about a decision: whatever exceeds it was time in flight. */
+export const smallestOffset = (events: readonly RecordedEvent[]): number =>
+  events.reduce((least, { offsetMs }) => Math.min(least, offsetMs), Infinity);
+
 /**
- * From when to when an ad was watched. Without a `start`, it began no later than it was seen. Two
- * requests of one device can take very different times: a slow one only makes things look later, so
- * the earlier place is the true one. It cannot lie further back than the decision.
+ * When an event happened if its request had been as fast as the fastest one. Where that is before
+ * `notBeforeMs`, the device's clock was set in between, and only the event's own request tells.
  */
+export function placeEvent(event: RecordedEvent, offsetMs: number, notBeforeMs: number): number {
+  const placedMs = event.occurredAtMs - event.offsetMs + offsetMs;
+  return event.clamped || placedMs < notBeforeMs ? event.occurredAtMs : placedMs;
+}
+
+/** Where reports place a watch. */
 export function watchOf(
-  decision: { issuedAtMs: number; requiredMs: number },
+  { issuedAtMs, requiredMs }: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
   complete: RecordedEvent,
-  servedAtMs: number | undefined,
 ): Watch {
-  const { issuedAtMs, requiredMs } = decision;
-  // A time that had to be clamped tells nothing: the device's clock was set between the two.
-  const endMs = complete.clamped ? complete.receivedAtMs : complete.occurredAtMs;
-  const start = firstOf(events, 'start');
-  if (!start || start.clamped || complete.clamped) {
-    const statedMs = endMs - (complete.watchedMs ?? 0);
-    const fromMs = Math.max(issuedAtMs, Math.min(statedMs, servedAtMs ?? statedMs));
-    return { fromMs, toMs: endMs, requiredMs };
-  }
-  const durationMs = durationOf(start, complete, requiredMs);
-  const fromMs = Math.max(issuedAtMs, Math.min(start.occurredAtMs, endMs - durationMs));
-  return { fromMs, toMs: Math.min(endMs, fromMs + durationMs), requiredMs };
+  const offsetMs = smallestOffset(events);
+  const toMs = complete.clamped
+    ? complete.receivedAtMs
+    : placeEvent(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
+  const { byDevice } = durations(firstOf(events, 'start'), complete) ?? {};
+  // A pause makes it longer; a device that says less contradicts itself.
+  const usable = byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
+  const fromMs = Math.max(issuedAtMs, toMs - (usable ? byDevice : requiredMs));
+  return { issuedAtMs, fromMs, toMs, byMs: complete.receivedAtMs, offsetMs, requiredMs };
 }
 
 /**
- * By the device's clock where the service's says no less: a slow completion does not make the watch
- * longer, and a page that is run at 16 times its speed does not make it long enough.
+ * What lies between two events, by the device's clock and by the service's, if each request took the same
+ * time; undefined where a time had to be clamped and tells nothing.
  */
-function durationOf(start: RecordedEvent, complete: RecordedEvent, requiredMs: number): number {
-  const byService = complete.occurredAtMs - start.occurredAtMs;
-  const byDevice = byService - (complete.offsetMs - start.offsetMs);
-  const usable =
-    byDevice >= requiredMs * watchedShare && byDevice <= byService + toleranceMs(requiredMs);
-  return usable ? byDevice : byService;
+function durations(
+  from: RecordedEvent | undefined,
+  to: RecordedEvent,
+): { byDevice: number; byService: number } | undefined {
+  if (!from || from.clamped || to.clamped) return undefined;
+  const byService = to.occurredAtMs - from.occurredAtMs;
+  return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-const quartiles = [
+/** From the beginning to these events passes at least this share of the ad. */
+const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
   ['third_quartile', 0.75],
+  ['complete', 1],
 ] as const;
 
-/** Whether a quartile came sooner after the decision, or after the beginning, than the ad can play. */
-export function isTooFast(
-  issuedAtMs: number,
-  watch: Watch,
+/** Whether something arrived before it can have happened: no network makes a request arrive early. */
+export function isImpossible(
+  decision: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
 ): boolean {
-  const requiredMs = watch.requiredMs * watchedShare;
-  const tolerance = toleranceMs(watch.requiredMs);
-  if (watch.toMs - watch.fromMs < requiredMs - tolerance) return true;
-  return quartiles.some(([type, share]) => {
+  const requiredMs = decision.requiredMs * watchedShare;
+  return shares.some(([type, share]) => {
     const event = firstOf(events, type);
-    if (!event || event.clamped) return false;
-    const neededMs = requiredMs * share;
+    // Players load the pages of a video unevenly, so that quartiles have some tolerance.
+    const tolerance = type === 'complete' ? 0 : toleranceMs(decision.requiredMs);
     return (
-      event.receivedAtMs - issuedAtMs < neededMs - tolerance ||
-      event.occurredAtMs - watch.fromMs < neededMs - 2 * tolerance
+      event !== undefined &&
+      event.receivedAtMs - decision.issuedAtMs < requiredMs * share - tolerance
     );
   });
 }
 
-/** Whether things are said to have happened in an order in which no player makes them happen. */
-export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
-  const order = ['start', ...quartiles.map(([type]) => type), 'complete'] as const;
-  const times = order.flatMap((type) => {
+/**
+ * Whether by both clocks less time passed since the beginning than the ad takes. That is no proof: a clock may
+ * have been set and a request been slow. But nothing says that the ad was watched either. A duration that is
+ * impossible comes of a clock that was set, and tells nothing.
+ */
+export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
+  const start = firstOf(events, 'start');
+  return shares.some(([type, share]) => {
     const event = firstOf(events, type);
-    return event && !event.clamped ? event.occurredAtMs : [];
+    const passed = event && durations(start, event);
+    if (!passed) return false;
+    const neededMs = requiredMs * watchedShare * share - toleranceMs(requiredMs);
+    return passed.byDevice >= 0 && passed.byDevice < neededMs && passed.byService < neededMs;
   });
-  return times.some((time, index) =>
-    times.slice(0, index).some((before) => before - time > toleranceMs(requiredMs)),
-  );
 }
 
+const orders: readonly (readonly RecordedEvent['type'][])[] = [
+  ['start', 'first_quartile', 'midpoint', 'third_quartile', 'complete'],
+  ['start', 'impression', 'complete'],
+];
+
 /**
- * Whether one user would have watched more than there was time for: two at once, or in any stretch
- * more than the stretch is long. The second closes what tolerances of single ads would add up to.
+ * Whether one request tells of things in an order in which no player makes them happen. Requests overtake
+ * each other, so that only what came together is compared. One step back in time is a clock that was set;
+ * two are a script.
  */
-export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
-  const tolerance = toleranceMs(watch.requiredMs);
-  const overlapMs = (other: Watch): number =>
-    Math.min(other.toMs, watch.toMs) - Math.max(other.fromMs, watch.fromMs);
-  if (others.some((other) => overlapMs(other) > tolerance)) return true;
-  const all = [...others, watch].map((each) => ({ ...each, fromMs: latestStart(each) }));
-  return all.some(({ fromMs }) =>
-    all.some(({ toMs }) => {
-      if (fromMs > latestStart(watch) || toMs < watch.toMs) return false;
-      const inside = all.filter((each) => each.fromMs >= fromMs && each.toMs <= toMs);
-      const watchedMs = inside.reduce((sum, each) => sum + each.requiredMs * watchedShare, 0);
-      return watchedMs > toMs - fromMs + tolerance;
+export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
+  const requests = new Set(events.map(requestOf));
+  return [...requests].some((request) =>
+    orders.some((order) => {
+      const times = order.flatMap((type) => {
+        const event = firstOf(events, type);
+        return event && !event.clamped && requestOf(event) === request ? event.occurredAtMs : [];
+      });
+      const stepsBack = times.filter(
+        (time, index) => (times[index - 1] ?? time) - time > toleranceMs(requiredMs),
+      );
+      return stepsBack.length > 1;
     }),
   );
 }
+
+const requestOf = ({ receivedAtMs, offsetMs }: RecordedEvent): string =>
+  `${receivedAtMs}/${offsetMs}`;
+
+/**
+ * Whether a user would have been rewarded for more than there was time for: in some stretch, the ads that
+ * were handed out and completed within it last longer than it. Whoever watches one ad after the other
+ * never does that, however late reports arrive.
+ */
+export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
+  const all = [...others, watch].toSorted((a, b) => a.byMs - b.byMs);
+  return all.some(({ issuedAtMs: fromMs }) => {
+    if (fromMs > watch.issuedAtMs) return false;
+    let watchedMs = 0;
+    return all.some(({ issuedAtMs, byMs, requiredMs }) => {
+      if (issuedAtMs < fromMs) return false;
+      watchedMs += requiredMs * watchedShare;
+      return byMs >= watch.byMs && watchedMs > byMs - fromMs;
+    });
+  });
+}
+
+/**
+ * Whether, as reports place them, two were watched at once. That is no proof: all requests about one may have
+ * been slow. Where both fit one after the other by the clock of one device, that is what happened.
+ */
+export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
+  return others.some((other) => {
+    if (!isTogether(watch, other)) return false;
+    const offsetMs = Math.min(watch.offsetMs, other.offsetMs);
+    const [a, b] = [earlier(watch, offsetMs), earlier(other, offsetMs)];
+    return !(fits(a) && fits(b)) || isTogether(a, b);
+  });
+}
+
+const isTogether = (a: Watch, b: Watch): boolean =>
+  Math.min(a.toMs, b.toMs) - Math.max(latestStart(a), latestStart(b)) > toleranceMs(a.requiredMs);
+
+/** A watch, as it lies when its fastest request was slower than that of another one. */
+const earlier = (watch: Watch, offsetMs: number): Watch => ({
+  ...watch,
+  fromMs: watch.fromMs - (watch.offsetMs - offsetMs),
+  toMs: watch.toMs - (watch.offsetMs - offsetMs),
+});
+
+const fits = ({ toMs, issuedAtMs, requiredMs }: Watch): boolean =>
+  toMs - issuedAtMs >= requiredMs * watchedShare;
 
 /** An ad that was paused counts with its own length only. */
 const latestStart = ({ fromMs, toMs, requiredMs }: Watch): number =>

@@ -12,6 +12,7 @@ import { uploads } from './migrations/0051-uploads.ts';
 import { deliveries } from './migrations/0060-deliveries.ts';
 import { webhookProbes } from './migrations/0070-webhook-probes.ts';
 import { plausibleTimes } from './migrations/0080-plausible-times.ts';
+import { watchOffset } from './migrations/0081-watch-offset.ts';
 import { knownAddresses } from './migrations/0110-known-addresses.ts';
 
 /**
@@ -43,6 +44,7 @@ export const allMigrations: readonly Migration[] = [
   deliveries,
   webhookProbes,
   plausibleTimes,
+  watchOffset,
   knownAddresses,
 ];
 

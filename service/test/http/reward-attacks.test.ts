@@ -143,24 +143,39 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
   });
 
-  test('a page at 16 times its speed is denied, however long its ad lay loaded', async () => {
-    const decision = await game.decide('speeder');
-    game.pass(60_000);
-    const sent = (fast: number) => new Date(game.clock.nowMs() + fast).toISOString();
-    const post = (fast: number, event: object) =>
-      game.client.call('POST', '/v1/events', game.client.publishable, {
-        sent_at: sent(fast),
-        events: [{ ...event, occurred_at: sent(fast) }],
+  test('a page at 16 times its speed is worth no more than the time that passed since its ads were loaded', async () => {
+    const ads = [];
+    for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
+    const loadedMs = game.clock.nowMs();
+    game.pass(10_000);
+    // What the page's clock is ahead by.
+    let ahead = 0;
+    const pass = (ms: number) => {
+      game.pass(ms / 16);
+      ahead += (ms * 15) / 16;
+    };
+    const post = (event: object) => {
+      const sent = new Date(game.clock.nowMs() + ahead).toISOString();
+      return game.client.call('POST', '/v1/events', game.client.publishable, {
+        sent_at: sent,
+        events: [{ ...event, occurred_at: sent }],
       });
-    await post(0, game.event(decision, 'start'));
-    game.pass(125);
-    await post(1_875, game.seen(decision));
-    game.pass(188);
-    await post(4_687, game.complete(decision));
-    expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
+    };
+    for (const ad of ads) {
+      await post(game.event(ad, 'start'));
+      pass(2_000);
+      await post(game.seen(ad));
+      pass(3_200);
+      await post(game.complete(ad));
+    }
+    const passedMs = game.clock.nowMs() - loadedMs;
+    const states = await Promise.all(ads.map(({ id }) => game.status(id)));
+    const earned = states.filter(({ state }) => state === 'earned').length;
+    expect(earned * 4_750).toBeLessThanOrEqual(passedMs);
+    expect(states.some(({ reason }) => reason === 'overlapping_watch')).toBe(true);
   });
 
-  test('quartiles faster than the ad plays give it away, though the completion waits', async () => {
+  test('timers at 16 times their speed, and quartiles faster than the ad plays, prove no watch', async () => {
     const decision = await game.decide('skipper');
     game.pass(60_000);
     await game.report(game.event(decision, 'start'));
@@ -172,7 +187,13 @@ describe('time', () => {
     );
     game.pass(5_000);
     await game.report(game.seen(decision), game.complete(decision));
-    expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
+    expect(await game.status(decision.id)).toMatchObject({
+      state: 'pending',
+      reason: 'impossible_timing',
+    });
+    game.pass(86_400_001);
+    await game.expire();
+    expect(await game.status(decision.id)).toMatchObject({ state: 'expired' });
   });
 
   test('an ad in a background tab is not watched: its player counts only visible time', async () => {

@@ -8,6 +8,7 @@ import type {
   RewardStatus,
 } from '@trueward/protocol/wire';
 import { createSteerableClock, startInProcess } from '../in-process-service.ts';
+import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { createClient } from './client.ts';
 
 export type Filled = Decision & { token: string };
@@ -59,6 +60,8 @@ export async function startGame(databaseUrl?: string) {
     seen,
     complete,
     pass: (ms: number) => clock.set(clock.nowMs() + ms),
+    /** Ends rewards that waited for too long, as the service does every minute. */
+    expire: () => expireRewards(running.service.database, clock),
     async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<Filled> {
       const { body } = await ask({ user_ref: userRef, ...more });
       if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);

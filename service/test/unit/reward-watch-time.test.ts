@@ -3,7 +3,14 @@ import { exceedsCaps } from '../../src/decision/caps.ts';
 import { isBot } from '../../src/event/bots.ts';
 import { checkTraffic } from '../../src/event/check-traffic.ts';
 import type { RecordedEvent } from '../../src/event/recorded-event.ts';
-import { isOverbooked, isTooFast, watchOf, type Watch } from '../../src/reward/watch-time.ts';
+import {
+  isContradicted,
+  isImpossible,
+  isOverbooked,
+  overlaps,
+  watchOf,
+  type Watch,
+} from '../../src/reward/watch-time.ts';
 import { placement } from './fixtures.ts';
 
 /** All times are in milliseconds since the decision; `offsetMs` is what a request took, and the skew. */
@@ -22,47 +29,47 @@ const event = (
   ...more,
 });
 const decision = { issuedAtMs: 0, requiredMs: 10_000 };
-const watch = (fromMs: number, toMs = fromMs + 10_000): Watch => ({
+const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<Watch> = {}): Watch => ({
+  issuedAtMs: Math.max(0, fromMs),
   fromMs,
   toMs,
+  byMs: toMs,
+  offsetMs: 0,
   requiredMs: 10_000,
+  ...more,
 });
 
 describe('the time of a watch', () => {
-  const of = (start: RecordedEvent | undefined, complete: RecordedEvent, servedAtMs?: number) =>
-    watchOf(decision, [...(start ? [start] : []), complete], complete, servedAtMs);
+  const of = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
+    watchOf(decision, [...(start ? [start] : []), complete], complete);
 
-  test('is not shortened by a start whose request was slower, a little', () => {
-    const start = event('start', 3_000, { offsetMs: 2_000 });
-    expect(of(start, event('complete', 11_000))).toEqual(watch(1_000));
-  });
-
-  test('is as short as it was when a page runs at 16 times its speed', () => {
-    const complete = event('complete', 31_000, { offsetMs: -9_375 });
-    expect(of(event('start', 30_375), complete)).toMatchObject({ fromMs: 30_375, toMs: 31_000 });
+  test('is not shortened by a start whose request was slow', () => {
+    const start = event('start', 9_000, { offsetMs: 8_000 });
+    expect(of(start, event('complete', 11_000))).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
   });
 
   test('is not moved into the next ad by a completion whose request was slow', () => {
     const complete = event('complete', 19_000, { offsetMs: 8_000 });
-    expect(of(event('start', 1_000), complete)).toEqual(watch(1_000));
+    expect(of(event('start', 1_000), complete)).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
   });
 
-  test('goes by the service when the clock of the device was set meanwhile', () => {
-    const start = event('start', 1_000, { offsetMs: 3_600_000 });
-    expect(of(start, event('complete', 11_000))).toEqual(watch(1_000));
-    expect(of(event('start', 1_000), event('complete', 11_000, { offsetMs: 9_000 }))).toEqual(
-      watch(1_000),
-    );
+  test('goes by the completion when the clock of the device was set meanwhile', () => {
+    const complete = event('complete', 11_000);
+    for (const offsetMs of [3_600_000, 9_000, -5_000])
+      expect(of(event('start', 1_000, { offsetMs }), complete).fromMs).toBe(1_000);
+    const back = event('complete', 11_000, { offsetMs: 3_600_000 });
+    expect(of(event('start', 1_000), back)).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
   });
 
-  test('begins without a start when the ad was seen, and never before the decision', () => {
-    const complete = event('complete', 60_000, { watchedMs: 10_000 });
-    expect(of(undefined, complete, 2_000)).toEqual(watch(2_000, 60_000));
-    expect(of(undefined, event('complete', 4_000, { watchedMs: 10_000 }))).toEqual(watch(0, 4_000));
+  test('lies between the decision and the receipt, whatever was stated', () => {
+    const complete = event('complete', 0, { clamped: true, receivedAtMs: 30_000 });
+    expect(of(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
+    const paused = event('complete', 60_000, { receivedAtMs: 60_500 });
+    expect(of(event('start', 2_000), paused)).toMatchObject({ fromMs: 2_000, byMs: 60_500 });
   });
 });
 
-describe('quartiles', () => {
+describe('what arrives', () => {
   const quartiles = (first: number, mid: number, third: number) => [
     event('start', 0),
     event('first_quartile', first),
@@ -71,22 +78,49 @@ describe('quartiles', () => {
   ];
   const required = { requiredMs: 10_000, unseen: 0 };
 
-  test('at the speed of the ad are good', () => {
-    expect(isTooFast(0, watch(0), quartiles(2_500, 5_000, 7_500))).toBe(false);
+  test('at the speed of the ad is good', () => {
+    expect(isImpossible(decision, quartiles(2_500, 5_000, 7_500))).toBe(false);
+    expect(isContradicted(10_000, quartiles(2_500, 5_000, 7_500))).toBe(false);
     expect(checkTraffic({ ...required, events: quartiles(2_500, 5_000, 7_500) })).toBeUndefined();
   });
 
-  test('faster than the ad can play are impossible, even when the completion waits', () => {
-    expect(isTooFast(0, watch(0), quartiles(150, 300, 450))).toBe(true);
+  test('sooner after the decision than it can have happened is impossible', () => {
+    expect(isImpossible(decision, quartiles(150, 300, 450))).toBe(true);
+    expect(isImpossible(decision, [event('complete', 9_499)])).toBe(true);
+    expect(isImpossible(decision, [event('start', 9_000), event('complete', 9_500)])).toBe(false);
   });
 
-  test('in another order than they are played in are no traffic of players', () => {
-    expect(checkTraffic({ ...required, events: quartiles(9_000, 5_000, 7_500) })).toBe(
-      'impossible_order',
-    );
-    expect(
-      checkTraffic({ ...required, events: [event('complete', 1_000), event('start', 9_000)] }),
-    ).toBe('impossible_order');
+  test('sooner after the start than the ad takes is no proof of a watch, unless the start was slow', () => {
+    const late = (offsetMs: number) => [
+      event('start', 9_000, { offsetMs }),
+      event('complete', 11_000),
+    ];
+    expect(isContradicted(10_000, late(0))).toBe(true);
+    expect(isContradicted(10_000, late(8_000))).toBe(false);
+    // The clock of the device was set back by an hour.
+    const set = event('complete', 20_000, { offsetMs: 3_600_000 });
+    expect(isContradicted(10_000, [event('start', 9_000), set])).toBe(false);
+  });
+
+  test('in any order over several requests is the way of networks', () => {
+    const events = [
+      event('complete', 11_000),
+      event('third_quartile', 14_000),
+      event('midpoint', 17_000),
+      event('start', 19_000),
+    ];
+    expect(checkTraffic({ ...required, events })).toBeUndefined();
+  });
+
+  test('in one request, in an order that one change of the clock does not explain, is a script', () => {
+    const together = { receivedAtMs: 30_000 };
+    const events = [
+      event('start', 19_000, together),
+      event('impression', 12_000, together),
+      event('complete', 1_000, together),
+    ];
+    expect(checkTraffic({ ...required, events })).toBe('impossible_order');
+    expect(checkTraffic({ ...required, events: events.slice(1) })).toBeUndefined();
   });
 });
 
@@ -95,18 +129,33 @@ describe('the time of a user', () => {
     expect(isOverbooked(watch(20_000), [watch(0), watch(10_000), watch(30_000)])).toBe(false);
   });
 
-  test('is not for two ads at once', () => {
-    expect(isOverbooked(watch(7_000), [watch(0)])).toBe(true);
-    expect(isOverbooked(watch(8_000), [watch(0)])).toBe(false);
+  test('is not for two ads that were handed out together and completed after one', () => {
+    expect(isOverbooked(watch(0), [watch(0)])).toBe(true);
+    expect(isOverbooked(watch(9_000, 19_000, { issuedAtMs: 0 }), [watch(0)])).toBe(false);
+  });
+
+  test('is enough for honest ads whose reports come late, in any order', () => {
+    const late = [0, 10_000, 20_000].map((fromMs) => watch(fromMs, undefined, { byMs: 3_600_000 }));
+    expect(isOverbooked(watch(30_000), late)).toBe(false);
   });
 
   test('does not grow by what each ad is tolerated', () => {
-    const others = [0, 1, 2, 3].map((index) => watch(index * 8_000));
-    expect(isOverbooked(watch(32_000), others)).toBe(true);
+    const others = [0, 1, 2, 3].map((index) => watch(index * 9_000, undefined, { issuedAtMs: 0 }));
+    expect(isOverbooked(watch(36_000, 45_000, { issuedAtMs: 0 }), others)).toBe(true);
   });
 
-  test('is not for another ad in the pause of one', () => {
-    expect(isOverbooked(watch(20_000), [watch(0, 60_000)])).toBe(true);
+  test('is in doubt when two ads seem to be watched at once', () => {
+    expect(overlaps(watch(7_000), [watch(0)])).toBe(true);
+    expect(overlaps(watch(8_000), [watch(0)])).toBe(false);
+    expect(overlaps(watch(50_000), [watch(0, 60_000)])).toBe(true);
+  });
+
+  test('is not in doubt when the requests of one ad were slow', () => {
+    const slow = watch(8_000, 18_000, { issuedAtMs: 0, offsetMs: 8_000 });
+    expect(overlaps(watch(10_500), [slow])).toBe(false);
+    expect(overlaps(slow, [watch(10_500)])).toBe(false);
+    // It cannot lie before its decision.
+    expect(overlaps(watch(10_500), [{ ...slow, issuedAtMs: 8_000 }])).toBe(true);
   });
 });
 

@@ -83,7 +83,10 @@ const watchPlan: fc.Arbitrary<WatchPlan> = fc.record({
     { weight: 1, arbitrary: fc.constant(true) },
   ),
   sends: fc.record({ start: sends, quartiles: sends, seen: sends, complete: sends }),
-  latencyMs: fc.integer({ min: 0, max: 1_000 }),
+  latencyMs: fc.oneof(
+    { weight: 3, arbitrary: fc.integer({ min: 0, max: 1_000 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 1_000, max: 12_000 }) },
+  ),
 });
 
 const playerPlan: fc.Arbitrary<PlayerPlan> = fc.record({

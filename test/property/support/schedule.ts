@@ -20,6 +20,8 @@ export interface Track {
   /** States that the service told on the way. */
   told: string[];
   expected: 'earned' | 'not earned' | 'either';
+  /** When the service first said that it was earned. */
+  earnedAtMs?: number;
   /** When it would be watched: for the check that nobody watches two at once. */
   fromMs: number;
   toMs: number;
@@ -107,8 +109,11 @@ function schedulePlayer(
       }
     }
     track.expected = expectation(plan, happenings, decideMs, kill, beside);
-    // Corrected by an hour, which the device was never wrong by when it happened.
-    if (plan.behaviour === 'offline' && player.jumpMs !== 0) track.expected = 'either';
+    // Corrected by an hour, which the device was never wrong by when it happened; and a clock that was set hides how
+    // long the watch of a cheat was.
+    const longEnough = isCheat(plan) && passedAtComplete(happenings, decideMs) >= leastMs;
+    if (player.jumpMs !== 0 && (plan.behaviour === 'offline' || longEnough))
+      track.expected = 'either';
     if (beside && before.expected === 'earned') before.expected = 'either';
     freeMs = Math.max(freeMs, track.toMs);
     mine.push(track);
@@ -177,6 +182,12 @@ function happeningsOf(plan: WatchPlan, decideMs: number, fromMs: number): Happen
   ];
 }
 
+/** In so much time since its decision an ad can have been watched. */
+const leastMs = adMs * 0.95;
+
+const passedAtComplete = (happenings: Happening[], decideMs: number): number =>
+  Math.min(...(happenings.at(-1)?.sentMs ?? [])) - decideMs;
+
 function expectation(
   plan: WatchPlan,
   happenings: Happening[],
@@ -184,14 +195,14 @@ function expectation(
   kill: Window,
   beside: boolean,
 ): Track['expected'] {
-  const { behaviour, latencyMs, placement } = plan;
+  const { behaviour, placement } = plan;
   if (isCheat(plan)) {
     const first = (type: AdEvent['type']) =>
       Math.min(...happenings.flatMap((each) => (each.type === type ? each.sentMs : [])));
     const startTold = behaviour !== 'backdated' && first('start') < first('complete');
     // The time for an ad has passed since the decision, and nothing says that it was not watched.
-    const passedMs = first('complete') + latencyMs - decideMs;
-    return passedMs >= 4_000 && !startTold ? 'either' : 'not earned';
+    const passedMs = passedAtComplete(happenings, decideMs);
+    return passedMs >= leastMs && !startTold ? 'either' : 'not earned';
   }
   if (behaviour !== 'honest' && behaviour !== 'offline') return 'not earned';
   if (placement === 'double-coins' && kill.toMs > kill.fromMs) {
@@ -239,6 +250,8 @@ async function send(
     plan.behaviour === 'bot',
   );
   await page.settle(answer);
+  if (answer.some(({ id, state }) => id === decision.id && state === 'earned'))
+    track.earnedAtMs ??= world.clock.nowMs();
   track.told.push(...answer.filter(({ id }) => id === decision.id).map(({ state }) => state));
 }
 

@@ -1,0 +1,107 @@
+import type { AdEvent } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGame, type Filled, type Game } from './reward-game.ts';
+
+/** Honest players on networks and devices as they are: nothing here may ever be denied. */
+let game: Game;
+beforeAll(async () => {
+  game = await startGame();
+});
+afterAll(() => game.stop());
+
+/** What happens while an ad of some seconds is watched, by the milliseconds since its beginning. */
+function watched(decision: Filled): [number, AdEvent][] {
+  const fullMs = decision.min_watch_ms ?? 0;
+  const at = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
+    [fullMs * share, game.event(decision, type, more)] as [number, AdEvent];
+  return [
+    at('start', 0),
+    at('first_quartile', 0.25),
+    at('impression', 0.45, { visible: { ratio: 1, ms: 2_000 } }),
+    at('midpoint', 0.5),
+    at('third_quartile', 0.75),
+    at('complete', 1, { watched_ms: fullMs }),
+  ];
+}
+
+/** Plays an ad whose events are each sent at once, and are in flight for as long as `flightOf` says. */
+async function play(
+  userRef: string,
+  format: 'image' | 'video',
+  flightOf: (type: AdEvent['type']) => number,
+) {
+  const decision = await game.decide(userRef, { formats: [format] });
+  const beganMs = game.clock.nowMs() + 100;
+  const requests = watched(decision).map(([afterMs, event]) => {
+    const happenedMs = beganMs + afterMs;
+    const happened = new Date(happenedMs).toISOString();
+    const body = { sent_at: happened, events: [{ ...event, occurred_at: happened }] };
+    return { arrivesMs: happenedMs + flightOf(event.type), body };
+  });
+  for (const { arrivesMs, body } of requests.toSorted((a, b) => a.arrivesMs - b.arrivesMs)) {
+    game.clock.set(Math.max(game.clock.nowMs(), arrivesMs));
+    const { status } = await game.client.call('POST', '/v1/events', game.client.publishable, body);
+    expect(status).toBe(200);
+  }
+  return game.status(decision.id);
+}
+
+describe('a watch is rewarded', () => {
+  test.each([1_500, 2_500, 4_000, 6_000, 60_000])(
+    'although its start was in flight for %d ms',
+    async (startMs) => {
+      const flightOf = (type: AdEvent['type']) => (type === 'start' ? startMs : 50);
+      expect(await play('slow', 'image', flightOf)).toMatchObject({ state: 'earned' });
+      expect(await play('slow', 'video', flightOf)).toMatchObject({ state: 'earned' });
+    },
+  );
+
+  test('although its reports overtook each other', async () => {
+    const order = [
+      'complete',
+      'third_quartile',
+      'impression',
+      'midpoint',
+      'first_quartile',
+      'start',
+    ];
+    const flightOf = (type: AdEvent['type']) => 8_000 + order.indexOf(type) * 7_000;
+    expect(await play('overtaken', 'image', flightOf)).toMatchObject({ state: 'earned' });
+  });
+
+  test('although all reports were slow, and the next ad was watched meanwhile', async () => {
+    const [first, second] = [await game.decide('quick'), await game.decide('quick')];
+    const beganMs = game.clock.nowMs() + 100;
+    const requests = [first, second].flatMap((decision, index) =>
+      watched(decision).map(([afterMs, event]) => {
+        const happenedMs = beganMs + index * 5_500 + afterMs;
+        const happened = new Date(happenedMs).toISOString();
+        const body = { sent_at: happened, events: [{ ...event, occurred_at: happened }] };
+        return { arrivesMs: happenedMs + (index === 0 ? 8_000 : 50), body };
+      }),
+    );
+    for (const { arrivesMs, body } of requests.toSorted((a, b) => a.arrivesMs - b.arrivesMs)) {
+      game.clock.set(Math.max(game.clock.nowMs(), arrivesMs));
+      await game.client.call('POST', '/v1/events', game.client.publishable, body);
+    }
+    expect(await game.status(first.id)).toMatchObject({ state: 'earned' });
+    expect(await game.status(second.id)).toMatchObject({ state: 'earned' });
+  });
+
+  test('although the device slept with its reports on their way', async () => {
+    const hourMs = 3_600_000;
+    expect(await play('sleeper', 'image', () => 2 * hourMs)).toMatchObject({ state: 'earned' });
+  });
+
+  test('although the clock of the device was set back while it played', async () => {
+    const decision = await game.decide('set-back');
+    const beganMs = game.clock.nowMs();
+    for (const [afterMs, event] of watched(decision)) {
+      game.clock.set(beganMs + afterMs);
+      const happened = new Date(beganMs + afterMs - (afterMs > 2_000 ? 5_000 : 0)).toISOString();
+      const body = { sent_at: happened, events: [{ ...event, occurred_at: happened }] };
+      await game.client.call('POST', '/v1/events', game.client.publishable, body);
+    }
+    expect(await game.status(decision.id)).toMatchObject({ state: 'earned' });
+  });
+});

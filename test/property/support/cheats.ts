@@ -1,0 +1,145 @@
+import type { AdEvent } from '../../../protocol/wire.ts';
+import type { PlayedSession } from './honest.ts';
+import type { Arrival, GivenAd } from './judge.ts';
+import type { Random } from './random.ts';
+
+const requiredMs = 5_000;
+type Event = Arrival['events'][number];
+
+interface Stated {
+  receivedAtMs: number;
+  sentAtMs?: number;
+  occurredAtMs?: number;
+}
+
+/** How somebody earns more than they watch, or tries to; each is given some ads at once. */
+type Cheat = (random: Random, ads: readonly GivenAd[], startMs: number) => Arrival[];
+
+const visible = { ratio: 1, ms: 2_000 };
+const eventOf = (ad: GivenAd, type: AdEvent['type'], occurredAtMs: number): Event => ({
+  id: `event-${ad.id}-${type}`,
+  adId: ad.id,
+  type,
+  occurredAtMs,
+  ...(type === 'impression' ? { visible } : {}),
+  ...(type === 'complete' ? { watched_ms: requiredMs } : {}),
+});
+const request = (ad: GivenAd, types: readonly AdEvent['type'][], stated: Stated): Arrival => {
+  const { receivedAtMs, sentAtMs = receivedAtMs, occurredAtMs = sentAtMs } = stated;
+  return { receivedAtMs, sentAtMs, events: types.map((type) => eventOf(ad, type, occurredAtMs)) };
+};
+
+/** A page at some times its speed: with its clock (`clockToo`), or its timers alone. */
+const spedUp =
+  (speed: number, clockToo: boolean, gapMs: number): Cheat =>
+  (_, ads, startMs) => {
+    let nowMs = startMs;
+    return ads.flatMap((ad) => {
+      const beganMs = (nowMs += gapMs);
+      nowMs += requiredMs / speed;
+      const at = (share: number, types: readonly AdEvent['type'][]) => {
+        const passedMs = (requiredMs * share) / speed;
+        const sentAtMs = beganMs + (clockToo ? passedMs * speed : passedMs);
+        return request(ad, types, { receivedAtMs: beganMs + passedMs, sentAtMs });
+      };
+      return [at(0, ['start']), at(0.5, ['impression', 'midpoint']), at(1, ['complete'])];
+    });
+  };
+
+const inTabs =
+  (tabs: number): Cheat =>
+  (random, ads, startMs) =>
+    ads.flatMap((ad, index) => {
+      const beganMs = startMs + Math.floor(index / tabs) * (requiredMs + random.integer(0, 2_000));
+      return [
+        request(ad, ['start'], { receivedAtMs: beganMs + 100, sentAtMs: beganMs }),
+        request(ad, ['impression', 'complete'], {
+          receivedAtMs: beganMs + requiredMs + 100,
+          sentAtMs: beganMs + requiredMs,
+        }),
+      ];
+    });
+
+/** Scripts, pages with other clocks, and players with many tabs, by what they do. */
+export const cheats: Record<string, Cheat> = {
+  'completes at once': (_, ads, startMs) =>
+    ads.map((ad) =>
+      request(ad, ['start', 'impression', 'complete'], { receivedAtMs: startMs + 200 }),
+    ),
+  'completes all after one watch, without a start': (_, ads, startMs) =>
+    ads.map((ad) =>
+      request(ad, ['impression', 'complete'], { receivedAtMs: startMs + requiredMs }),
+    ),
+  'says that all happened long ago': (_, ads, startMs) =>
+    ads.map((ad) =>
+      request(ad, ['start', 'impression', 'complete'], {
+        receivedAtMs: startMs + 4_000,
+        occurredAtMs: startMs - 72_000_000,
+      }),
+    ),
+  'says that its requests were slow': (_, ads, startMs) =>
+    ads.map((ad, index) => {
+      const sentAtMs = startMs - 30_000 + index * requiredMs;
+      const late = request(ad, ['start', 'impression'], {
+        receivedAtMs: startMs + 3_000,
+        sentAtMs,
+      });
+      const complete = eventOf(ad, 'complete', sentAtMs + requiredMs);
+      return { ...late, events: [...late.events, complete] };
+    }),
+  'sets its clock ahead': (_, ads, startMs) =>
+    ads.flatMap((ad, index) => [
+      request(ad, ['start'], { receivedAtMs: startMs + index * 500 }),
+      request(ad, ['impression', 'complete'], {
+        receivedAtMs: startMs + index * 500 + 300,
+        sentAtMs: startMs + 3_600_000,
+      }),
+    ]),
+  'sets its clock back': (_, ads, startMs) =>
+    ads.flatMap((ad, index) => [
+      request(ad, ['start'], { receivedAtMs: startMs + index * 500 }),
+      request(ad, ['impression', 'complete'], {
+        receivedAtMs: startMs + index * 500 + 300,
+        sentAtMs: startMs - 3_600_000,
+      }),
+    ]),
+  'runs its page 16 times as fast': spedUp(16, true, 100),
+  'runs its page 4 times as fast': spedUp(4, true, 100),
+  'runs its timers 16 times as fast': spedUp(16, false, 100),
+  'runs its timers 16 times as fast, and pauses': spedUp(16, false, 2_000),
+  'opens ten tabs': inTabs(10),
+  'has two devices': inTabs(2),
+  'claims as closely as is tolerated': (_, ads, startMs) =>
+    ads.map((ad, index) =>
+      request(ad, ['impression', 'complete'], {
+        receivedAtMs: startMs + requiredMs + index * 3_000,
+        occurredAtMs: startMs + index * 3_000,
+      }),
+    ),
+  'tells nonsense': (random, ads, startMs) =>
+    ads.map((ad) => {
+      const receivedAtMs = startMs + random.integer(0, 60_000);
+      const types = ['start', 'impression', 'first_quartile', 'midpoint', 'complete'] as const;
+      return {
+        receivedAtMs,
+        sentAtMs: receivedAtMs + random.integer(-60_000, 60_000),
+        events: types.map((type) =>
+          eventOf(ad, type, receivedAtMs + random.integer(-60_000, 60_000)),
+        ),
+      };
+    }),
+};
+
+/** Some ads of one cheat, handed out just before or minutes ahead; and when each was handed out. */
+export function playCheat(random: Random, name: string, startMs: number): PlayedSession {
+  const cheat = cheats[name];
+  if (!cheat) throw new Error(`No cheat does this: ${name}`);
+  const aheadMs = random.pick([0, 0, 2_000, 30_000, 500_000]);
+  const ads = Array.from({ length: random.integer(2, 20) }, (_, index): GivenAd => ({
+    id: `dec_${index}`,
+    issuedAtMs: startMs - random.integer(0, aheadMs),
+    requiredMs,
+    mediaFormat: 'image',
+  }));
+  return { ads, arrivals: cheat(random, ads, startMs) };
+}

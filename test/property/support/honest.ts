@@ -1,0 +1,153 @@
+import type { AdEvent } from '../../../protocol/wire.ts';
+import type { Random } from './random.ts';
+import type { Arrival, GivenAd } from './judge.ts';
+
+/** What a player's devices and networks are like. Times are in milliseconds. */
+interface Device {
+  /** What its clock shows at a moment of the service. */
+  clock(ms: number): number;
+  /** How long a request is in flight. */
+  flight(): number;
+  /** Share of the requests that get lost, and of the answers. */
+  loss: number;
+  /** How long an event waits for the storage before it can be sent. */
+  storage(): number;
+  /** No request leaves before. */
+  onlineAtMs: number;
+  /** How many events wait for the next one, to go together. */
+  together: number;
+}
+
+export interface PlayedSession {
+  ads: GivenAd[];
+  arrivals: Arrival[];
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Some ads in a row, each watched to its end, one after the other, on one device or two. */
+export function playHonestly(random: Random, startMs: number): PlayedSession {
+  const devices = [makeDevice(random, startMs)];
+  if (random.chance(0.1)) devices.push(makeDevice(random, startMs));
+  const ads: GivenAd[] = [];
+  const arrivals: Arrival[] = [];
+  let freeMs = startMs;
+  for (let count = random.integer(1, 6); count > 0; count -= 1) {
+    const device = random.pick(devices);
+    const requiredMs = random.pick([5_000, 5_000, 6_000, 12_000, 15_000, 30_000]);
+    const preloadedMs = random.chance(0.5) ? random.integer(30, 800) : random.integer(30, 590_000);
+    const beganMs = freeMs + random.integer(200, random.pick([1_000, 20_000, 120_000]));
+    const ad: GivenAd = {
+      id: `dec_${ads.length}`,
+      issuedAtMs: Math.max(startMs - 590_000, beganMs - preloadedMs),
+      requiredMs,
+      mediaFormat: random.pick(['video', 'image']),
+    };
+    const happened = watch(random, ad, beganMs);
+    freeMs = Math.max(...happened.map(({ atMs }) => atMs));
+    ads.push(ad);
+    arrivals.push(...send(random, device, ad, happened));
+  }
+  return { ads, arrivals };
+}
+
+function makeDevice(random: Random, startMs: number): Device {
+  const skewMs = random.pick([
+    0,
+    random.integer(-2_000, 2_000),
+    -90_000,
+    7_200_000,
+    -31_536_000_000,
+  ]);
+  const setAtMs = startMs + random.integer(0, 60_000);
+  const setByMs = random.chance(0.05)
+    ? random.pick([-hourMs, hourMs, -5_000, 5_000, -1_500, 1_500, -20_000, 20_000])
+    : 0;
+  const [fastMs, slowMs] = random.pick([
+    [20, 300],
+    [20, 300],
+    [300, 4_000],
+    [1_000, 9_000],
+    [50, 15_000],
+  ] as const);
+  const freezes = random.chance(0.05);
+  const stores = random.chance(0.1);
+  return {
+    clock: (ms) => ms + skewMs + (ms >= setAtMs ? setByMs : 0),
+    // A device that falls asleep finishes a request when it wakes up.
+    flight: () =>
+      freezes && random.chance(0.2)
+        ? random.integer(minuteMs, 3 * hourMs)
+        : random.integer(fastMs, slowMs),
+    loss: random.pick([0, 0, 0.05, 0.3]),
+    storage: () => (stores ? random.integer(0, 6_000) : random.integer(0, 20)),
+    onlineAtMs: random.chance(0.1) ? startMs + random.integer(minuteMs, 12 * hourMs) : 0,
+    together: random.pick([0, 0.3, 0.8]),
+  };
+}
+
+interface Happened {
+  type: AdEvent['type'];
+  atMs: number;
+  more?: Pick<AdEvent, 'watched_ms' | 'visible'>;
+}
+
+/** What happens while an ad is watched; it may stop while the page is hidden or the device asleep. */
+function watch(random: Random, { requiredMs, mediaFormat }: GivenAd, beganMs: number): Happened[] {
+  const pauseAt = random.real();
+  const pauseMs = random.chance(0.1)
+    ? random.integer(500, random.pick([20_000, 10 * minuteMs]))
+    : 0;
+  const speed = 1 + random.real() * 0.02;
+  const at = (share: number): number =>
+    Math.round(beganMs + requiredMs * share * speed + (share > pauseAt ? pauseMs : 0));
+  const seenMs = mediaFormat === 'video' ? 2_000 : 1_000;
+  return [
+    { type: 'start', atMs: at(0) },
+    {
+      type: 'impression',
+      atMs: at(seenMs / requiredMs),
+      more: { visible: { ratio: 1, ms: seenMs } },
+    },
+    { type: 'first_quartile', atMs: at(0.25) },
+    { type: 'midpoint', atMs: at(0.5) },
+    { type: 'third_quartile', atMs: at(0.75) },
+    { type: 'complete', atMs: at(1), more: { watched_ms: requiredMs } },
+    { type: 'close', atMs: at(1) + random.integer(100, 2_000) },
+  ];
+}
+
+/** Sends events alone or together, until each has arrived; answers get lost too, so that some arrive again. */
+function send(
+  random: Random,
+  device: Device,
+  ad: GivenAd,
+  happened: readonly Happened[],
+): Arrival[] {
+  const arrivals: Arrival[] = [];
+  let waiting: Arrival['events'] = [];
+  let readyMs = 0;
+  happened.forEach(({ type, atMs, more }, index) => {
+    waiting.push({
+      id: `event-${ad.id}-${type}`,
+      adId: ad.id,
+      type,
+      occurredAtMs: device.clock(atMs),
+      ...more,
+    });
+    readyMs = Math.max(readyMs, atMs + device.storage(), device.onlineAtMs);
+    if (index < happened.length - 1 && random.chance(device.together)) return;
+    let sentMs = readyMs + random.integer(0, 50);
+    for (let attempt = 0; attempt < 8; attempt += 1) {
+      const arrived = attempt === 7 || !random.chance(device.loss);
+      // The clocks of two processes of the service differ a little.
+      const receivedAtMs = sentMs + device.flight() + random.integer(0, 100);
+      if (arrived) arrivals.push({ receivedAtMs, sentAtMs: device.clock(sentMs), events: waiting });
+      if (arrived && !random.chance(device.loss)) break;
+      sentMs += random.integer(1_000, 10_000) * (attempt + 1);
+    }
+    waiting = [];
+  });
+  return arrivals;
+}

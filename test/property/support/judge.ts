@@ -1,0 +1,119 @@
+import { readEvent } from '../../../service/src/event/read-event.ts';
+import { checkArrival } from '../../../service/src/event/check-arrival.ts';
+import type { DecisionState } from '../../../service/src/event/decision-state.ts';
+import { judgeDecisions } from '../../../service/src/event/judge-decisions.ts';
+import type { RecordedEvent } from '../../../service/src/event/recorded-event.ts';
+import type { ViewerHistory } from '../../../service/src/event/viewer-history.ts';
+import { compileSnapshot } from '../../../service/src/decision/snapshot.ts';
+import type { RewardVerdict } from '../../../service/src/reward/check-reward.ts';
+import type { Watch } from '../../../service/src/reward/watch-time.ts';
+import type { AdEvent } from '../../../protocol/wire.ts';
+
+/** An ad that the player was given. Times are unix milliseconds. */
+export interface GivenAd {
+  id: string;
+  issuedAtMs: number;
+  requiredMs: number;
+  mediaFormat: 'video' | 'image';
+}
+
+/** A request of a device when it arrives. */
+export interface Arrival {
+  receivedAtMs: number;
+  /** By the device's clock. */
+  sentAtMs: number;
+  events: (Pick<AdEvent, 'id' | 'type' | 'watched_ms' | 'visible'> & {
+    adId: string;
+    /** By the device's clock. */
+    occurredAtMs: number;
+  })[];
+}
+
+/** What became of an ad. */
+export type Judged = DecisionState;
+
+const scope = { accountId: 'acc_1', environment: 'live' } as const;
+const snapshot = compileSnapshot([]);
+const dayMs = 86_400_000;
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Judges what one player's devices report by the service's own functions, with memory in place of a database. */
+export function judgePlayer(ads: readonly GivenAd[], arrivals: readonly Arrival[]): Judged[] {
+  const decisions = new Map(ads.map((ad) => [ad.id, decisionOf(ad)]));
+  const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));
+  const watches: (Watch & { id: string })[] = [];
+  const history: ViewerHistory = {
+    otherWatches: ({ id }) => watches.filter((watch) => watch.id !== id),
+    servedAround: () => [],
+    unseenBefore: () => 0,
+    add({ after, watch }) {
+      if (watch) watches.push({ ...watch, id: after.id });
+    },
+  };
+  for (const arrival of arrivals.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs)) {
+    const refused = new Map<string, RewardVerdict>();
+    const touched = new Set<string>();
+    for (const event of arrival.events) {
+      const decision = decisions.get(event.adId);
+      if (!decision) continue;
+      const recorded = record(event, arrival, decision);
+      const code = checkArrival(recorded, decision, false);
+      if (code === 'late' && event.type === 'complete')
+        refused.set(event.adId, { state: 'expired', reason: 'late' });
+      const known = evidence.get(event.adId) ?? [];
+      if (code === undefined && !known.some(({ id }) => id === event.id)) known.push(recorded);
+      touched.add(event.adId);
+    }
+    const facts = { snapshot, nowMs: arrival.receivedAtMs, evidence, history, refused };
+    const judged = [...touched].toSorted().flatMap((id) => decisions.get(id) ?? []);
+    for (const { after } of judgeDecisions(facts, judged)) decisions.set(after.id, after);
+  }
+  return [...decisions.values()];
+}
+
+function record(
+  { adId, occurredAtMs, ...event }: Arrival['events'][number],
+  { sentAtMs, receivedAtMs }: Arrival,
+  { issuedAtMs, expiresAtMs }: DecisionState,
+): RecordedEvent {
+  const claims = {
+    ...scope,
+    decisionId: adId,
+    placement: 'p',
+    creativeId: 'c',
+    issuedAtMs,
+    expiresAtMs,
+  };
+  const read = readEvent(
+    { ...event, decision_id: adId, token: 't', occurred_at: iso(occurredAtMs) },
+    { scope, sentAtMs, receivedAtMs, claims },
+  );
+  if ('code' in read) throw new Error(`Refused: ${read.code}`);
+  return read.event;
+}
+
+const decisionOf = ({ id, issuedAtMs, requiredMs, mediaFormat }: GivenAd): DecisionState => ({
+  id,
+  placement: 'p',
+  format: 'rewarded',
+  mediaFormat,
+  creativeId: 'c',
+  advertiserId: 'a',
+  sourceId: 's',
+  houseAdId: 'h',
+  userRef: 'u',
+  viewer: 'v',
+  customData: null,
+  reward: { type: 'coins', amount: 1 },
+  requiredMs,
+  invalidReason: null,
+  simulate: null,
+  issuedAtMs,
+  expiresAtMs: issuedAtMs + 600_000,
+  lateAtMs: issuedAtMs + dayMs,
+  servedAtMs: null,
+  rewardState: 'none',
+  rewardReason: null,
+  receipt: null,
+  settledAtMs: null,
+});

@@ -1,0 +1,28 @@
+/** Random numbers that a seed repeats. */
+export interface Random {
+  /** From 0 to below 1. */
+  real(): number;
+  /** Both ends included. */
+  integer(min: number, max: number): number;
+  chance(share: number): boolean;
+  pick<T>(values: readonly T[]): T;
+}
+
+/** Mulberry32: small, fast, and good enough to vary plans. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const real = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return {
+    real,
+    integer: (min, max) => min + Math.floor(real() * (max - min + 1)),
+    chance: (share) => real() < share,
+    pick<T>(values: readonly T[]): T {
+      return values[Math.floor(real() * values.length)] as T;
+    },
+  };
+}

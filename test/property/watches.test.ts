@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { cheats, playCheat } from './support/cheats.ts';
+import { playHonestly } from './support/honest.ts';
+import { judgePlayer, type Judged } from './support/judge.ts';
+import { createRandom } from './support/random.ts';
+
+/** Replays a run: `TRUEWARD_SEED=… npx vitest run --project property watches`. */
+const seed = Number(process.env['TRUEWARD_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+console.log(`Seed: ${seed}.`);
+const startMs = Date.UTC(2026, 5, 1, 12);
+
+test('of 10,000 honest watches on slow, lossy and sleeping devices none is denied', () => {
+  const outcomes = new Map<string, number>();
+  let watched = 0;
+  for (let player = 0; watched < 10_000; player += 1) {
+    const { ads, arrivals } = playHonestly(createRandom(seed + player), startMs);
+    for (const judged of judgePlayer(ads, arrivals)) {
+      const { rewardState, rewardReason, invalidReason } = judged;
+      const outcome = [rewardState, rewardReason, invalidReason].filter(Boolean).join(' ');
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      if (/denied|impossible_order/.test(outcome))
+        throw new Error(`Player ${player}: ${JSON.stringify({ judged, arrivals })}`);
+      watched += 1;
+    }
+  }
+  console.log(Object.fromEntries(outcomes));
+  expect((outcomes.get('earned') ?? 0) / watched).toBeGreaterThan(0.99);
+});
+
+describe('whoever', () => {
+  test.each(Object.keys(cheats))('%s earns nothing beyond the time that passes', (name) => {
+    let [claimed, earned] = [0, 0];
+    for (let player = 0; player < 300; player += 1) {
+      const random = createRandom(seed + player);
+      const { ads, arrivals } = playCheat(random, name, startMs);
+      const rewarded = judgePlayer(ads, arrivals).filter(
+        ({ rewardState }) => rewardState === 'earned',
+      );
+      expectPossible(rewarded, `player ${player}`);
+      claimed += ads.length;
+      earned += rewarded.length;
+    }
+    console.log(`${name}: ${earned} of ${claimed} earned.`);
+  });
+});
+
+/** In no stretch of time more is rewarded than one player can watch in it. */
+function expectPossible(rewarded: readonly Judged[], about: string): void {
+  for (const { issuedAtMs: fromMs } of rewarded) {
+    for (const { settledAtMs: toMs } of rewarded) {
+      const inside = rewarded.filter(
+        (each) => each.issuedAtMs >= fromMs && (each.settledAtMs ?? 0) <= (toMs ?? 0),
+      );
+      if (inside.length > 0)
+        expect(inside.length * 5_000 * 0.95, about).toBeLessThanOrEqual((toMs ?? 0) - fromMs);
+    }
+  }
+}
