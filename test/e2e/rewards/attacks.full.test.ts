@@ -27,10 +27,12 @@ it('two devices of one player that watch at once earn one reward', async ({ brow
     );
     const states = () => Promise.all(decisions.map((id) => statusOf(stack, id)));
     await expect
-      .poll(async () => (await states()).map(({ state }) => state).toSorted(), watched)
-      .toEqual(['denied', 'earned']);
-    const denied = (await states()).find(({ state }) => state === 'denied');
-    expect(denied?.reason).toBe('overlapping_watch');
+      .poll(async () => (await states()).map(({ state }) => state), watched)
+      .toContain('earned');
+    // Denied, or pending where the page took so long to load that two watches had time.
+    await expect
+      .poll(async () => (await states()).map(({ reason }) => reason), watched)
+      .toContain('overlapping_watch');
     // The game server hears of the other one by webhook, a moment after the state can be read.
     await expect.poll(() => coins(), watched).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
