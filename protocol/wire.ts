@@ -1513,6 +1513,19 @@ export interface ApiKey {
   last_four: string;
   allowed_origins: string[];
   /**
+   * How many requests it may send; absent: what the service allows a key.
+   */
+  rate_limit?: {
+    /**
+     * Requests a second.
+     */
+    per_s: number;
+    /**
+     * Requests at once.
+     */
+    burst: number;
+  };
+  /**
    * When it was made.
    */
   created_at: string;
@@ -1549,9 +1562,22 @@ export interface ApiKeyRequest {
    * @maxItems 100
    */
   allowed_origins?: string[];
+  /**
+   * How many requests it may send; absent: what the service allows a key.
+   */
+  rate_limit?: {
+    /**
+     * Requests a second.
+     */
+    per_s: number;
+    /**
+     * Requests at once.
+     */
+    burst: number;
+  };
 }
 /**
- * Changes where a key may be used.
+ * Changes where, and how often, a key may be used.
  */
 export interface ApiKeyUpdate {
   /**
@@ -1560,7 +1586,20 @@ export interface ApiKeyUpdate {
    * @minItems 1
    * @maxItems 100
    */
-  allowed_origins: string[];
+  allowed_origins?: string[];
+  /**
+   * null: what the service allows a key.
+   */
+  rate_limit?: {
+    /**
+     * Requests a second.
+     */
+    per_s: number;
+    /**
+     * Requests at once.
+     */
+    burst: number;
+  } | null;
 }
 /**
  * How long the old one still works.

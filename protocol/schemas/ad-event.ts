@@ -52,7 +52,8 @@ export const eventBatchSchema = named('EventBatch', 'Events of one device.', {
     Type.Object(
       {},
       {
-        additionalProperties: Type.Integer({ minimum: 1 }),
+        additionalProperties: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+        maxProperties: 16,
         description: 'Events that the device gave up since its last report, by reason.',
       },
     ),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { environment, id, named, oneOf, time } from './common.ts';
+import { environment, id, named, oneOf, strictObject, time } from './common.ts';
 
 const kind = oneOf(['publishable', 'secret']);
 
@@ -13,12 +13,21 @@ const allowedOrigins = Type.Array(
   },
 );
 
+const rateLimit = strictObject(
+  {
+    per_s: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests a second.' }),
+    burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests at once.' }),
+  },
+  { description: 'How many requests it may send; absent: what the service allows a key.' },
+);
+
 export const apiKeySchema = named('ApiKey', 'A key; its text is not stored.', {
   id: id('key'),
   environment,
   kind,
   last_four: Type.String({ description: 'The last characters of its text.' }),
   allowed_origins: Type.Array(Type.String()),
+  rate_limit: Type.Optional(rateLimit),
   created_at: time('When it was made.'),
   last_used_at: Type.Optional(time('When it was last used, to about ten seconds.')),
   revoked_at: Type.Optional(time('From when on it does not work; this can lie ahead.')),
@@ -32,11 +41,19 @@ export const apiKeySchema = named('ApiKey', 'A key; its text is not stored.', {
 export const apiKeyRequestSchema = named('ApiKeyRequest', 'Makes a key of the same environment.', {
   kind,
   allowed_origins: Type.Optional(allowedOrigins),
+  rate_limit: Type.Optional(rateLimit),
 });
 
-export const apiKeyUpdateSchema = named('ApiKeyUpdate', 'Changes where a key may be used.', {
-  allowed_origins: allowedOrigins,
-});
+export const apiKeyUpdateSchema = named(
+  'ApiKeyUpdate',
+  'Changes where, and how often, a key may be used.',
+  {
+    allowed_origins: Type.Optional(allowedOrigins),
+    rate_limit: Type.Optional(
+      Type.Union([rateLimit, Type.Null()], { description: 'null: what the service allows a key.' }),
+    ),
+  },
+);
 
 export const overlapRequestSchema = named('OverlapRequest', 'How long the old one still works.', {
   overlap_s: Type.Integer({

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { MakeDecision } from './decision/decision-service.ts';
 import type { DecisionTokens } from './decision/token.ts';
 import type { TryRequest } from './decision/try-request.ts';
+import type { NoteDropped } from './event/dropped-events.ts';
 import type { TakeIn } from './event/intake.ts';
 import { collectMethods } from './http/allowed-methods.ts';
 import { addAuthentication, createAdmitKey } from './http/authenticate.ts';
@@ -69,6 +70,7 @@ export interface AppParts {
   makeDecision: MakeDecision;
   userTokens: UserTokens;
   takeIn: TakeIn;
+  noteDropped: NoteDropped;
   readReward: ReadReward;
   tokens: DecisionTokens;
   receipts: Receipts;

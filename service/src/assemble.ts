@@ -9,6 +9,7 @@ import { createDecisionLanes } from './decision/record-decisions.ts';
 import { createDecisionTokens } from './decision/token.ts';
 import { createTryRequest } from './decision/try-request.ts';
 import { createPseudonyms } from './decision/viewer.ts';
+import { createDropLog } from './event/dropped-events.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLanes } from './event/record-events.ts';
 import { createCountry } from './http/country.ts';
@@ -33,6 +34,7 @@ import { createIds, type MakeId } from './platform/ids.ts';
 import { createRandomPool } from './platform/random-pool.ts';
 import { openConfiguration, type Configuration } from './resource/configuration.ts';
 import { createManage } from './resource/manage.ts';
+import { createLaneParts } from './resource/scoped-lanes.ts';
 import { createResourceStore, type ResourceStore } from './resource/resource-store.ts';
 import { startExpiry } from './reward/expire-rewards.ts';
 import { makeReceiptKey, readReceiptKeys } from './reward/receipt-keys.ts';
@@ -40,7 +42,6 @@ import { createReceipts } from './reward/receipt.ts';
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
-import { createGate } from './store/lanes.ts';
 import { openDatabase } from './store/open-database.ts';
 import { prepareDatabase } from './store/prepare-database.ts';
 import { openTracing } from './trace/open-tracing.ts';
@@ -69,9 +70,6 @@ export interface Service {
   /** Ends everything; what was acknowledged is in the database. */
   stop(): Promise<void>;
 }
-
-/** Connections that the lanes leave for reads, deliveries and upkeep. */
-const connectionsForOthers = 2;
 
 /** A connection that is still open so long after the stop is cut. */
 const hangUpAfterMs = 3_000;
@@ -147,15 +145,9 @@ async function wire(
     issuer: () => address,
     log,
   });
-  const changes = createRewardChanges();
-  const gate = createGate({
-    // Without connections of its own each transaction waits for its turn in the database anyway.
-    slots: database.connections
-      ? Math.max(1, config.databaseLimits.poolSize - connectionsForOthers)
-      : Infinity,
-    nowMs: () => performance.now(),
-  });
-  const laneParts = (name: string) => ({ name, openLane: tracing.lane(name), gate, log });
+  const changes = createRewardChanges({ database, log });
+  const { poolSize } = config.databaseLimits;
+  const laneParts = createLaneParts({ database, tracing, clock, log, poolSize });
   const eventLane = createEventLanes({
     database,
     snapshot: configuration.snapshot,
@@ -176,6 +168,7 @@ async function wire(
     processId === undefined ? undefined : createTailRelay({ database, log, processId });
   const sharing = { database, box, clock, log, processId };
   const rateLimits = await openRateLimits(config.rateLimits, sharing);
+  const ceiling = config.rateLimits?.keyCeiling;
   const liveTail = createLiveTail(tailRelay);
   const media = openMedia({ config, database, clock, log, tracing });
   const users = createUsers({ database, box, clock, makeId, audit });
@@ -184,6 +177,7 @@ async function wire(
     database,
     configuration,
     lanes: { decisions: lane, events: eventLane },
+    heldRequests: changes.waiting,
   });
   const [draining, stopping] = [new AbortController(), new AbortController()];
   const app = await createApp({
@@ -195,6 +189,7 @@ async function wire(
     tryRequest: createTryRequest(judging),
     userTokens: createUserTokens({ database, box, clock }),
     takeIn: liveTail.watchEvents(createIntake({ tokens, pseudonym, clock, lane: eventLane })),
+    noteDropped: createDropLog(log, clock),
     readReward: createReadReward({ database, changes, clock, receipts }),
     tokens,
     receipts,
@@ -204,7 +199,7 @@ async function wire(
     eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
     manage,
-    manageKeys: createManageKeys({ clock, makeId, audit }),
+    manageKeys: createManageKeys({ clock, makeId, audit, ceiling }),
     runOperation: createRunOperation({
       database,
       configuration,
@@ -247,6 +242,7 @@ async function wire(
       stopping.abort();
       expiry.stop();
       receipts.stop();
+      changes.stop();
       const hangup = setTimeout(() => app.server.closeAllConnections(), hangUpAfterMs);
       await Promise.all([app.close(), deliveries.stop()]);
       clearTimeout(hangup);

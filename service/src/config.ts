@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { ConfigError, readSettings } from './config/read-settings.ts';
 import type { SettingName } from './config/settings.ts';
-import { defaultRateLimits, type RateLimits } from './http/limits/rate-limits.ts';
+import type { RateLimits } from './http/limits/rate-limits.ts';
+import type { Rate } from './http/limits/token-buckets.ts';
 import type { S3Bucket } from './media/s3-store.ts';
 import type { PostgresLimits } from './store/postgres.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from './trace/trace-settings.ts';
@@ -95,10 +96,27 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     testClock: readTestClock(values),
     ...(masterKey === undefined ? {} : { masterKey }),
     ...(otherMasterKey === undefined ? {} : { otherMasterKey }),
-    ...(text('RATE_LIMITS') === 'off' ? {} : { rateLimits: defaultRateLimits }),
+    ...(text('RATE_LIMITS') === 'off' ? {} : { rateLimits: readRateLimits(text) }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
     ...readTraces(values),
     logLevel: text('LOG_LEVEL'),
+  };
+}
+
+function readRateLimits(text: (name: SettingName) => string): RateLimits {
+  const rate = (name: SettingName): Rate => {
+    const [perS = 0, burst = 0] = text(name).split('/').map(Number);
+    return { perS, burst };
+  };
+  return {
+    key: { live: rate('RATE_LIMIT_KEY_LIVE'), sandbox: rate('RATE_LIMIT_KEY_SANDBOX') },
+    keyCeiling: rate('RATE_LIMIT_KEY_CEILING'),
+    address: rate('RATE_LIMIT_ADDRESS'),
+    user: { live: rate('RATE_LIMIT_USER_LIVE'), sandbox: rate('RATE_LIMIT_USER_SANDBOX') },
+    waits: {
+      key: Number(text('WAITS_PER_KEY')),
+      address: Number(text('WAITS_PER_ADDRESS')),
+    },
   };
 }
 

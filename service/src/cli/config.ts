@@ -1,5 +1,6 @@
 import { readSettings, unknownSettings } from '../config/read-settings.ts';
-import { settings, type Setting } from '../config/settings.ts';
+import type { Setting } from '../config/setting.ts';
+import { settings } from '../config/settings.ts';
 import { type Command, readArguments, say, tell } from './command.ts';
 
 export const configCommand: Command = {

@@ -114,6 +114,8 @@ const managing = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   clock: systemClock,
   makeId,
   audit: createAuditLog(systemClock, makeId),
+  // No command sets a limit.
+  ceiling: undefined,
 });
 
 const operation = (

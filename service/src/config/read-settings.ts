@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type Setting, settingList, type SettingName, settings } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { settingList, type SettingName, settings } from './settings.ts';
 
 /** The configuration is not one; the message lists everything that is wrong. */
 export class ConfigError extends Error {

@@ -1,40 +1,6 @@
-import ipaddr from 'ipaddr.js';
 import { parseHeaders, samplerNames } from '../trace/trace-settings.ts';
-
-/** One variable that the service is configured by. */
-export interface Setting {
-  /** What it is for, for `--help`. */
-  about: string;
-  /** What a value has to be, for the message that refuses one. */
-  expected: string;
-  valid(text: string): boolean;
-  /** Taken when the variable is unset or empty. */
-  fallback?: string;
-  /** Its value stays out of messages, of the log and of `trueward-service config`. */
-  secret?: true;
-}
-
-const isUrlOf =
-  (...protocols: string[]) =>
-  (text: string): boolean =>
-    URL.canParse(text) && protocols.includes(new URL(text).protocol);
-
-const anything = (): boolean => true;
-
-const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'valid'> => ({
-  expected: `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`,
-  valid: (text) => allowed.includes(text),
-});
-
-const wholeNumber = (least: number, most: number): Pick<Setting, 'expected' | 'valid'> => ({
-  expected: `a whole number from ${least} to ${most}`,
-  valid: (text) => /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most,
-});
-
-const isNetwork = (text: string): boolean =>
-  ['loopback', 'linklocal', 'uniquelocal'].includes(text) ||
-  ipaddr.isValid(text) ||
-  ipaddr.isValidCIDR(text);
+import { limitSettings } from './limit-settings.ts';
+import { anything, isNetwork, isUrlOf, oneOf, type Setting, wholeNumber } from './setting.ts';
 
 /** Everything that can be configured, in the order in which help shows it. */
 export const settings = {
@@ -183,11 +149,7 @@ export const settings = {
     ...oneOf('0', '1'),
     fallback: '0',
   },
-  RATE_LIMITS: {
-    about: 'whether requests are limited',
-    ...oneOf('on', 'off'),
-    fallback: 'on',
-  },
+  ...limitSettings,
   METRICS_TOKEN: {
     about: 'what /metrics asks for as a bearer token; unset: only this machine may ask',
     expected: '16 characters or more',

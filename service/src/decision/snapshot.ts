@@ -37,6 +37,8 @@ export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
+  /** Webhooks that the service took out of use. */
+  disabledWebhooks: number;
 }
 
 export type AnyResource = {
@@ -101,6 +103,9 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
         expiresAtMs: timeOf(killSwitch.expires_at, Infinity, Infinity),
       })),
     webhooks: of('webhook').filter(({ status }) => status === 'enabled'),
+    disabledWebhooks: of('webhook').filter(
+      ({ disabled_reason: reason }) => reason === 'gone' || reason === 'failing',
+    ).length,
   };
 }
 

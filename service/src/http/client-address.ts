@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
+import ipaddr from 'ipaddr.js';
 
 /** What a request tells of who sent it. */
 export interface Sender {
@@ -19,4 +20,18 @@ export function createClientAddress(trustedProxies: readonly string[] | undefine
   const trusted = proxyAddr.compile([...trustedProxies]);
   // It reads these two members.
   return (sender) => proxyAddr(sender as IncomingMessage, trusted);
+}
+
+/**
+ * What a limit by address counts by: an IPv4 address, or the /64 of an IPv6 address. A provider gives each
+ * customer a /64 or more, so that one device has 2^64 addresses to come from.
+ */
+export function addressGroup(address: string): string {
+  // Mostly IPv4, which needs no parsing.
+  if (!address.includes(':')) return address;
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  const parsed = ipaddr.IPv6.parse(address);
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  const prefix = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${prefix.join(':')}::/64`;
 }

@@ -18,6 +18,7 @@ export interface MetricSources {
   database: Database;
   configuration: Configuration;
   lanes: Record<string, Pick<Lane<never, unknown>, 'waiting'>>;
+  heldRequests(): number;
 }
 
 const shortBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -54,11 +55,14 @@ export function createServiceMetrics(): ServiceMetrics {
   };
 }
 
-const pendingDeliveries = `SELECT count(*)::bigint AS value FROM deliveries WHERE state = 'pending'`;
+/** Beyond so many pending deliveries it does not matter how many more there are. */
+const mostCounted = 10_000;
+/** How long a count is good for, so that scrapes cost the database no more than this. */
+const countedForMs = 15_000;
+const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
+    SELECT FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${mostCounted + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
-const disabledWebhooks = `SELECT count(*)::bigint AS value FROM resources
-  WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' IN ('gone', 'failing')`;
 
 /** Empty tables, or one row of each: this costs the same at any size. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
@@ -66,7 +70,7 @@ const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
 
 /** What is true of the service and of its database at the moment of asking. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
-  const { database, configuration, lanes } = sources;
+  const { database, configuration, lanes, heldRequests } = sources;
   // Before those that ask the database, and would be counted as waiting for it.
   addLabelled(registry, 'trueward_queue_length', 'Writes that wait for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
@@ -91,6 +95,11 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   const count = async (statement: string): Promise<number> =>
     (await database.query<{ value: number }>(statement))[0]?.value ?? 0;
 
+  gauge(
+    'trueward_held_requests',
+    'Requests with wait_s whose answer is held until a reward changes.',
+    heldRequests,
+  );
   gauge('trueward_database_up', 'Whether the database answers: 1 or 0.', () =>
     isReadOnly(database).then(
       () => 1,
@@ -105,8 +114,10 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     'Whether writes fail for want of room on the disk: 1 or 0.',
     () => Number(database.isFull?.() === true),
   );
-  gauge('trueward_webhook_deliveries_pending', 'Deliveries that wait for their next attempt.', () =>
-    count(pendingDeliveries),
+  gauge(
+    'trueward_webhook_deliveries_pending',
+    `Deliveries that wait for their next attempt, up to 15 s ago; ${mostCounted + 1} means more than ${mostCounted}.`,
+    keepFor(countedForMs, () => count(pendingDeliveries)),
   );
   gauge('trueward_webhook_overdue_seconds', 'For how long the oldest delivery has been due.', () =>
     count(oldestDue),
@@ -114,7 +125,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   gauge(
     'trueward_webhooks_disabled',
     'Webhooks that the service took out of use because they were gone or failed for days.',
-    () => count(disabledWebhooks),
+    configuration.disabledWebhooks,
   );
   gauge(
     'trueward_default_partition_used',
@@ -126,6 +137,16 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
     'How old the configuration of this process may be, kill switches included.',
     configuration.ageS,
   );
+}
+
+/** Hands back the last value until it is too old. */
+function keepFor(ms: number, read: () => Promise<number>): () => Promise<number> {
+  let kept: { value: number; readAtMs: number } | undefined;
+  return async () => {
+    const nowMs = performance.now();
+    if (!kept || nowMs - kept.readAtMs >= ms) kept = { value: await read(), readAtMs: nowMs };
+    return kept.value;
+  };
 }
 
 function addLabelled(

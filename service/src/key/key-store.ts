@@ -11,6 +11,8 @@ interface NewKey {
   kind: KeyKind;
   /** Where a publishable key may be used; `*` is everywhere. */
   allowedOrigins: string[];
+  /** Absent: what the service allows a key. */
+  rateLimit?: ApiKey['rate_limit'];
 }
 
 /** Makes a key and hands back its id and its text, which is not stored and cannot be read again. */
@@ -23,8 +25,8 @@ export async function createKey(
   const text = makeKeyText(key.kind, key.environment);
   const id = makeId('key');
   await queries.query(
-    `INSERT INTO keys (account_id, id, environment, kind, hash, last_four, allowed_origins, created_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8)`,
+    `INSERT INTO keys (account_id, id, environment, kind, hash, last_four, allowed_origins, rate_limit, created_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9)`,
     [
       key.accountId,
       id,
@@ -33,6 +35,7 @@ export async function createKey(
       hashKey(text),
       text.slice(-4),
       JSON.stringify(key.allowedOrigins),
+      key.rateLimit === undefined ? null : JSON.stringify(key.rateLimit),
       new Date(clock.nowMs()),
     ],
   );
@@ -45,6 +48,7 @@ interface KeyRow {
   kind: KeyKind;
   last_four: string;
   allowed_origins: string[];
+  rate_limit: NonNullable<ApiKey['rate_limit']> | null;
   created_at: Date;
   last_used_at: Date | null;
   revoked_at: Date | null;
@@ -53,14 +57,15 @@ interface KeyRow {
 }
 
 const columns =
-  'id, environment, kind, last_four, allowed_origins, created_at, last_used_at, revoked_at, leaked_at, leaked_to';
+  'id, environment, kind, last_four, allowed_origins, rate_limit, created_at, last_used_at, revoked_at, leaked_at, leaked_to';
 
 function toApiKey({ kind, created_at, last_used_at, revoked_at, ...rest }: KeyRow): ApiKey {
-  const { leaked_at, leaked_to, ...row } = rest;
+  const { leaked_at, leaked_to, rate_limit, ...row } = rest;
   return {
     ...row,
     kind: kind === 'sk' ? 'secret' : 'publishable',
     created_at: created_at.toISOString(),
+    ...(rate_limit === null ? {} : { rate_limit }),
     ...(last_used_at === null ? {} : { last_used_at: last_used_at.toISOString() }),
     ...(revoked_at === null ? {} : { revoked_at: revoked_at.toISOString() }),
     ...(leaked_at === null ? {} : { leaked_at: leaked_at.toISOString() }),
@@ -95,17 +100,22 @@ export async function findKeyById(
   return row && toApiKey(row);
 }
 
-/** Changes where a key may be used. */
-export async function setAllowedOrigins(
+/** Changes where, and how often, a key may be used. */
+export async function updateKey(
   queries: Queries,
   scope: Scope,
-  id: string,
-  origins: readonly string[],
+  key: Pick<ApiKey, 'id' | 'allowed_origins' | 'rate_limit'>,
 ): Promise<void> {
   await queries.query(
-    `UPDATE keys SET allowed_origins = $4::text::jsonb
+    `UPDATE keys SET allowed_origins = $4::text::jsonb, rate_limit = $5::text::jsonb
       WHERE account_id = $1 AND environment = $2 AND id = $3`,
-    [scope.accountId, scope.environment, id, JSON.stringify(origins)],
+    [
+      scope.accountId,
+      scope.environment,
+      key.id,
+      JSON.stringify(key.allowed_origins),
+      key.rate_limit === undefined ? null : JSON.stringify(key.rate_limit),
+    ],
   );
 }
 

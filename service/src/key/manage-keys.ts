@@ -1,28 +1,30 @@
-import type { ApiKey, ApiKeyRequest } from '@trueward/protocol/wire';
+import type { ApiKey, ApiKeyRequest, ApiKeyUpdate } from '@trueward/protocol/wire';
 import type { AuditLog, Operation } from '../audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import { raiseConfigVersion } from '../resource/resource-store.ts';
-import { createKey, findKeyById, revokeKey, setAllowedOrigins } from './key-store.ts';
+import { createKey, findKeyById, revokeKey, updateKey } from './key-store.ts';
 
 interface Parts {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
+  /** The most that the limit of a key may be set to; absent: nothing is limited. */
+  ceiling: { perS: number; burst: number } | undefined;
 }
 
 /** What operators do with keys, each in the transaction of the operation. */
 export interface ManageKeys {
   /** The answer carries the text of the key, this once. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
-  update(operation: Operation, id: string, allowedOrigins: string[]): Promise<ApiKey>;
+  update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
   /** Makes a key like this one, which itself ends after `overlapS` seconds. */
   roll(operation: Operation, id: string, overlapS: number): Promise<ApiKey>;
   revoke(operation: Operation, id: string): Promise<void>;
 }
 
-export function createManageKeys({ clock, makeId, audit }: Parts): ManageKeys {
+export function createManageKeys({ clock, makeId, audit, ceiling }: Parts): ManageKeys {
   const find = async ({ queries, scope }: Operation, id: string): Promise<ApiKey> => {
     const key = await findKeyById(queries, scope, id);
     if (!key) throw new RefusedError('not_found', `There is no key ${id.slice(0, 64)} here.`);
@@ -43,11 +45,13 @@ export function createManageKeys({ clock, makeId, audit }: Parts): ManageKeys {
     operation: Operation,
     kind: ApiKey['kind'],
     allowedOrigins: string[],
+    rateLimit: ApiKey['rate_limit'],
   ): Promise<ApiKey> => {
     const { id, text } = await createKey(operation.queries, clock, makeId, {
       ...operation.scope,
       kind: kind === 'secret' ? 'sk' : 'pk',
       allowedOrigins,
+      rateLimit,
     });
     return { ...(await finish(operation, 'key.created', id)), key: text };
   };
@@ -59,7 +63,7 @@ export function createManageKeys({ clock, makeId, audit }: Parts): ManageKeys {
   };
 
   return {
-    create(operation, { kind, allowed_origins: origins }) {
+    create(operation, { kind, allowed_origins: origins, rate_limit: limit }) {
       // In live, nobody should find out later that any page could use the key.
       const required = kind === 'publishable' && operation.scope.environment === 'live';
       refuseFields([
@@ -69,19 +73,30 @@ export function createManageKeys({ clock, makeId, audit }: Parts): ManageKeys {
         ...(kind === 'secret' && origins !== undefined
           ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
           : []),
+        ...aboveCeiling(ceiling, limit),
       ]);
-      return make(operation, kind, origins ?? ['*']);
+      return make(operation, kind, origins ?? ['*'], limit);
     },
-    async update(operation, id, allowedOrigins) {
+    async update(operation, id, changes) {
       const before = await alive(operation, id);
-      if (before.kind === 'secret')
-        refuseFields([{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]);
-      await setAllowedOrigins(operation.queries, operation.scope, id, allowedOrigins);
+      const { allowed_origins: origins, rate_limit: limit = before.rate_limit } = changes;
+      refuseFields([
+        ...(before.kind === 'secret' && origins !== undefined
+          ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
+          : []),
+        ...aboveCeiling(ceiling, changes.rate_limit),
+      ]);
+      await updateKey(operation.queries, operation.scope, {
+        id,
+        allowed_origins: origins ?? before.allowed_origins,
+        ...(limit ? { rate_limit: limit } : {}),
+      });
       return finish(operation, 'key.updated', id, before);
     },
     async roll(operation, id, overlapS) {
       const before = await alive(operation, id);
-      const made = await make(operation, before.kind, before.allowed_origins);
+      const { kind, allowed_origins: origins, rate_limit: limit } = before;
+      const made = await make(operation, kind, origins, limit);
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs() + overlapS * 1_000);
       await finish(operation, 'key.rolled', id, before);
       return made;
@@ -93,3 +108,18 @@ export function createManageKeys({ clock, makeId, audit }: Parts): ManageKeys {
     },
   };
 }
+
+/** What is wrong with a limit that the service does not allow. */
+const aboveCeiling = (
+  ceiling: Parts['ceiling'],
+  limit: ApiKey['rate_limit'] | null,
+): { pointer: string; message: string }[] => {
+  if (!ceiling || !limit) return [];
+  const most = { per_s: ceiling.perS, burst: ceiling.burst };
+  return (['per_s', 'burst'] as const)
+    .filter((name) => limit[name] > most[name])
+    .map((name) => ({
+      pointer: `/rate_limit/${name}`,
+      message: `must be <= ${most[name]}, the most that this service allows a key`,
+    }));
+};

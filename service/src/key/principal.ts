@@ -9,6 +9,8 @@ export interface KeyPrincipal {
   keyId: string;
   /** Where a publishable key may be used; `*` is everywhere. */
   allowedOrigins: string[];
+  /** Requests that it may send, where it has a limit of its own. */
+  rateLimit?: { perS: number; burst: number };
   /** Unix milliseconds from which the key no longer works. */
   revokedAtMs?: number;
 }

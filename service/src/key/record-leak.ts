@@ -3,6 +3,8 @@ import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyPrincipal } from './principal.ts';
 
+/** As long as an allowed origin can be. */
+const mostOfOrigin = 260;
 /** A page that goes on sending a leaked key makes one entry in this time. */
 const onceInMs = 60_000;
 
@@ -15,13 +17,14 @@ export function createRecordLeak(database: Database, audit: AuditLog, clock: Clo
     if (last !== undefined && nowMs - last < onceInMs) return;
     recorded.set(principal.keyId, nowMs);
     const { accountId, environment, keyId } = principal;
+    const page = origin.slice(0, mostOfOrigin);
     await database.query(
       'UPDATE keys SET leaked_at = $3, leaked_to = $4 WHERE account_id = $1 AND id = $2',
-      [accountId, keyId, new Date(nowMs), origin.slice(0, 260)],
+      [accountId, keyId, new Date(nowMs), page],
     );
     await audit.record(
       { queries: database, scope: { accountId, environment }, actor: keyId, requestId },
-      { action: 'key.used_in_browser', targetId: keyId, after: { origin } },
+      { action: 'key.used_in_browser', targetId: keyId, after: { origin: page } },
     );
   };
 }

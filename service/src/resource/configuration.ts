@@ -16,6 +16,8 @@ export interface Configuration {
   servedToday(scope: Scope): ReadonlyMap<string, number>;
   /** Reads what has changed; resolves when it is in force in this process. */
   refresh(): Promise<void>;
+  /** Webhooks of all accounts that the service took out of use. */
+  disabledWebhooks(): number;
   /** Seconds since it was last known to be what the database has. */
   ageS(): number;
   stop(): Promise<void>;
@@ -103,6 +105,10 @@ export async function openConfiguration({
     servedToday: ({ accountId, environment }) =>
       accounts.get(accountId)?.servedToday[environment] ?? new Map(),
     refresh,
+    disabledWebhooks: () =>
+      [...accounts.values()]
+        .flatMap(({ snapshots }) => Object.values(snapshots))
+        .reduce((sum, snapshot) => sum + snapshot.disabledWebhooks, 0),
     ageS: () => (clock.monotonicMs() - readAtMs) / 1_000,
     async stop() {
       stopped = true;
@@ -152,9 +158,10 @@ async function loadKeys(
     kind: KeyKind;
     hash: string;
     allowed_origins: string[];
+    rate_limit: { per_s: number; burst: number } | null;
     revoked_at: Date | null;
   }>(
-    'SELECT id, environment, kind, hash, allowed_origins, revoked_at FROM keys WHERE account_id = $1',
+    'SELECT id, environment, kind, hash, allowed_origins, rate_limit, revoked_at FROM keys WHERE account_id = $1',
     [accountId],
   );
   return rows.map((row) => [
@@ -165,6 +172,9 @@ async function loadKeys(
       kind: row.kind,
       keyId: row.id,
       allowedOrigins: row.allowed_origins,
+      ...(row.rate_limit === null
+        ? {}
+        : { rateLimit: { perS: row.rate_limit.per_s, burst: row.rate_limit.burst } }),
       ...(row.revoked_at === null ? {} : { revokedAtMs: row.revoked_at.getTime() }),
     },
   ]);

@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../store/database.ts';
 import type { Attempt, Lane, LaneOptions } from '../store/group-commit.ts';
 import { isLockTimeout } from '../store/is-unavailable.ts';
-import { createLanes, type Gate } from '../store/lanes.ts';
-import type { OpenLane } from '../trace/tracing.ts';
+import { createGate, createLanes, type Gate } from '../store/lanes.ts';
+import type { OpenLane, Tracing } from '../trace/tracing.ts';
 import type { Scope } from './scope.ts';
 
 /** What the lanes of one kind of write share. */
@@ -12,6 +14,28 @@ export interface LaneParts {
   openLane: OpenLane;
   gate: Gate;
   log: Pick<Logger, 'warn'>;
+}
+
+interface Shared {
+  database: Pick<Database, 'connections'>;
+  tracing: Pick<Tracing, 'lane'>;
+  clock: Pick<Clock, 'monotonicMs'>;
+  log: Pick<Logger, 'warn'>;
+  /** Connections of this process at most. */
+  poolSize: number;
+}
+
+/** Connections that the lanes leave for reads, deliveries and upkeep. */
+const connectionsForOthers = 2;
+
+/** Makes the one gate of all lanes, and hands back what makes the parts of those of a name. */
+export function createLaneParts({ database, tracing, clock, log, poolSize }: Shared) {
+  const gate = createGate({
+    // Without connections of its own each transaction waits for its turn in the database anyway.
+    slots: database.connections ? Math.max(1, poolSize - connectionsForOthers) : Infinity,
+    nowMs: clock.monotonicMs,
+  });
+  return (name: string): LaneParts => ({ name, openLane: tracing.lane(name), gate, log });
 }
 
 /**

@@ -1,33 +1,108 @@
-import { EventEmitter } from 'node:events';
+import type { Logger } from 'pino';
+import type { Database } from '../store/database.ts';
 
-/** Tells waiting requests of this process that a decision's reward moved on. */
-export interface RewardChanges {
-  announce(decisionIds: readonly string[]): void;
-  /** Resolves at the next change, after `withinMs`, or when the signal aborts; never rejects. */
-  next(decisionId: string, withinMs: number, signal: AbortSignal): Promise<void>;
+/** A reward whose change is waited for. */
+export interface Waited {
+  accountId: string;
+  decisionId: string;
+  /** As it was last seen. */
+  state: string;
 }
 
-export function createRewardChanges(): RewardChanges {
-  const emitter = new EventEmitter();
-  // One listener per waiting request, not a leak.
-  emitter.setMaxListeners(0);
+/** Tells waiting requests that the reward of a decision moved on. */
+export interface RewardChanges {
+  /** This process has moved them on. */
+  announce(decisionIds: readonly string[]): void;
+  /**
+   * Resolves with true when it may have moved on, and with false after `withinMs` or when the signal
+   * aborts; never rejects.
+   */
+  next(waited: Waited, withinMs: number, signal: AbortSignal): Promise<boolean>;
+  /** How many wait. */
+  waiting(): number;
+  stop(): void;
+}
+
+interface Waiter extends Waited {
+  wake(isChanged: boolean): void;
+}
+
+interface Parts {
+  database: Pick<Database, 'query'>;
+  log: Pick<Logger, 'warn'>;
+  /** How often to look for changes by other processes. */
+  pollMs?: number;
+}
+
+/** Goes by the primary key, one decision after the other, however many are waited for. */
+const findChanged = `SELECT asked.id FROM unnest($1::text[], $2::text[], $3::text[]) AS asked(account_id, id, state)
+  CROSS JOIN LATERAL (SELECT reward_state FROM decisions
+    WHERE account_id = asked.account_id AND id = asked.id OFFSET 0) AS decision
+  WHERE reward_state <> asked.state`;
+
+/**
+ * Changes by other processes are not announced here. One statement a second looks for those of all waiting
+ * requests; a statement each took PostgreSQL from 54 to 1,315 transactions a second.
+ */
+export function createRewardChanges({ database, log, pollMs = 1_000 }: Parts): RewardChanges {
+  const waiters = new Map<string, Set<Waiter>>();
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const announce = (decisionIds: readonly string[]): void => {
+    for (const id of decisionIds) for (const { wake } of waiters.get(id) ?? []) wake(true);
+  };
+  const look = async (): Promise<void> => {
+    const all = [...waiters.values()].flatMap((each) => [...each]);
+    try {
+      if (all.length === 0) return;
+      const changed = await database.query<{ id: string }>(findChanged, [
+        all.map(({ accountId }) => accountId),
+        all.map(({ decisionId }) => decisionId),
+        all.map(({ state }) => state),
+      ]);
+      announce(changed.map(({ id }) => id));
+    } catch (error) {
+      log.warn({ err: error }, 'changes of rewards by other processes could not be looked for');
+    } finally {
+      timer = undefined;
+      schedule();
+    }
+  };
+  /** Nothing is asked while nobody waits. */
+  const schedule = (): void => {
+    if (timer || stopped || waiters.size === 0) return;
+    timer = setTimeout(() => void look(), pollMs).unref();
+  };
+
   return {
-    announce(decisionIds) {
-      for (const id of decisionIds) emitter.emit(id);
-    },
-    next(decisionId, withinMs, signal) {
+    announce,
+    next(waited, withinMs, signal) {
+      const { decisionId } = waited;
       return new Promise((resolve) => {
-        const done = (): void => {
-          clearTimeout(timer);
-          emitter.off(decisionId, done);
-          signal.removeEventListener('abort', done);
-          resolve();
+        const ofDecision = waiters.get(decisionId) ?? new Set<Waiter>();
+        const giveUp = (): void => wake(false);
+        const wake = (isChanged: boolean): void => {
+          clearTimeout(timeout);
+          signal.removeEventListener('abort', giveUp);
+          ofDecision.delete(waiter);
+          if (ofDecision.size === 0 && waiters.get(decisionId) === ofDecision)
+            waiters.delete(decisionId);
+          resolve(isChanged);
         };
-        const timer = setTimeout(done, withinMs);
-        emitter.on(decisionId, done);
-        signal.addEventListener('abort', done);
-        if (signal.aborted) done();
+        const waiter = { ...waited, wake };
+        const timeout = setTimeout(giveUp, withinMs);
+        ofDecision.add(waiter);
+        waiters.set(decisionId, ofDecision);
+        signal.addEventListener('abort', giveUp);
+        if (signal.aborted) giveUp();
+        schedule();
       });
+    },
+    waiting: () => [...waiters.values()].reduce((sum, each) => sum + each.size, 0),
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
     },
   };
 }

@@ -9,16 +9,14 @@ import type { RewardChanges } from './reward-changes.ts';
 interface Parts {
   database: Database;
   changes: RewardChanges;
-  clock: Clock;
+  clock: Pick<Clock, 'monotonicMs'>;
   receipts: Receipts;
 }
 
-/** Changes by other processes are not announced here, so a waiting request also looks for itself. */
-const lookEveryMs = 1_000;
-
 /**
  * Reads the reward of a decision; undefined when there is no such decision. With `waitMs` it waits
- * for the state to change, unless it is final already. `userRef` is whom a token names.
+ * for the state to change, unless it is final already; a change by another process is seen within a
+ * second. `userRef` is whom a token names.
  */
 export type ReadReward = (
   scope: Scope,
@@ -45,24 +43,19 @@ export function createReadReward({ database, changes, clock, receipts }: Parts):
     return describeReward(receipts, scope, { ...row, settledAtMs }, userRef);
   };
   return async (scope, id, waitMs, signal, userRef) => {
-    const untilMs = clock.nowMs() + waitMs;
-    let announced = changes.next(id, Math.min(waitMs, lookEveryMs), signal);
+    const untilMs = clock.monotonicMs() + waitMs;
     const first = await read(scope, id, userRef);
     let status = first;
-    while (
-      status &&
-      status.state === first?.state &&
-      !isFinal(status) &&
-      !signal.aborted &&
-      clock.nowMs() < untilMs
-    ) {
-      await announced;
-      // Listen first, then look: a change between the two is not missed.
-      announced = changes.next(
-        id,
-        Math.min(Math.max(untilMs - clock.nowMs(), 0), lookEveryMs),
+    while (status && status.state === first?.state && !isFinal(status) && !signal.aborted) {
+      const leftMs = untilMs - clock.monotonicMs();
+      if (leftMs <= 0) break;
+      const { accountId } = scope;
+      const announced = await changes.next(
+        { accountId, decisionId: id, state: status.state },
+        leftMs,
         signal,
       );
+      if (!announced) break;
       status = await read(scope, id, userRef);
     }
     return status;

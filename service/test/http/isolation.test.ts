@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Problem } from '@trueward/protocol/wire';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -7,6 +8,9 @@ import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
+
+/** Of both processes. */
+const masterKey = Buffer.alloc(32, 1).toString('base64');
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   const lines: Record<string, unknown>[] = [];
@@ -19,6 +23,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     running = await startInProcess(
       {
         DATABASE_URL: databaseUrl,
+        TRUEWARD_MASTER_KEY: masterKey,
         DATABASE_LOCK_TIMEOUT_MS: '1500',
         RATE_LIMITS: 'off',
       },
@@ -169,5 +174,77 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect(failed).toEqual(['acc_1']);
     await operator.query('ROLLBACK');
     expect(await expire()).toEqual([first.id]);
+  });
+
+  const waitingRequests = async (): Promise<number> =>
+    Number(/^trueward_held_requests (\d+)$/m.exec(await readMetrics())?.[1]);
+  /** Statements and transactions of the service so far. */
+  const countStatements = async (): Promise<number> => {
+    const text = await readMetrics();
+    const counts = text.matchAll(/^trueward_database_duration_seconds_count\{.*\} (\d+)$/gm);
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+
+  const readMetrics = async (): Promise<string> => (await fetch(`${running.url}/metrics`)).text();
+
+  test('however many deliveries are pending, scrapes of /metrics read a bounded number of them, and not each time', async () => {
+    const operator = await openSession();
+    await operator.query(
+      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
+        SELECT 'acc_busy', 'del_' || number, 'live', 'evt_1', 'whk_1', 'pending', 1, now() + interval '1 day', now()
+        FROM generate_series(1, 20000) AS number`,
+    );
+    const readSums = async () => {
+      const { rows } = await operator.query<{ scans: number; rows: number }>(
+        `SELECT idx_scan::int AS scans, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows
+          FROM pg_stat_user_tables WHERE relname = 'deliveries'`,
+      );
+      return rows[0] ?? { scans: 0, rows: 0 };
+    };
+    await operator.query('ANALYZE deliveries');
+    const before = await readSums();
+    for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
+    expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
+    // The oldest due one is looked for each time; the server tells of it when the session rests.
+    await expect
+      .poll(async () => (await readSums()).scans - before.scans, { timeout: 20_000 })
+      .toBeGreaterThan(20);
+    expect((await readSums()).rows - before.rows).toBeLessThan(15_000);
+    await operator.query(`DELETE FROM deliveries WHERE account_id = 'acc_busy'`);
+  });
+
+  test('many requests that wait for a reward ask the database together, and hear of what another process did', async () => {
+    const { sandbox: client } = clients();
+    const other = await startInProcess({
+      DATABASE_URL: databaseUrl,
+      TRUEWARD_MASTER_KEY: masterKey,
+      RATE_LIMITS: 'off',
+    });
+    onTestFinished(() => other.stop());
+    const decisions = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => client.decideImage(`waiting-${index}`)),
+    );
+    const waits = decisions.flatMap(({ id }) =>
+      Array.from({ length: 4 }, () =>
+        client.call<{ state: string }>('GET', `/v1/decisions/${id}?wait_s=25`, client.secret),
+      ),
+    );
+    // Each has looked once.
+    await expect.poll(waitingRequests).toBe(200);
+    const [before, startedMs] = [await countStatements(), performance.now()];
+    await sleep(3_000);
+    const perS = ((await countStatements()) - before) / ((performance.now() - startedMs) / 1_000);
+    // One for the rewards; the others are what a process asks at rest.
+    expect(perS).toBeLessThan(40);
+
+    const there = createClient({ url: other.url, keys: running.keys });
+    for (const decision of decisions)
+      await there.report(
+        there.event(decision, 'start'),
+        there.event(decision, 'complete', { watched_ms: 5_000 }),
+      );
+    const states = (await Promise.all(waits)).map(({ body }) => body.state);
+    expect(new Set(states)).not.toContain('none');
+    expect(await waitingRequests()).toBe(0);
   });
 });

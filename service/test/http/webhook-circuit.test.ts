@@ -110,9 +110,9 @@ test('an endpoint that is enabled again after five days of failure has its days 
   do read = (await call<Webhook>('GET', path)).body;
   while (read.status === 'enabled');
   expect(read.disabled_reason).toBe('failing');
-  expect(await (await fetch(`${running.url}/metrics`)).text()).toContain(
-    'trueward_webhooks_disabled 1',
-  );
+  // The configuration of a process is up to half a second old.
+  const readMetrics = async () => (await fetch(`${running.url}/metrics`)).text();
+  await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 
   await call('PATCH', path, { status: 'enabled' });
   const { body: second } = await testEvent(webhook.id);

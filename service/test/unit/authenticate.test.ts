@@ -6,6 +6,13 @@ import { makeKeyText } from '../../src/key/key-text.ts';
 
 test('a leaked key counts against its address, though the database is away', async () => {
   const rate = { perS: 1, burst: 2 };
+  const limits = {
+    key: { live: rate, sandbox: rate },
+    keyCeiling: rate,
+    address: rate,
+    user: { live: rate, sandbox: rate },
+    waits: { key: 1, address: 1 },
+  };
   const nowMs = () => 0;
   const admitKey = createAdmitKey({
     clock: { nowMs, monotonicMs: nowMs },
@@ -16,7 +23,7 @@ test('a leaked key counts against its address, though the database is away', asy
       keyId: 'key_1',
       allowedOrigins: [],
     }),
-    limiter: createRateLimiter(createLimitBuckets({ key: rate, ip: rate, user: rate }, nowMs)),
+    limiter: createRateLimiter(limits, createLimitBuckets(limits, nowMs)),
     onUse: () => undefined,
     onLeak: () => Promise.reject(new Error('The database is away.')),
   });

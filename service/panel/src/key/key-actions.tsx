@@ -8,14 +8,14 @@ import { ShownOnce } from '../common/shown-once.tsx';
 import { keyAdvice } from './key-advice.ts';
 import { isRevoked } from './key-state.ts';
 
-/** Roll, revoke, and where a publishable key may be used. */
+/** Roll, revoke, and where and how often a key may be used. */
 export function KeyActions() {
   const key = useRecordContext<ApiKey>();
   const { canAccess = false } = useCanAccess({ resource: 'keys', action: 'edit' });
   if (!key || !canAccess || isRevoked(key, Date.now())) return null;
   return (
     <Box sx={{ display: 'flex', gap: 1 }}>
-      {key.kind === 'publishable' && <EditButton label="Pages" />}
+      <EditButton label="Change" />
       <RollKey apiKey={key} />
       <RevokeKey apiKey={key} />
     </Box>

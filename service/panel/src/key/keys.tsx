@@ -1,4 +1,4 @@
-import { Alert } from '@mui/material';
+import { Alert, Stack } from '@mui/material';
 import type { ApiKey } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import {
@@ -7,6 +7,7 @@ import {
   DataTable,
   FormDataConsumer,
   List,
+  NumberInput,
   required,
   SelectInput,
   SimpleForm,
@@ -43,6 +44,7 @@ export const KeyList = () => (
           render={(key) => `…${key['last_four']}`}
         />
         <DataTable.Col label="Works on" render={(key) => worksOn(key as ApiKey)} />
+        <DataTable.Col label="Limit" render={(key) => limitOf(key as ApiKey)} />
         <TimeColumn source="last_used_at" label="Last used" />
         <DataTable.Col label="State" render={(key) => keyState(key as ApiKey, Date.now())} />
         <DataTable.Col label="Actions">
@@ -55,6 +57,11 @@ export const KeyList = () => (
 
 const worksOn = ({ kind, allowed_origins: origins }: ApiKey): string =>
   kind === 'secret' ? 'servers' : origins.includes('*') ? 'every page' : origins.join(', ');
+
+const limitOf = ({ rate_limit: limit }: ApiKey): string =>
+  limit === undefined
+    ? 'of the service'
+    : `${limit.per_s.toLocaleString()} a second, ${limit.burst.toLocaleString()} at once`;
 
 /** The text comes with the answer, once: it is shown before anything else. */
 export function KeyCreate() {
@@ -76,6 +83,7 @@ export function KeyCreate() {
           <FormDataConsumer>
             {({ formData }) => formData['kind'] === 'publishable' && <OriginsInput />}
           </FormDataConsumer>
+          <RateLimitInputs />
         </SimpleForm>
       </Create>
       <ShownOnce
@@ -91,9 +99,39 @@ export function KeyCreate() {
 export const KeyEdit = () => (
   <EditPage noun="key">
     <Alert severity="info">A change holds from the next request on.</Alert>
-    <OriginsInput />
+    <FormDataConsumer>
+      {({ formData }) => formData['kind'] === 'publishable' && <OriginsInput />}
+    </FormDataConsumer>
+    <RateLimitInputs />
   </EditPage>
 );
+
+/** Both or neither; what the service allows at most comes with its refusal. */
+const RateLimitInputs = () => (
+  <Stack direction="row" spacing={2}>
+    <NumberInput
+      source="rate_limit.per_s"
+      label="Requests a second"
+      helperText="Both empty: what the service allows a key."
+      min={1}
+      step={1}
+      validate={bothOrNeither}
+    />
+    <NumberInput
+      source="rate_limit.burst"
+      label="Requests at once"
+      min={1}
+      step={1}
+      validate={bothOrNeither}
+    />
+  </Stack>
+);
+
+const bothOrNeither = (
+  value: unknown,
+  { rate_limit: limit }: Partial<ApiKey>,
+): string | undefined =>
+  !value && (limit?.per_s || limit?.burst) ? 'Needed beside the other one' : undefined;
 
 const OriginsInput = () => (
   <TextArrayInput

@@ -34,7 +34,7 @@ export async function openRateLimits(
   { database, box, clock, log, processId }: Parts,
 ): Promise<{ limiter: RateLimiter; stop(): Promise<void> }> {
   const buckets = limits && createLimitBuckets(limits, clock.monotonicMs);
-  const limiter = createRateLimiter(buckets);
+  const limiter = createRateLimiter(limits, buckets);
   if (!buckets || processId === undefined) return { limiter, stop: () => Promise.resolve() };
   const mac = createMac(await readServiceSecret(database, box, clock, 'limit_names'));
   const store = createUseStore(database, processId);

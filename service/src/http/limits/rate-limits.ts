@@ -1,24 +1,23 @@
+import type { Environment } from '../../key/key-text.ts';
 import type { KeyPrincipal, Principal } from '../../key/principal.ts';
+import { addressGroup } from '../client-address.ts';
 import type { AnswerHeaders, Asker } from '../exchange.ts';
 import { ProblemError } from '../problem.ts';
+import { createConcurrentWaits, type WaitLimits } from './concurrent-waits.ts';
 import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
 
-/** The limits by what they count; absent: none. */
+/** The limits by what they count. */
 export interface RateLimits {
-  /** Requests of one key. */
-  key: Rate;
-  /** Requests of one address with a publishable key or with none that is good. */
-  ip: Rate;
+  /** Requests of one key that has no limit of its own. */
+  key: Record<Environment, Rate>;
+  /** The most that the limit of a key may be set to. */
+  keyCeiling: Rate;
+  /** Requests of one address with a publishable key, or with none that is good. */
+  address: Rate;
   /** Decisions for one user. */
-  user: Rate;
+  user: Record<Environment, Rate>;
+  waits: WaitLimits;
 }
-
-/** Generous: an arena's worth of players may share one address. */
-export const defaultRateLimits: RateLimits = {
-  key: { perS: 2_000, burst: 4_000 },
-  ip: { perS: 100, burst: 500 },
-  user: { perS: 2, burst: 60 },
-};
 
 /** Refuses floods with 429; every answer says how much is left of the tightest limit. */
 export interface RateLimiter {
@@ -28,40 +27,75 @@ export interface RateLimiter {
   onStranger(asker: Asker, answer: AnswerHeaders): void;
   /** A decision for a user. */
   onUser(principal: Principal, userRef: string, answer: AnswerHeaders): void;
+  /** A request whose answer is held, until what is handed back is called. */
+  onWait(principal: Principal, asker: Pick<Asker, 'ip'>, decisionId: string): () => void;
 }
 
 /** What each limit counts by. */
-export type LimitBuckets = Record<keyof RateLimits, TokenBuckets>;
+export type LimitBuckets = Record<'key' | 'address' | 'user', TokenBuckets>;
 
 export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): LimitBuckets => ({
-  key: createTokenBuckets(limits.key, nowMs),
-  ip: createTokenBuckets(limits.ip, nowMs),
-  user: createTokenBuckets(limits.user, nowMs),
+  key: createTokenBuckets(limits.key.live, nowMs),
+  address: createTokenBuckets(limits.address, nowMs),
+  user: createTokenBuckets(limits.user.live, nowMs),
 });
 
-/** Without buckets nothing is refused. */
-export function createRateLimiter(buckets: LimitBuckets | undefined): RateLimiter {
-  if (!buckets) {
+/** The limit of a key: its own, as far as the service allows it, or that of its environment. */
+export function rateOfKey(
+  { key, keyCeiling }: RateLimits,
+  { environment, rateLimit }: Pick<KeyPrincipal, 'environment' | 'rateLimit'>,
+): Rate {
+  if (!rateLimit) return key[environment];
+  return {
+    perS: Math.min(rateLimit.perS, keyCeiling.perS),
+    burst: Math.min(rateLimit.burst, keyCeiling.burst),
+  };
+}
+
+/** Without limits nothing is refused, except requests that wait, which are bounded in all. */
+export function createRateLimiter(
+  limits: RateLimits | undefined,
+  buckets: LimitBuckets | undefined,
+): RateLimiter {
+  const waits = createConcurrentWaits(limits?.waits);
+  const onWait: RateLimiter['onWait'] = (principal, asker, decisionId) =>
+    waits.enter({
+      decisionId,
+      keyId: principal.kind === 'session' ? principal.userId : principal.keyId,
+      address: principal.kind === 'pk' ? addressGroup(asker.ip) : undefined,
+    });
+  if (!limits || !buckets) {
     const nothing = () => undefined;
-    return { onKey: nothing, onStranger: nothing, onUser: nothing };
+    return { onKey: nothing, onStranger: nothing, onUser: nothing, onWait };
   }
-  const take = (answer: AnswerHeaders, bucket: TokenBuckets, name: string, what: string): void => {
-    const taken = bucket.take(name);
+  const take = (
+    answer: AnswerHeaders,
+    what: string,
+    bucket: TokenBuckets,
+    name: string,
+    rate?: Rate,
+  ): void => {
+    const taken = bucket.take(name, rate);
     tell(answer, taken);
     if (taken.allowed) return;
     throw new ProblemError('rate_limited', `Too many requests ${what}.`, {
       retryAfterS: Math.max(1, taken.resetS),
     });
   };
+  const onStranger: RateLimiter['onStranger'] = ({ ip }, answer) =>
+    take(answer, 'from this address', buckets.address, addressGroup(ip));
   return {
     onKey(principal, asker, answer) {
-      take(answer, buckets.key, principal.keyId, 'with this key');
-      if (principal.kind === 'pk') take(answer, buckets.ip, asker.ip, 'from this address');
+      const rate = rateOfKey(limits, principal);
+      take(answer, 'with this key', buckets.key, principal.keyId, rate);
+      if (principal.kind === 'pk') onStranger(asker, answer);
     },
-    onStranger: (asker, answer) => take(answer, buckets.ip, asker.ip, 'from this address'),
+    onStranger,
     onUser({ accountId, environment }, userRef, answer) {
-      take(answer, buckets.user, `${accountId} ${environment} ${userRef}`, 'for this user');
+      const name = `${accountId} ${environment} ${userRef}`;
+      take(answer, 'for this user', buckets.user, name, limits.user[environment]);
     },
+    onWait,
   };
 }
 

@@ -15,7 +15,8 @@ export interface Taken {
 
 /** Token buckets by name. */
 export interface TokenBuckets {
-  take(name: string): Taken;
+  /** `rate` is that of this name, where it has one of its own. */
+  take(name: string, rate?: Rate): Taken;
   /** So many processes share each bucket by what they tell each other; one until this is called. */
   share(processes: number): void;
   /** The names of which this process let through more than its share since the last call, and how many. */
@@ -25,6 +26,7 @@ export interface TokenBuckets {
 }
 
 interface Bucket {
+  rate: Rate;
   tokens: number;
   /** What is left of the part of the limit that this process need not tell of. */
   quiet: number;
@@ -39,17 +41,21 @@ const maxBuckets = 100_000;
 /** All processes together may let through so much of a limit and tell nobody; it is what the limit may err by. */
 const quietPart = 0.5;
 
-export function createTokenBuckets({ perS, burst }: Rate, nowMs: () => number): TokenBuckets {
+export function createTokenBuckets(usual: Rate, nowMs: () => number): TokenBuckets {
   const buckets = new Map<string, Bucket>();
   const told = new Set<string>();
   let processes = 1;
   let round = 0;
 
-  const refill = (name: string): Bucket => {
+  const refill = (name: string, given?: Rate): Bucket => {
     const now = nowMs();
+    const known = buckets.get(name);
+    const rate = given ?? known?.rate ?? usual;
+    const { perS, burst } = rate;
     const part = quietPart / processes;
     const full = Math.max(1, burst * part);
-    const bucket = buckets.get(name) ?? { tokens: burst, quiet: full, atMs: now, uses: 0, round };
+    const bucket = known ?? { rate, tokens: burst, quiet: full, atMs: now, uses: 0, round };
+    bucket.rate = rate;
     const passedS = Math.max(0, now - bucket.atMs) / 1_000;
     bucket.tokens = Math.min(burst, bucket.tokens + passedS * perS);
     bucket.quiet = Math.min(full, bucket.quiet + passedS * perS * part);
@@ -63,8 +69,9 @@ export function createTokenBuckets({ perS, burst }: Rate, nowMs: () => number): 
   };
 
   return {
-    take(name) {
-      const bucket = refill(name);
+    take(name, rate) {
+      const bucket = refill(name, rate);
+      const { perS, burst } = bucket.rate;
       const allowed = bucket.tokens >= 1;
       if (allowed) {
         bucket.tokens -= 1;
@@ -89,7 +96,8 @@ export function createTokenBuckets({ perS, burst }: Rate, nowMs: () => number): 
       return uses;
     },
     charge(name, uses) {
-      refill(name).tokens -= Math.min(uses, burst);
+      const bucket = refill(name);
+      bucket.tokens -= Math.min(uses, bucket.rate.burst);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { schemas } from '@trueward/protocol';
 import type { AdEvent, EventBatchResult } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
+import type { NoteDropped } from '../../event/dropped-events.ts';
 import type { Submitted, TakeIn } from '../../event/intake.ts';
 import type { Principal } from '../../key/principal.ts';
 import { asciiJson } from '../../platform/ascii-json.ts';
@@ -45,14 +46,14 @@ interface BatchSchema {
 /** `POST /v1/events`: reports what happened to shown ads. */
 export function addEventRoutes(
   app: FastifyInstance,
-  { takeIn }: { takeIn: TakeIn },
+  { takeIn, noteDropped }: { takeIn: TakeIn; noteDropped: NoteDropped },
 ): HotRoute<LooseBatch, EventBatchResult> {
   const isBatch = compileBody(app, looseBatch());
   const isEvent = compileBody(app, { $ref: 'AdEvent#' });
   const keys = ['pk'] as const;
   const answer = ({ principal, body, asker }: Asked): Promise<EventBatchResult> => {
     const { sent_at: sentAt, events, dropped } = body;
-    if (dropped) asker.log.warn({ dropped }, 'a device gave up events');
+    if (dropped) noteDropped(principal, dropped);
     const submitted = events.map((event): Submitted =>
       isEvent(event) ? (event as AdEvent) : { id: event.id, malformed: true },
     );

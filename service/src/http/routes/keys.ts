@@ -103,7 +103,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
       config: owned,
       schema: {
         operationId: 'updateKey',
-        summary: 'Change where a publishable key may be used',
+        summary: 'Change where, and how often, a key may be used',
         params,
         headers,
         body: { $ref: 'ApiKeyUpdate#' },
@@ -113,10 +113,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const { id } = request.params;
-        return {
-          status: 200,
-          body: await manageKeys.update(operation, id, request.body.allowed_origins),
-        };
+        return { status: 200, body: await manageKeys.update(operation, id, request.body) };
       }),
   );
   app.post<IdRequest & { Body: OverlapRequest }>(

@@ -5,12 +5,14 @@ import { linkSignal } from '../../platform/link-signal.ts';
 import type { Receipts } from '../../reward/receipt.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
 import { principalOf } from '../authenticate.ts';
+import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problem.ts';
 
 interface Parts {
   readReward: ReadReward;
   tokens: DecisionTokens;
   receipts: Receipts;
+  limiter: Pick<RateLimiter, 'onWait'>;
   /** Aborts when the service stops, so that waiting requests are answered. */
   stopping: AbortSignal;
 }
@@ -23,7 +25,7 @@ interface StatusRequest {
 /** `GET /v1/decisions/{id}`: where a reward stands; and the keys that its receipt is checked with. */
 export function addRewardRoutes(
   app: FastifyInstance,
-  { readReward, tokens, receipts, stopping }: Parts,
+  { readReward, tokens, receipts, limiter, stopping }: Parts,
 ): void {
   app.get<StatusRequest>(
     '/v1/decisions/:id',
@@ -54,16 +56,20 @@ export function addRewardRoutes(
       const { id } = request.params;
       const claims =
         principal.kind === 'pk' ? checkToken(tokens, principal, id, request) : undefined;
+      const waitMs = request.query.wait_s * 1_000;
+      const leave = waitMs === 0 ? undefined : limiter.onWait(principal, request, id);
       const waiting = linkSignal(stopping);
       reply.raw.once('close', waiting.abort);
-      const waitMs = request.query.wait_s * 1_000;
       const status = await readReward(
         principal,
         id,
         waitMs,
         waiting.signal,
         claims?.userRef,
-      ).finally(waiting.release);
+      ).finally(() => {
+        waiting.release();
+        leave?.();
+      });
       if (!status) throw new ProblemError('not_found', 'There is no such decision here.');
       return status;
     },

@@ -1,0 +1,176 @@
+import type { ApiKey, Problem } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createLog } from '../../src/log/create-log.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+const lines: string[] = [];
+let running: InProcessService;
+let sandbox: Client;
+let live: Client;
+beforeAll(async () => {
+  const write = (line: string): void => void lines.push(line);
+  running = await startInProcess(
+    {
+      TRUSTED_PROXIES: 'loopback',
+      RATE_LIMIT_KEY_SANDBOX: '1/60',
+      RATE_LIMIT_KEY_CEILING: '500/1000',
+      RATE_LIMIT_ADDRESS: '1/20',
+      WAITS_PER_ADDRESS: '6',
+    },
+    { log: createLog('warn', { write }) },
+  );
+  sandbox = createClient(running, 'sandbox');
+  live = createClient(running, 'live');
+});
+afterAll(() => running.stop());
+
+/** How each of so many requests is answered, one after the other. */
+async function flood(times: number, ask: (index: number) => Promise<{ status: number }>) {
+  const counts: Record<number, number> = {};
+  for (let index = 0; index < times; index += 1) {
+    const { status } = await ask(index);
+    counts[status] = (counts[status] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Nobody is limited by what an earlier test used. */
+let users = 0;
+const decideFrom = (client: Client, path: string, address: string, key = client.publishable) =>
+  client.call<Problem & { id: string; token: string }>(
+    'POST',
+    path,
+    key,
+    { placement: 'revive', user_ref: `user-${(users += 1)}` },
+    { 'x-forwarded-for': address },
+  );
+
+test.each([
+  ['as it comes from its connection', '/v1/decisions', '2001:db8:1:1'],
+  ['by way of the framework', '/v1/decisions?', '2001:db8:1:2'],
+])('all addresses of one /64 share a limit, for a request %s', async (_how, path, prefix) => {
+  const one = await flood(60, (index) =>
+    decideFrom(live, path, `${prefix}::${index.toString(16)}`),
+  );
+  expect(one[429]).toBeGreaterThanOrEqual(30);
+  // The neighbours in the next /64 have a limit of their own, and so has each IPv4 address.
+  expect((await decideFrom(live, path, `${prefix}1::1`)).status).toBe(200);
+  const mapped = await flood(10, (index) => decideFrom(live, path, `::ffff:192.0.2.${index}`));
+  expect(mapped).toEqual({ 200: 10 });
+});
+
+test('the limit of a sandbox key is one setting, and that of a live key another', async () => {
+  const list = (client: Client) => client.call('GET', '/v1/keys?limit=1', client.secret);
+  expect((await flood(90, () => list(sandbox)))[429]).toBeGreaterThanOrEqual(20);
+  expect(await flood(90, () => list(live))).toEqual({ 200: 90 });
+});
+
+test('a key can have a limit of its own, up to what the service allows, and keeps it when it is rolled', async () => {
+  const make = await live.call<ApiKey>('POST', '/v1/keys', live.secret, {
+    kind: 'secret',
+    rate_limit: { per_s: 1, burst: 5 },
+  });
+  expect(make.status).toBe(201);
+  const { id, key } = make.body;
+  const path = `/v1/keys/${id}`;
+  const list = () => live.call('GET', '/v1/keys?limit=1', key);
+  expect((await flood(10, list))[429]).toBeGreaterThanOrEqual(4);
+
+  const tooMuch = await live.call<Problem>('PATCH', path, live.secret, {
+    rate_limit: { per_s: 501, burst: 1000 },
+  });
+  expect([tooMuch.status, tooMuch.body.errors]).toEqual([
+    422,
+    [
+      {
+        pointer: '/rate_limit/per_s',
+        message: 'must be <= 500, the most that this service allows a key',
+      },
+    ],
+  ]);
+  const raised = { per_s: 500, burst: 1_000 };
+  const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raised });
+  expect(change.body.rate_limit).toEqual(raised);
+  await expect.poll(async () => (await list()).status).toBe(200);
+  expect(await flood(30, list)).toEqual({ 200: 30 });
+
+  const rolled = await live.call<ApiKey>('POST', `${path}/roll`, live.secret, { overlap_s: 60 });
+  expect(rolled.body.rate_limit).toEqual(raised);
+  const removed = await live.call<ApiKey>('PATCH', `/v1/keys/${rolled.body.id}`, live.secret, {
+    rate_limit: null,
+  });
+  expect(removed.status).toBe(200);
+  expect(removed.body).not.toHaveProperty('rate_limit');
+});
+
+test('few requests may wait for one reward or from one address, and those that leave make room', async () => {
+  const decisions: { id: string; token: string }[] = [];
+  for (let index = 0; index < 3; index += 1)
+    decisions.push((await decideFrom(live, '/v1/decisions', `198.51.100.${index}`)).body);
+  const wait = (index: number, address: string, signal?: AbortSignal) => {
+    const { id, token } = decisions[index] ?? { id: '', token: '' };
+    return fetch(`${running.url}/v1/decisions/${id}?wait_s=25`, {
+      headers: {
+        authorization: `Bearer ${live.publishable}`,
+        'decision-token': token,
+        'x-forwarded-for': address,
+      },
+      ...(signal ? { signal } : {}),
+    });
+  };
+  const held = async (): Promise<number> => {
+    const text = await (await fetch(`${running.url}/metrics`)).text();
+    return Number(/^trueward_held_requests (\d+)$/m.exec(text)?.[1]);
+  };
+  const leave = new AbortController();
+  onTestFinished(() => leave.abort());
+  const enter = (index: number, address: string) =>
+    void wait(index, address, leave.signal).catch(() => undefined);
+  for (let times = 0; times < 4; times += 1) enter(0, '2001:db8:2::1');
+  await expect.poll(held).toBe(4);
+  const fifth = await wait(0, '203.0.113.9');
+  expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '5']);
+  for (let times = 0; times < 2; times += 1) enter(1, '2001:db8:2::2');
+  await expect.poll(held).toBe(6);
+  expect((await wait(2, '2001:db8:2::3')).status).toBe(429);
+  enter(2, '203.0.113.10');
+  await expect.poll(held).toBe(7);
+  leave.abort();
+  await expect.poll(held).toBe(0);
+});
+
+test('what devices gave up is logged once a minute, and no client decides how long a line is', async () => {
+  const report = (dropped: object, index: number) =>
+    live.call(
+      'POST',
+      '/v1/events',
+      live.publishable,
+      { sent_at: new Date().toISOString(), events: [{ id: `event-${index}` }], dropped },
+      { 'x-forwarded-for': `203.0.113.${index}` },
+    );
+  const many = Object.fromEntries(
+    Array.from({ length: 4_000 }, (_, index) => [`reason-${index}`, 1]),
+  );
+  expect((await report(many, 1)).status).toBe(422);
+  lines.length = 0;
+  const long = { too_old: 2, ['x'.repeat(50_000)]: 1 };
+  for (let index = 2; index < 12; index += 1) expect((await report(long, index)).status).toBe(200);
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    msg: 'devices gave up events',
+    environment: 'live',
+    dropped: { too_old: 2, other: 1 },
+  });
+  expect(lines[0]?.length).toBeLessThan(500);
+});
+
+test('a line of the log is bounded, whatever it tells of a client', () => {
+  const written: string[] = [];
+  const log = createLog('warn', { write: (line: string) => void written.push(line) });
+  const long = 'x'.repeat(60_000);
+  log.warn({ origin: long, list: [long, long] }, 'told');
+  log.error({ err: Object.assign(new Error(long), { detail: long }) }, 'failed');
+  for (const line of written) expect(line.length).toBeLessThan(10_000);
+  expect(JSON.parse(written[1] ?? '')).toMatchObject({ err: { type: 'Error' } });
+});
