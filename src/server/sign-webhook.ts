@@ -26,8 +26,21 @@ export type StandardWebhookHeaders = {
  *
  * @param secret - one `whsec_…` secret, or several while a secret is being rotated (one signature each).
  * @param timestampS - unix time in seconds.
- * @param id - the event's id. With it, the headers of Standard Webhooks are made too: HMAC-SHA256 of
- *   `<id>.<timestamp>.<raw body>`, with the base64-decoded secret as the key.
+ * @throws WebhookError `secret_wrong_kind` or `body_not_raw`.
+ * @throws RangeError when the time is not in whole seconds.
+ */
+export async function signWebhook(
+  rawBody: RawBody,
+  secret: string | readonly string[],
+  timestampS: number,
+): Promise<WebhookSignatureHeaders>;
+/**
+ * Signs a webhook body, as the service does, and makes the headers of Standard Webhooks too: HMAC-SHA256
+ * of `<id>.<timestamp>.<raw body>`, with the base64-decoded secret as the key.
+ *
+ * @param secret - one `whsec_…` secret, or several while a secret is being rotated (one signature each).
+ * @param timestampS - unix time in seconds.
+ * @param id - the event's id.
  * @throws WebhookError `secret_wrong_kind` or `body_not_raw`.
  * @throws RangeError when the time is not in whole seconds, or the id is not one to 256 letters,
  *   digits, `_` and `-`.
@@ -35,11 +48,6 @@ export type StandardWebhookHeaders = {
  * const headers = await signWebhook(body, 'whsec_…', Math.floor(Date.now() / 1000), event.id);
  * await fetch(url, { method: 'POST', headers, body });
  */
-export async function signWebhook(
-  rawBody: RawBody,
-  secret: string | readonly string[],
-  timestampS: number,
-): Promise<WebhookSignatureHeaders>;
 export async function signWebhook(
   rawBody: RawBody,
   secret: string | readonly string[],
