@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { Logger } from 'pino';
 import type { MakeDecision } from './decision/decision-service.ts';
 import type { DecisionTokens } from './decision/token.ts';
@@ -138,6 +144,11 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
+    // Of addresses that the router itself refuses: these come before every hook.
+    frameworkErrors: (error, request, reply) => {
+      void reply.header('request-id', request.id);
+      sendProblem(error, request, reply);
+    },
   });
   app.addHook('onRequest', async (request, reply) => {
     tracing.named(request.raw, request.id, request.routeOptions.url);
@@ -202,16 +213,18 @@ function addOperatorRoutes(app: FastifyInstance, parts: AppParts): void {
   addReportRoutes(app, parts);
 }
 
+function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const { document, headers, unexpected } = answerProblem(error, request.id);
+  if (unexpected) {
+    request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed');
+  }
+  void reply.code(document.status).headers(headers).send(document);
+}
+
 /** Answers every refusal and failure with a problem document. */
 function addErrors(app: FastifyInstance): void {
   const methodsOf = collectMethods(app);
-  app.setErrorHandler((error, request, reply) => {
-    const { document, headers, unexpected } = answerProblem(error, request.id);
-    if (unexpected) {
-      request.log.error({ err: error, route: request.routeOptions.url }, 'a request failed');
-    }
-    return reply.code(document.status).headers(headers).send(document);
-  });
+  app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');
     if (methods.length === 0)

@@ -18,17 +18,50 @@ export interface TokenClaims {
 
 /**
  * Signs and checks decision tokens: `<claims>.<HMAC-SHA256 as base64url>`. The claims are texts with `~`
- * in between, the last one a user's name as in an address, so that a token goes into JSON and headers as
- * it is.
+ * in between, a user's name as in an address, so that a token goes into JSON and headers as it is.
  */
 export interface DecisionTokens {
   sign(claims: TokenClaims): string;
-  /** Undefined when the token was not signed by this service, or was changed. */
+  /**
+   * Undefined when the token was not signed by this service, or was changed.
+   *
+   * @throws NewerTokenError when it was signed by a release that knows more versions than this one.
+   */
   verify(token: string): TokenClaims | undefined;
 }
 
-export function createDecisionTokens(key: string): DecisionTokens {
+/** One of our tokens, of a version that this release does not read: another process, or the next release, does. */
+export class NewerTokenError extends Error {
+  constructor(version: number) {
+    super(`The token is of version ${version}, and this process reads versions up to ${newest}.`);
+    this.name = 'NewerTokenError';
+  }
+}
+
+/** A form of the claims. */
+interface Version {
+  write(claims: TokenClaims): string;
+  read(body: string): TokenClaims;
+}
+
+/**
+ * While processes are replaced, each gets tokens of the others: one release reads a new version, and only
+ * the next one issues it. A version that is no longer issued is read for one more release, and for at
+ * least a week, the longest late window of a placement.
+ */
+const versions: Readonly<Record<number, Version>> = {
+  1: { write: writePositional, read: readPositional },
+  2: { write: writeNamed, read: readNamed },
+};
+const newest = 2;
+
+/** What every process of the release before this one reads. */
+const issued = 1;
+
+/** @param version - what is signed; another than the one that is issued is for tests. */
+export function createDecisionTokens(key: string, version: number = issued): DecisionTokens {
   const mac = createMac(key);
+  const { write } = versionOf(version);
   return {
     sign(claims) {
       const body = write(claims);
@@ -42,30 +75,34 @@ export function createDecisionTokens(key: string): DecisionTokens {
       const given = Buffer.from(token.slice(dot + 1));
       if (dot < 1 || given.length !== expected.length) return undefined;
       if (!timingSafeEqual(given, Buffer.from(expected))) return undefined;
-      return read(body);
+      // Version 1 begins with the decision's id, which no digit does.
+      const [, number] = /^(\d+)~/.exec(body) ?? [];
+      return versionOf(number === undefined ? 1 : Number(number)).read(body);
     },
   };
+}
+
+function versionOf(number: number): Version {
+  const version = versions[number];
+  if (version === undefined) throw new NewerTokenError(number);
+  return version;
 }
 
 // A number beyond 2^31 is written as one with a fraction would be, which takes 0.2 µs.
 const issuedText = rememberLast(String);
 const expiresText = rememberLast(String);
 
-/** No name or id of ours holds a `~`, and a user's name comes last. */
-function write(claims: TokenClaims): string {
-  const { decisionId, accountId, environment, placement, creativeId, userRef } = claims;
-  const common =
-    `${decisionId}~${accountId}~${environment}~${placement}~${creativeId}` +
-    `~${issuedText(claims.issuedAtMs)}~${expiresText(claims.expiresAtMs)}`;
-  return userRef === undefined ? common : `${common}~${encodeURIComponent(userRef)}`;
-}
+/** What every token says, in order. No name or id of ours holds a `~`. */
+const writeRequired = (claims: TokenClaims): string =>
+  `${claims.decisionId}~${claims.accountId}~${claims.environment}~${claims.placement}` +
+  `~${claims.creativeId}~${issuedText(claims.issuedAtMs)}~${expiresText(claims.expiresAtMs)}`;
 
-/** What {@link write} wrote. */
-function read(body: string): TokenClaims {
-  const [decisionId = '', accountId = '', environment, placement = '', creativeId = '', ...rest] =
-    body.split('~');
-  const [issuedAt, expiresAt, ...userRef] = rest;
-  return {
+/** The required claims, and what follows them. */
+function readRequired(texts: readonly string[]): [claims: TokenClaims, rest: string[]] {
+  const [decisionId = '', accountId = '', environment, placement = '', creativeId = '', ...others] =
+    texts;
+  const [issuedAt, expiresAt, ...rest] = others;
+  const claims: TokenClaims = {
     decisionId,
     accountId,
     environment: environment === 'live' ? 'live' : 'sandbox',
@@ -73,6 +110,37 @@ function read(body: string): TokenClaims {
     creativeId,
     issuedAtMs: Number(issuedAt),
     expiresAtMs: Number(expiresAt),
-    ...(userRef.length > 0 ? { userRef: decodeURIComponent(userRef.join('~')) } : {}),
   };
+  return [claims, rest];
+}
+
+/** Version 1: the user's name, if any, comes last, and may hold a `~`. */
+function writePositional(claims: TokenClaims): string {
+  const { userRef } = claims;
+  const required = writeRequired(claims);
+  return userRef === undefined ? required : `${required}~${encodeURIComponent(userRef)}`;
+}
+
+function readPositional(body: string): TokenClaims {
+  const [claims, userRef] = readRequired(body.split('~'));
+  return userRef.length === 0
+    ? claims
+    : { ...claims, userRef: decodeURIComponent(userRef.join('~')) };
+}
+
+/** Version 2: what is optional has a name, so that a claim can be added that older releases pass over. */
+function writeNamed(claims: TokenClaims): string {
+  const { userRef } = claims;
+  const required = `2~${writeRequired(claims)}`;
+  return userRef === undefined
+    ? required
+    : `${required}~u=${encodeURIComponent(userRef).replaceAll('~', '%7E')}`;
+}
+
+function readNamed(body: string): TokenClaims {
+  const [claims, named] = readRequired(body.split('~').slice(1));
+  const userRef = named.find((text) => text.startsWith('u='));
+  return userRef === undefined
+    ? claims
+    : { ...claims, userRef: decodeURIComponent(userRef.slice(2)) };
 }

@@ -1,6 +1,7 @@
 import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError } from 'fastify';
+import { NewerTokenError } from '../decision/token.ts';
 import { instantRule } from '../platform/instant.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import { OverloadedError } from '../store/group-commit.ts';
@@ -40,6 +41,10 @@ function toProblemError(error: unknown): ProblemError {
   if (isLockTimeout(error)) {
     const detail = 'Another session of the database holds what this request changes.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
+  }
+  // Refused for good, its events would be lost: so it is sent again, until a process reads it.
+  if (error instanceof NewerTokenError) {
+    return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
   if (isUnavailable(error)) {
     return new ProblemError('unavailable', 'The database does not answer.', { retryAfterS: 5 });
@@ -96,6 +101,9 @@ function fromFastify(error: unknown): ProblemError | undefined {
   const { validation, validationContext, code, statusCode } = error as FastifyError;
   if (validation) return invalidRequest(validation, validationContext);
   switch (code) {
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_BAD_URL':
+      return new ProblemError('not_found', 'There is nothing at this address.');
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ProblemError(
         'body_too_large',

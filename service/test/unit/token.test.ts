@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { createDecisionTokens, type TokenClaims } from '../../src/decision/token.ts';
+import {
+  createDecisionTokens,
+  NewerTokenError,
+  type TokenClaims,
+} from '../../src/decision/token.ts';
+import { createMac } from '../../src/platform/mac.ts';
 
 const tokens = createDecisionTokens('key');
 const claims: TokenClaims = {
@@ -23,6 +28,25 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
     expect(token).toMatch(/^[\w.~%!*'()-]+$/);
   },
 );
+
+test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
+  'the next version for %s is read before it is issued, with claims that are still unknown',
+  (userRef) => {
+    const { userRef: _, ...rest } = claims;
+    const signed = userRef === undefined ? rest : { ...rest, userRef };
+    const token = createDecisionTokens('key', 2).sign(signed);
+    expect(tokens.verify(token)).toEqual(signed);
+    expect(token).toMatch(/^2~[\w.~%!*'()=-]+$/);
+    const body = `${token.slice(0, token.lastIndexOf('.'))}~later=1`;
+    expect(tokens.verify(`${body}.${createMac('key')(body)}`)).toEqual(signed);
+  },
+);
+
+test('a token of a version that only a later release knows is no forgery', () => {
+  const body = '3~dec_1~whatever';
+  expect(() => tokens.verify(`${body}.${createMac('key')(body)}`)).toThrow(NewerTokenError);
+  expect(tokens.verify(`${body}.${createMac('other')(body)}`)).toBeUndefined();
+});
 
 test('a token with any character changed, added or missing is refused', () => {
   const token = tokens.sign(claims);

@@ -35,14 +35,13 @@ export function addWebhookEventRoutes(
         response: { 200: pageSchema('WebhookEvent') },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const { type, ...page } = request.query;
       const events = await listEvents(database, eventBodies, principalOf(request), {
         ...toCursor(page),
         ...(type === undefined ? {} : { type }),
       });
-      // As they were written: an event of an earlier version is shown, not judged.
-      return reply.serializer(JSON.stringify).send(toPage(events, page.limit));
+      return toPage(events, page.limit);
     },
   );
 }

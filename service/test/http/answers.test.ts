@@ -1,0 +1,45 @@
+import type { Problem } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+let running: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  running = await startInProcess();
+  client = createClient(running);
+});
+afterAll(() => running.stop());
+
+const get = <T>(path: string) => client.call<T>('GET', path, client.secret);
+
+test('every list says that it is JSON', async () => {
+  interface OpenApi {
+    paths: Record<string, { get?: { operationId?: string } }>;
+  }
+  const { body: openApi } = await get<OpenApi>('/openapi.json');
+  const lists = Object.entries(openApi.paths).flatMap(([path, { get: operation }]) =>
+    operation?.operationId?.startsWith('list') && !path.includes('{') ? [path] : [],
+  );
+  expect(lists).toContain('/v1/webhook-events');
+  for (const path of lists) {
+    const { status, headers } = await get(path);
+    if (status !== 200) continue; // it is for people, or asks for parameters
+    expect([path, headers.get('content-type')]).toEqual([path, 'application/json; charset=utf-8']);
+  }
+});
+
+test.each([
+  `/v1/decisions/${'d'.repeat(5_000)}`,
+  `/v1/placements/${'p'.repeat(101)}`,
+  '/v1/decisions/%zz',
+  '/v1/%E0%A4%A',
+])(
+  'an address that the router refuses is answered with a problem document: %.40s',
+  async (path) => {
+    const { status, headers, body } = await get<Problem>(path);
+    expect([status, body.status, body.code]).toEqual([404, 404, 'not_found']);
+    expect(headers.get('content-type')).toContain('application/problem+json');
+    expect(headers.get('request-id')).toBe(body.request_id);
+  },
+);
