@@ -36,9 +36,11 @@ interface Options {
   env?: Record<string, string>;
   /** Gives it a clock that can be moved; otherwise it goes by the system's. */
   testClock?: boolean;
+  /** The `main.js` of another build; absent: the one of this tree. */
+  main?: string;
 }
 
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const built = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /**
  * Starts the built service (`npm run build`) for development and resolves when it answers. Where nothing of
@@ -54,6 +56,7 @@ export async function startService({
   dataDir,
   env = {},
   testClock = false,
+  main = built,
 }: Options = {}): Promise<RunningService> {
   if (!existsSync(main)) throw new Error(`${main} is missing: build the service first.`);
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'trueward-'));

@@ -5,6 +5,7 @@ import { createKey } from '../key/key-store.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
 import { raiseConfigVersion } from '../resource/resource-store.ts';
+import type { Queries } from '../store/database.ts';
 import { replaceMediaAddress } from './media-address.ts';
 import { seedEnvironment } from './seed-environment.ts';
 
@@ -12,8 +13,9 @@ import { seedEnvironment } from './seed-environment.ts';
 export type DevelopmentKeys = Record<Environment, { publishable: string; secret: string }>;
 
 /**
- * Makes the demo account on the first start for development, and hands back its keys. The address
- * of the media follows the service's, which may have another port today.
+ * Makes the demo account on the first start for development, and hands back its keys. Of several
+ * processes that start at once, one makes it. The address of the media follows the service's, which may
+ * have another port today.
  */
 export async function seedDevelopment(
   service: Service,
@@ -22,41 +24,53 @@ export async function seedDevelopment(
   url: string,
 ): Promise<DevelopmentKeys> {
   const file = join(dataDirectory, 'development.json');
-  const existing = readSeed(file);
-  if (existing) {
-    if (existing.url !== url) {
-      await replaceMediaAddress(service.database, existing.accountId, existing.url, url);
-      writeSeed(file, { ...existing, url });
-    }
-    await service.configuration.refresh();
-    return existing.keys;
-  }
-  const accountId = service.makeId('account');
-  const keys = await service.database.transaction(async (queries) => {
-    await queries.query('INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)', [
-      accountId,
-      'Demo',
-      new Date(clock.nowMs()),
-    ]);
-    const pair = async (environment: Environment) => {
-      await seedEnvironment(queries, service.resources, clock, { accountId, environment }, url);
-      const make = (kind: 'pk' | 'sk') =>
-        createKey(queries, clock, service.makeId, {
-          accountId,
-          environment,
-          kind,
-          allowedOrigins: ['*'],
-        });
-      return { publishable: (await make('pk')).text, secret: (await make('sk')).text };
-    };
-    const made = { sandbox: await pair('sandbox'), live: await pair('live') };
-    await raiseConfigVersion(queries, accountId);
+  const seed = await service.database.transaction(async (queries) => {
+    await queries.query(
+      `INSERT INTO migration_lock VALUES ('development')
+        ON CONFLICT (account_id) DO UPDATE SET account_id = excluded.account_id`,
+    );
+    const existing = readSeed(file);
+    if (existing && (await isThere(queries, existing))) return existing;
+    const made = await makeAccount(queries, service, clock, url);
     // Written before the commit: keys without a file could not be used by anybody.
-    writeSeed(file, { accountId, url, keys: made });
+    writeSeed(file, made);
     return made;
   });
+  if (seed.url !== url) {
+    await replaceMediaAddress(service.database, seed.accountId, seed.url, url);
+    writeSeed(file, { ...seed, url });
+  }
   await service.configuration.refresh();
-  return keys;
+  return seed.keys;
+}
+
+/** A file that was written before a commit that failed, or of another database, names no account. */
+async function isThere(queries: Queries, { accountId }: Seed): Promise<boolean> {
+  const found = await queries.query('SELECT 1 FROM accounts WHERE account_id = $1', [accountId]);
+  return found.length > 0;
+}
+
+async function makeAccount(
+  queries: Queries,
+  { makeId, resources }: Service,
+  clock: Clock,
+  url: string,
+): Promise<Seed> {
+  const accountId = makeId('account');
+  await queries.query('INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)', [
+    accountId,
+    'Demo',
+    new Date(clock.nowMs()),
+  ]);
+  const pair = async (environment: Environment) => {
+    await seedEnvironment(queries, resources, clock, { accountId, environment }, url);
+    const make = (kind: 'pk' | 'sk') =>
+      createKey(queries, clock, makeId, { accountId, environment, kind, allowedOrigins: ['*'] });
+    return { publishable: (await make('pk')).text, secret: (await make('sk')).text };
+  };
+  const keys = { sandbox: await pair('sandbox'), live: await pair('live') };
+  await raiseConfigVersion(queries, accountId);
+  return { accountId, url, keys };
 }
 
 interface Seed {

@@ -13,6 +13,8 @@ export interface Cluster {
   service(index: number): RunningService;
   /** Ends a process as a crash does, and starts another one in its place. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
+  /** Ends a process as an operator does, and starts another build in its place; absent: the one of this tree. */
+  roll(index: number, main?: string): Promise<void>;
   stop(): Promise<(number | null)[]>;
 }
 
@@ -20,18 +22,22 @@ interface Options {
   databaseUrl: string;
   processes: number;
   env?: Record<string, string>;
+  /** The `main.js` of another build; absent: the one of this tree. */
+  main?: string;
 }
 
 export async function startCluster({
   databaseUrl,
   processes,
   env = {},
+  main,
 }: Options): Promise<Cluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-cluster-'));
   const ports = await Promise.all(Array.from({ length: processes }, freePort));
-  const start = (port: number, more: Record<string, string> = {}) =>
+  const start = (port: number, more: Record<string, string> = {}, build?: string) =>
     startService({
       dataDir,
+      ...(build === undefined ? {} : { main: build }),
       env: {
         DATABASE_URL: databaseUrl,
         DATABASE_TIMEOUT_S: '4',
@@ -45,7 +51,7 @@ export async function startCluster({
     });
   const services: RunningService[] = [];
   // The first one makes the demo account; the others find it.
-  for (const port of ports) services.push(await start(port));
+  for (const port of ports) services.push(await start(port, {}, main));
   const service = (index: number): RunningService => {
     const found = services[index];
     if (!found) throw new Error(`There is no process ${index}.`);
@@ -58,6 +64,10 @@ export async function startCluster({
     async replace(index, more) {
       await service(index).kill();
       services[index] = await start(ports[index] ?? 0, more);
+    },
+    async roll(index, build) {
+      await service(index).stop();
+      services[index] = await start(ports[index] ?? 0, {}, build);
     },
     async stop() {
       const codes = await Promise.all(services.map((each) => each.stop()));

@@ -1,0 +1,57 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const run = promisify(execFile);
+
+/**
+ * The release before this tree: the last tag before the present commit; until there is one, the commit that
+ * the file `previous-release` names.
+ */
+export function previousRevision(): string {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+  try {
+    return git('rev-list', '-1', git('describe', '--tags', '--match', 'v*', '--abbrev=0', 'HEAD^'));
+  } catch {
+    const file = fileURLToPath(new URL('previous-release', import.meta.url));
+    return git('rev-parse', `${readFileSync(file, 'utf8').trim()}^{commit}`);
+  }
+}
+
+/**
+ * Builds the service of another revision, with the packages of its own lock file, outside this tree; once
+ * for each revision. Hands back its `main.js`.
+ */
+export async function buildPrevious(revision = previousRevision()): Promise<string> {
+  const folder = join(tmpdir(), `trueward-${revision}`);
+  const main = join(folder, 'service', 'dist', 'main.js');
+  if (existsSync(main)) return main;
+  const making = `${folder}.${process.pid}`;
+  mkdirSync(making);
+  try {
+    const archive = join(making, 'source.tar');
+    await run('git', ['archive', '--output', archive, revision], { cwd: root });
+    const here = { cwd: making };
+    await run('tar', ['-xf', archive], here);
+    await run(
+      'npm',
+      ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'],
+      here,
+    );
+    await run(
+      process.execPath,
+      [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'service'],
+      here,
+    );
+    // Another run may have been quicker; then its build is there, which is the same.
+    if (!existsSync(folder)) renameSync(making, folder);
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+  return main;
+}
