@@ -46,6 +46,29 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0, 0, 0]);
   });
 
+  test('three processes that start at once for development make one demo account with one set of keys', async () => {
+    const dataDir = mkdtempSync(join(folder, 'development-'));
+    const TRUEWARD_MASTER_KEY = randomBytes(32).toString('base64');
+    const services = await Promise.all(
+      [1, 2, 3].map(() =>
+        startService({ dataDir, env: { DATABASE_URL: url, TRUEWARD_MASTER_KEY } }),
+      ),
+    );
+    const count = async (table: string): Promise<string | undefined> =>
+      (await admin.query<{ count: string }>(`SELECT count(*) FROM ${table}`)).rows[0]?.count;
+    expect([await count('accounts'), await count('keys')]).toEqual(['1', '4']);
+    expect(new Set(services.map(({ keys }) => JSON.stringify(keys))).size).toBe(1);
+    for (const service of services) await createClient(service).decideImage('one account');
+    await Promise.all(services.map((service) => service.stop()));
+
+    // What a file of another database names is not taken for an account of this one.
+    await admin.query('DELETE FROM accounts');
+    const anew = await startService({ dataDir, env: { DATABASE_URL: url, TRUEWARD_MASTER_KEY } });
+    expect(anew.keys).not.toEqual(services[0]?.keys);
+    await createClient(anew).decideImage('another account');
+    await anew.stop();
+  });
+
   test('an older process works on after a newer version added to the tables, and starts again on them', async () => {
     const service = await startService({ dataDir: folder, env: { DATABASE_URL: url } });
     const client = createClient(service);

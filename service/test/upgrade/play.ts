@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A request of the previous release's clients, and the answer that they got. */
+export interface Step {
+  method: 'GET' | 'POST';
+  path: string;
+  /** With `$now`, and with `$id` and `$token` of the decision. */
+  body?: unknown;
+  /** Wait before: ads are watched in the time of the service. */
+  afterMs?: number;
+  status?: number;
+  answer?: unknown;
+}
+
+interface Stage {
+  url: string;
+  key: string;
+  nowMs(): number;
+  pass?(ms: number): void;
+}
+
+/** Makes the requests one after the other and hands back each with its answer. */
+export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
+  const { url, key, nowMs, pass } = stage;
+  let [id, token] = ['', ''];
+  const fill = (text: string): string =>
+    text
+      .replaceAll('$now', new Date(nowMs()).toISOString())
+      .replaceAll('$id', id)
+      .replaceAll('$token', token);
+  const played: Step[] = [];
+  for (const step of steps) {
+    if (step.afterMs !== undefined) await (pass?.(step.afterMs) ?? sleep(step.afterMs));
+    const response = await fetch(url + fill(step.path), {
+      method: step.method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(token === '' ? {} : { 'decision-token': token }),
+        ...(step.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(step.body === undefined ? {} : { body: fill(JSON.stringify(step.body)) }),
+    });
+    const answer = (await response.json()) as { id?: string; token?: string };
+    id = answer.id ?? id;
+    token = answer.token ?? token;
+    played.push({ ...step, status: response.status, answer });
+  }
+  return played;
+}
+
+const event = (number: number, type: string, more: object = {}) => ({
+  id: `recorded-${number}`,
+  type,
+  decision_id: '$id',
+  token: '$token',
+  occurred_at: '$now',
+  ...more,
+});
+
+/** One ad from its request to its reward, with everything that a client of the previous release can say. */
+export const steps: readonly Step[] = [
+  {
+    method: 'POST',
+    path: '/v1/decisions',
+    body: {
+      placement: 'revive',
+      user_ref: 'zoe ~ "42"',
+      formats: ['image'],
+      viewport: { width: 1280, height: 720 },
+      locale: 'de_DE',
+      consent: { status: 'granted', tcf_string: 'CPokAsAPokAsA' },
+      segments: ['new'],
+      custom_data: '{"level":3}',
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/events',
+    body: { sent_at: '$now', events: [event(1, 'start')], dropped: { full: 1 } },
+  },
+  {
+    method: 'POST',
+    path: '/v1/events',
+    afterMs: 5_100,
+    body: {
+      sent_at: '$now',
+      events: [
+        event(2, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),
+        event(3, 'viewable', { visible: { ratio: 1, ms: 2_000 }, watched_ms: 2_000 }),
+        event(4, 'first_quartile', { watched_ms: 1_250 }),
+        event(5, 'midpoint', { watched_ms: 2_500 }),
+        event(6, 'third_quartile', { watched_ms: 3_750 }),
+        event(7, 'complete', { watched_ms: 5_000 }),
+        event(8, 'close', { detail: 'done' }),
+      ],
+    },
+  },
+  { method: 'GET', path: '/v1/decisions/$id?wait_s=1' },
+];

@@ -1,0 +1,73 @@
+/**
+ * `npx tsx service/test/upgrade/record.ts`: writes `recorded.json`, what the release before this tree says and
+ * signs, by building and running it.
+ */
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { DecisionTokens, TokenClaims } from '../../src/decision/token.ts';
+import { startReceiver } from '../http/receiver.ts';
+import { startPrivatePostgres } from '../private-postgres.ts';
+import { startService } from '../start-service.ts';
+import { buildPrevious, previousRevision } from './build-previous.ts';
+import { play, type Step, steps } from './play.ts';
+
+/** What was recorded. */
+export interface Recorded {
+  revision: string;
+  /** Tokens with what they say, signed with a key that only this file has. */
+  tokens: { key: string; signed: { claims: TokenClaims; text: string }[] };
+  steps: Step[];
+  /** A delivery, with the secret that it was signed with. */
+  webhook: { secret: string; headers: Record<string, string>; body: string };
+}
+
+const claims: TokenClaims = {
+  decisionId: 'dec_01k9xq3v5z8e6t0w2y4a7c1f3h',
+  accountId: 'acc_01k9xq3v5z8e6t0w2y4a7c1f3h',
+  environment: 'live',
+  placement: 'revive',
+  creativeId: 'crv_01k9xq3v5z8e6t0w2y4a7c1f3h',
+  issuedAtMs: 1_795_255_200_000,
+  expiresAtMs: 1_795_255_800_000,
+};
+const users = [undefined, 'player-42', 'a ~ b "c" .%7E'];
+
+const revision = previousRevision();
+const main = await buildPrevious(revision);
+const tokenFile = new URL('../src/decision/token.ts', pathToFileURL(main));
+const { createDecisionTokens } = (await import(tokenFile.href)) as {
+  createDecisionTokens(key: string): DecisionTokens;
+};
+const key = 'a-key-of-recorded-tokens';
+const signed = users.map((userRef) => {
+  const said = userRef === undefined ? claims : { ...claims, userRef };
+  return { claims: said, text: createDecisionTokens(key).sign(said) };
+});
+
+const postgres = await startPrivatePostgres();
+if (postgres === undefined) throw new Error('Recording takes a PostgreSQL server.');
+const service = await startService({ main, env: { DATABASE_URL: postgres.url } });
+const receiver = await startReceiver();
+const { publishable, secret: secretKey } = service.keys.sandbox;
+const registered = await fetch(`${service.url}/v1/webhooks`, {
+  method: 'POST',
+  headers: { authorization: `Bearer ${secretKey}`, 'content-type': 'application/json' },
+  body: JSON.stringify({ url: receiver.url, events: ['decision.rewarded'] }),
+});
+const { secret } = (await registered.json()) as { secret: string };
+const played = await play(steps, { url: service.url, key: publishable, nowMs: Date.now });
+const [delivered] = await receiver.count(1);
+const { body = '', headers = {} } = delivered ?? {};
+const recorded: Recorded = {
+  revision,
+  tokens: { key, signed },
+  steps: played,
+  webhook: { secret, headers, body },
+};
+writeFileSync(
+  fileURLToPath(new URL('recorded.json', import.meta.url)),
+  `${JSON.stringify(recorded, undefined, 2)}\n`,
+);
+await service.stop();
+await receiver.close();
+await postgres.stop();
