@@ -7,8 +7,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import { verifyWebhook } from 'trueward/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDecisionTokens } from '../../src/decision/token.ts';
-import { readMasterKey } from '../../src/key/master-key.ts';
-import { createSecretBox } from '../../src/key/secret-box.ts';
+import { openSecretBox } from '../../src/key/master-key.ts';
 import { readServiceSecret } from '../../src/key/service-secrets.ts';
 import { createMac } from '../../src/platform/mac.ts';
 import { play } from '../upgrade/play.ts';
@@ -70,8 +69,7 @@ test('webhooks of the release before are verified here', async () => {
 /** What the processes of an installation sign tokens with. */
 const tokenKey = (): Promise<string> => {
   const { service, config, clock } = game;
-  const box = createSecretBox(readMasterKey(config));
-  return readServiceSecret(service.database, box, clock, 'decision_token');
+  return readServiceSecret(service.database, openSecretBox(config), clock, 'decision_token');
 };
 
 test('a token as the next release issues it earns its reward here', async () => {
