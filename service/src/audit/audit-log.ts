@@ -68,20 +68,34 @@ interface AuditQuery {
   startingAfter?: string;
   /** Only what was done to this object. */
   targetId?: string;
+  /** Part of who did it, in capitals or not. */
+  actor?: string;
+  /** What the action begins with: `placement`, `placement.updated`. */
+  action?: string;
 }
 
 /** The entries of one account and environment, newest first; one more than `limit` when there are more. */
 export async function listAuditEntries(
   queries: Queries,
   scope: Scope,
-  { limit, startingAfter, targetId }: AuditQuery,
+  { limit, startingAfter, targetId, actor, action }: AuditQuery,
 ): Promise<AuditEntry[]> {
   const rows = await queries.query<AuditRow>(
     `SELECT id, environment, created_at, actor, action, target_id, request_id, before, after FROM audit_entries
       WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
         AND ($4::text IS NULL OR target_id = $4)
-      ORDER BY id DESC LIMIT $5`,
-    [scope.accountId, scope.environment, startingAfter ?? null, targetId ?? null, limit + 1],
+        AND ($5::text IS NULL OR strpos(lower(actor), lower($5)) > 0)
+        AND ($6::text IS NULL OR starts_with(action, $6))
+      ORDER BY id DESC LIMIT $7`,
+    [
+      scope.accountId,
+      scope.environment,
+      startingAfter ?? null,
+      targetId ?? null,
+      actor ?? null,
+      action ?? null,
+      limit + 1,
+    ],
   );
   return rows.map(({ created_at, request_id, before, after, ...row }) => ({
     ...row,

@@ -2,10 +2,10 @@ import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError } from 'fastify';
 import { NewerTokenError } from '../decision/token.ts';
-import { instantRule } from '../platform/instant.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import { OverloadedError } from '../store/group-commit.ts';
 import { isLockTimeout, isUnavailable } from '../store/is-unavailable.ts';
+import { describeViolation } from './schema-words.ts';
 
 export type ProblemCode = Problem['code'];
 
@@ -127,9 +127,9 @@ export function invalidRequest(
   violations: NonNullable<FastifyError['validation']>,
   part = 'request',
 ): ProblemError {
-  const errors = violations.map(({ instancePath, message, params, keyword }) => ({
+  const errors = violations.map(({ instancePath, params, keyword }) => ({
     pointer: instancePath + memberOf(keyword, params),
-    message: describe(keyword, params, message ?? 'is not valid'),
+    message: describeViolation(keyword, params),
   }));
   return new ProblemError('invalid_request', `The ${part} is not valid.`, { errors });
 }
@@ -138,12 +138,4 @@ export function invalidRequest(
 function memberOf(keyword: string, params: Record<string, unknown>): string {
   const name = keyword === 'required' ? params['missingProperty'] : params['additionalProperty'];
   return typeof name === 'string' ? `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
-}
-
-function describe(keyword: string, params: Record<string, unknown>, message: string): string {
-  if (keyword === 'required') return 'is required';
-  if (keyword === 'additionalProperties') return 'is not a known member';
-  if (keyword === 'format' && params['format'] === 'date-time') return instantRule;
-  if (keyword === 'enum') return `must be one of ${JSON.stringify(params['allowedValues'])}`;
-  return message;
 }

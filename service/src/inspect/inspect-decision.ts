@@ -6,6 +6,7 @@ import type { Queries } from '../store/database.ts';
 import { listDeliveriesOf } from '../webhook/delivery-list.ts';
 import type { EventBodies } from '../webhook/event-body.ts';
 import { explainReward } from './explain-reward.ts';
+import { type Cause, findCause } from './find-cause.ts';
 
 interface Parts {
   database: Queries;
@@ -17,6 +18,8 @@ interface Parts {
 interface Inspection {
   decision: object;
   explain?: Explanation[];
+  /** What kept every ad away. */
+  cause?: Cause;
   events: object[];
   reward?: RewardStatus & { reasons: string[] };
   deliveries: Delivery[];
@@ -37,7 +40,9 @@ export function createInspectDecision({
     const events = await readEvents(database, scope.accountId, id);
     const reward = await readReward(scope, id, 0, AbortSignal.abort());
     const moments = [row.issued_at, ...events.map(({ received_at }) => received_at), settledAt];
-    const eventIds = await findWebhookEvents(database, eventBodies, scope, { id, moments });
+    const webhookEvents = await findWebhookEvents(database, eventBodies, scope, { id, moments });
+    const rule = webhookEvents.find(({ data }) => data.rule)?.data.rule;
+    const cause = await findCause(database, scope, row, rule);
     const reasons = explainReward({
       ...row,
       requiredMs: row.required_ms,
@@ -52,9 +57,14 @@ export function createInspectDecision({
     return {
       decision: withoutNulls(told),
       ...(explain === null ? {} : { explain }),
+      ...(cause ? { cause } : {}),
       events: events.map(describeEvent),
       ...(reward ? { reward: { ...reward, reasons } } : {}),
-      deliveries: await listDeliveriesOf(database, scope, eventIds),
+      deliveries: await listDeliveriesOf(
+        database,
+        scope,
+        webhookEvents.map((event) => event.id),
+      ),
     };
   };
 }
@@ -62,6 +72,8 @@ export function createInspectDecision({
 interface DecisionRow {
   id: string;
   status: string;
+  reason: string | null;
+  placement: string;
   format: string;
   required_ms: number | null;
   invalid_reason: string | null;
@@ -117,13 +129,18 @@ const describeEvent = ({ visible_ratio: ratio, visible_ms: ms, ...event }: Event
 /** A webhook event is written with its cause, at the latest when a full queue has been worked off. */
 const writtenWithinMs = 10_000;
 
+interface WebhookEvent {
+  id: string;
+  data: { decision_id?: string; rule?: { id: string; name: string } };
+}
+
 /** The webhook events of a decision have no column for it; their ids tell when they were written. */
 async function findWebhookEvents(
   queries: Queries,
   bodies: EventBodies,
   { accountId, environment }: Scope,
   { id, moments }: { id: string; moments: readonly (Date | null)[] },
-): Promise<string[]> {
+): Promise<WebhookEvent[]> {
   const windows = moments
     .flatMap((moment) => moment ?? [])
     .map((moment) => ({
@@ -139,12 +156,9 @@ async function findWebhookEvents(
     [accountId, environment, JSON.stringify(windows), id],
   );
   return rows
-    .filter(({ body }) => isAbout(JSON.parse(bodies.open(body)) as object, id))
-    .map((row) => row.id);
+    .map((row) => ({ ...(JSON.parse(bodies.open(row.body)) as WebhookEvent), id: row.id }))
+    .filter(({ data }) => data?.decision_id === id);
 }
-
-const isAbout = (event: { data?: { decision_id?: unknown } }, id: string): boolean =>
-  event.data?.decision_id === id;
 
 const withoutNulls = (row: object): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));

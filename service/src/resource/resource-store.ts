@@ -12,7 +12,7 @@ export interface Versioned<T> {
   revision: number;
 }
 
-interface ResourceRow {
+export interface ResourceRow {
   id: string;
   environment: Environment;
   document: object;
@@ -34,7 +34,7 @@ export function toDocument<K extends ResourceKind>(row: ResourceRow): ResourceKi
   return document as ResourceKinds[K];
 }
 
-const columns = 'id, environment, document, created_at, updated_at, revision';
+export const resourceColumns = 'id, environment, document, created_at, updated_at, revision';
 
 const toVersioned = <K extends ResourceKind>(row: VersionedRow): Versioned<ResourceKinds[K]> => ({
   document: toDocument<K>(row),
@@ -74,7 +74,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       id: string,
     ): Promise<Versioned<ResourceKinds[K]> | undefined> {
       const [row] = await queries.query<VersionedRow>(
-        `SELECT ${columns} FROM resources
+        `SELECT ${resourceColumns} FROM resources
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4 AND archived_at IS NULL`,
         [scope.accountId, scope.environment, kind, id],
       );
@@ -89,7 +89,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       { limit, startingAfter }: { limit: number; startingAfter?: string },
     ): Promise<Page<ResourceKinds[K]>> {
       const rows = await queries.query<VersionedRow>(
-        `SELECT ${columns} FROM resources
+        `SELECT ${resourceColumns} FROM resources
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND archived_at IS NULL
             AND ($4::text IS NULL OR id < $4)
           ORDER BY id DESC LIMIT $5`,
@@ -112,7 +112,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       const [row] = await queries.query<VersionedRow>(
         `UPDATE resources SET document = $5::text::jsonb, revision = revision + 1, updated_at = $6
           WHERE account_id = $1 AND environment = $2 AND kind = $3 AND id = $4 AND archived_at IS NULL
-          RETURNING ${columns}`,
+          RETURNING ${resourceColumns}`,
         [
           scope.accountId,
           scope.environment,

@@ -22,6 +22,7 @@ afterAll(() => running.stop());
 interface Inspection {
   decision: { id: string; status: string; reason?: string; user_ref?: string };
   explain?: Explanation[];
+  cause?: { type: string; id: string; actor?: string; text?: string; since?: string };
   events: { type: string; watched_ms?: number; visible?: object }[];
   reward: { state: string; reward?: object; reasons: string[] };
   deliveries: Delivery[];
@@ -76,6 +77,43 @@ test('in live it is explained why there was no ad, and the newest decisions are 
   expect(list.body.data).toMatchObject([
     { id: body.id, status: 'no_fill', reason: 'no_candidates', placement: 'lobby' },
   ]);
+});
+
+test('what kept every ad away is named with who had set it then, also when it was changed since', async () => {
+  const made = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
+    scope: 'placement',
+    target_id: 'revive',
+    state: 'on',
+    reason: 'A bug.',
+  });
+  clock.set(clock.nowMs() + 1_000);
+  const killed = await game.decide({ placement: 'revive', user_ref: 'player-9' });
+  clock.set(clock.nowMs() + 1_000);
+  await panel.send('PATCH', `/v1/kill-switches/${made.body.id}`, {
+    state: 'off',
+    reason: 'Fixed.',
+  });
+  expect((await inspect(killed.body.id)).body.cause).toMatchObject({
+    type: 'kill_switch',
+    id: made.body.id,
+    actor: 'owner@example.com',
+    text: 'A bug.',
+  });
+
+  const policy = await panel.send<Policy>('POST', '/v1/policies', {
+    name: 'Nothing at all',
+    kind: 'policy',
+    block: { everything: true },
+  });
+  clock.set(clock.nowMs() + 1_000);
+  const blocked = await game.decide({ placement: 'revive', user_ref: 'player-9' });
+  expect((await inspect(blocked.body.id)).body.cause).toMatchObject({
+    type: 'policy',
+    id: policy.body.id,
+    actor: 'owner@example.com',
+    text: 'Nothing at all',
+  });
+  await panel.send('DELETE', `/v1/policies/${policy.body.id}`);
 });
 
 test('what would happen to a request is told by the code that decides, and nothing is stored', async () => {

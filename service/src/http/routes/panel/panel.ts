@@ -6,6 +6,7 @@ import { addLiveRoute } from './live.ts';
 import { addMediaUpload } from './media-upload.ts';
 import { addPanelFiles } from './panel-files.ts';
 import type { PanelParts } from './panel-parts.ts';
+import { addResourceLists } from './resource-lists.ts';
 import { addSessionRoutes } from './session.ts';
 import { addSetupRoutes } from './setup.ts';
 import { addUserRoutes } from './users.ts';
@@ -24,6 +25,7 @@ export async function addPanel(
     addSetupRoutes(api, parts);
     addUserRoutes(api, parts);
     addAccountRoutes(api, parts);
+    addResourceLists(api, parts);
     addInspectionRoutes(api, parts);
     addLiveRoute(api, parts);
     await addMediaUpload(api, parts);

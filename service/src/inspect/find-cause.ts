@@ -1,0 +1,85 @@
+import { firstIdAt } from '../platform/ids.ts';
+import type { Scope } from '../resource/scope.ts';
+import type { Queries } from '../store/database.ts';
+
+/** The switch or the policy for which a request got no ad at all, and who had set it then. */
+export interface Cause {
+  type: 'kill_switch' | 'policy';
+  id: string;
+  /** Absent where the audit log does not go back so far. */
+  actor?: string;
+  since?: Date;
+  /** The name of a policy; why somebody turned a switch on. */
+  text?: string;
+}
+
+interface BlockedDecision {
+  reason: string | null;
+  placement: string;
+  issued_at: Date;
+}
+
+interface Rule {
+  id: string;
+  name: string;
+}
+
+/**
+ * Finds it in the audit log, as it was at that time: since then it may have been changed or archived.
+ *
+ * @param rule The policy that the decision’s webhook event names.
+ */
+export async function findCause(
+  queries: Queries,
+  scope: Scope,
+  decision: BlockedDecision,
+  rule: Rule | undefined,
+): Promise<Cause | undefined> {
+  // An entry is written in the same moment as what it is about comes into force.
+  const before = firstIdAt('auditEntry', decision.issued_at.getTime() + 1);
+  if (rule) {
+    const [entry] = await queries.query<Entry>(
+      `${entries} AND target_id = $4 ORDER BY id DESC LIMIT 1`,
+      [scope.accountId, scope.environment, before, rule.id],
+    );
+    return {
+      type: 'policy',
+      id: rule.id,
+      text: rule.name,
+      ...(entry ? { actor: entry.actor, since: entry.created_at } : {}),
+    };
+  }
+  if (decision.reason !== 'killed') return undefined;
+  const [entry] = await queries.query<Entry>(
+    `SELECT * FROM (${latestOfSwitches}) AS latest WHERE state = 'on' ORDER BY id DESC LIMIT 1`,
+    [scope.accountId, scope.environment, before, decision.placement],
+  );
+  return (
+    entry && {
+      type: 'kill_switch',
+      id: entry.target_id,
+      actor: entry.actor,
+      since: entry.created_at,
+      ...(entry.reason === null ? {} : { text: entry.reason }),
+    }
+  );
+}
+
+interface Entry {
+  id: string;
+  target_id: string;
+  actor: string;
+  created_at: Date;
+  reason: string | null;
+}
+
+const entries = `SELECT id, target_id, actor, created_at, after->>'reason' AS reason, after->>'state' AS state
+  FROM audit_entries WHERE account_id = $1 AND environment = $2 AND id < $3`;
+
+/** The state of every switch of a placement, which goes by its id or its name. */
+const latestOfSwitches = `${entries.replace('SELECT', 'SELECT DISTINCT ON (target_id)')}
+  AND starts_with(action, 'kill_switch.') AND coalesce(after, before)->>'scope' = 'placement'
+  AND coalesce(after, before)->>'target_id' IN (
+    SELECT $4::text UNION SELECT r.id FROM resources r WHERE r.account_id = $1 AND r.environment = $2
+      AND r.kind = 'placement' AND r.document->>'name' = $4)
+  ORDER BY target_id, id DESC`;

@@ -1,0 +1,78 @@
+import type { Queries } from '../store/database.ts';
+import type { ResourceKind, ResourceKinds } from './resource.ts';
+import { type ResourceRow, resourceColumns, toDocument } from './resource-store.ts';
+import type { Scope } from './scope.ts';
+
+/** Which objects of a kind are wanted, and in which order. */
+export interface ResourceSearch {
+  /** Part of a name, an address or an id, or of the name of a placement that is named. */
+  text?: string;
+  /** Only these. */
+  ids?: readonly string[];
+  /** Only those with these values, by the path of a member, such as `review.status`. */
+  where?: readonly { path: string; value: string }[];
+  /** The path of the member to sort by. */
+  sort: string;
+  descending: boolean;
+  limit: number;
+  offset: number;
+}
+
+/** What people look for. The whole document would also match the names of its members. */
+const searched = `lower(concat_ws(' ', id, document->>'name', document->>'domain', document->>'url',
+  document->>'tag_url', document->>'placements', document->>'target_id', document->>'reason'))`;
+
+/** Numbers by their value, and everything else as text, in which capitals count for nothing. */
+const order = (direction: 'ASC' | 'DESC') =>
+  [
+    "CASE WHEN jsonb_typeof(value) = 'number' THEN value::text::numeric END",
+    `lower(value #>> '{}')`,
+    'id',
+  ]
+    .map((key) => `${key} ${direction} NULLS LAST`)
+    .join(', ');
+
+/** A numbered page of the objects that are found, and how many those are in all. */
+export async function searchResources<K extends ResourceKind>(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  kind: K,
+  search: ResourceSearch,
+): Promise<{ data: ResourceKinds[K][]; total: number }> {
+  const { text, ids, where = [], sort, descending, limit, offset } = search;
+  const rows = await queries.query<ResourceRow & { total: number }>(
+    `SELECT ${resourceColumns}, count(*) OVER ()::bigint AS total
+      FROM resources, LATERAL (
+        SELECT (document || jsonb_build_object('created_at', created_at, 'updated_at', updated_at))
+          #> string_to_array($7, '.') AS value) AS sorted
+      WHERE account_id = $1 AND environment = $2 AND kind = $3 AND archived_at IS NULL
+        AND ($4::text IS NULL OR strpos(${searched}, lower($4)) > 0)
+        AND ($5::text IS NULL OR id IN (SELECT jsonb_array_elements_text($5::text::jsonb)))
+        AND NOT EXISTS (
+          SELECT FROM jsonb_to_recordset($6::text::jsonb) AS wanted(path text, value text)
+            WHERE document #>> string_to_array(wanted.path, '.') IS DISTINCT FROM wanted.value)
+      ORDER BY ${order(descending ? 'DESC' : 'ASC')} LIMIT $8 OFFSET $9`,
+    [
+      accountId,
+      environment,
+      kind,
+      text ?? null,
+      ids === undefined ? null : JSON.stringify(ids),
+      JSON.stringify(where),
+      sort,
+      limit,
+      offset,
+    ],
+  );
+  const [first] = rows;
+  // Behind the last page there is no row to carry the number.
+  if (!first && offset > 0) {
+    const { total } = await searchResources(queries, { accountId, environment }, kind, {
+      ...search,
+      limit: 1,
+      offset: 0,
+    });
+    return { data: [], total };
+  }
+  return { data: rows.map((row) => toDocument<K>(row)), total: first?.total ?? 0 };
+}

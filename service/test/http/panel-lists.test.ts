@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  createSteerableClock,
+  type InProcessService,
+  startInProcess,
+} from '../in-process-service.ts';
+import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
+
+interface Listed {
+  data: { id: string; name: string }[];
+  total: number;
+}
+
+let running: InProcessService;
+let owner: PanelClient;
+beforeAll(async () => {
+  running = await startInProcess({
+    clock: createSteerableClock(Date.parse('2030-01-01T00:00:00Z')),
+  });
+  owner = await signInOwner(running);
+  const [{ account_id: accountId } = { account_id: '' }] = await running.service.database.query<{
+    account_id: string;
+  }>('SELECT account_id FROM accounts');
+  await running.service.database.query(
+    `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
+      SELECT $1, 'sandbox', 'advertiser', 'adv_' || lpad(n::text, 26, '0'),
+        jsonb_build_object('name', CASE WHEN n % 2 = 0 THEN 'Even ' ELSE 'odd ' END || lpad(n::text, 4, '0'),
+          'domain', 'a' || n || '.example', 'weight', n, 'review', jsonb_build_object('status', 's' || n % 3)),
+        1, now(), now() FROM generate_series(1, 300) AS n`,
+    [accountId],
+  );
+});
+afterAll(() => running.stop());
+
+const list = async (query: Record<string, string>) => {
+  const path = `/panel/api/advertisers?${new URLSearchParams(query)}`;
+  const { status, body } = await owner.send<Listed>('GET', path);
+  expect(status).toBe(200);
+  return {
+    total: body.total,
+    names: body.data.map(({ name }) => name),
+    ids: body.data.map(({ id }) => id),
+  };
+};
+
+test('a list is searched, filtered, sorted and cut into numbered pages by the service', async () => {
+  const even = await list({ q: 'EVEN', sort: 'name', limit: '3', offset: '147' });
+  expect(even).toMatchObject({ total: 150, names: ['Even 0296', 'Even 0298', 'Even 0300'] });
+  const byNumber = await list({ sort: 'weight', order: 'desc', limit: '2' });
+  expect(byNumber.names).toEqual(['Even 0300', 'odd 0299']);
+  const byStatus = await list({ where: 'review.status=s1', limit: '2' });
+  expect(byStatus).toMatchObject({ total: 100, names: ['Even 0004', 'Even 0010'] });
+  await owner.send('POST', '/v1/advertisers', { name: 'aardvark', domain: 'first.example' });
+  expect((await list({ limit: '2' })).names).toEqual(['aardvark', 'Even 0002']);
+});
+
+test('a page behind the last one is empty, and says how many there are', async () => {
+  expect(await list({ q: 'even', offset: '500' })).toEqual({ total: 150, names: [], ids: [] });
+});
+
+test('objects are read by their ids, in one request', async () => {
+  const { ids } = await list({ limit: '100' });
+  expect((await list({ ids: ids.join(','), limit: '100' })).ids.toSorted()).toEqual(ids.toSorted());
+});
+
+test('signs with a meaning in SQL are looked for as they are', async () => {
+  for (const q of ['%', "'", '\\']) expect((await list({ q })).total).toBe(0);
+});
+
+test('a list holds what is of the account and environment, for who is signed in', async () => {
+  const live = createPanelClient(running.url, 'live');
+  await live.signIn('owner@example.com');
+  const { body } = await live.send<Listed>('GET', '/panel/api/advertisers?q=even');
+  expect(body).toEqual({ data: [], total: 0 });
+  const stranger = await createPanelClient(running.url).send('GET', '/panel/api/advertisers');
+  expect(stranger.status).toBe(401);
+});
