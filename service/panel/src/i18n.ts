@@ -16,7 +16,7 @@ const nouns: Readonly<Record<string, string>> = {
 const ours: Readonly<Record<string, string>> = {
   'ra.auth.logout': 'Sign out',
   'ra.message.unsaved_changes': 'Leave without saving? Your changes will be lost.',
-  'ra.notification.invalid_form': 'Fix the highlighted fields',
+  'ra.message.invalid_form': 'Fix the highlighted fields',
   ...Object.fromEntries(
     Object.entries(nouns).flatMap(([name, noun]) => [
       [`resources.${name}.notifications.created`, `${noun} created`],

@@ -66,8 +66,9 @@ function SignedInPanel({ connection, session }: Props) {
       environment,
       switchTo(next: Environment) {
         storeEnvironment(next);
-        // An object of one environment is unknown in the other: begin where both have something.
-        location.hash = '/';
+        // An object of one environment is unknown in the other: begin where both have something. The
+        // router that is there still is not told: a form that is not saved would hold it up.
+        history.replaceState(null, '', '#/');
         setEnvironment(next);
       },
     }),

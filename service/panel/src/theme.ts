@@ -16,7 +16,14 @@ const components = (
   ...base.components,
   MuiPaper: { styleOverrides: { root: { backgroundImage: 'none' } } },
   MuiCard: { defaultProps: { variant: 'outlined' as const } },
-  MuiTableCell: { styleOverrides: { root: { borderColor: lines } } },
+  // A long word without a space is broken: it must not push other columns off the
+  // screen. Short words stay whole, and a table that is wider than a phone is scrolled.
+  MuiTableCell: {
+    styleOverrides: {
+      root: { borderColor: lines },
+      body: { overflowWrap: 'anywhere', minWidth: 112 },
+    },
+  },
   MuiCssBaseline: {
     styleOverrides: {
       '@media (prefers-reduced-motion: reduce)': {
@@ -40,6 +47,14 @@ const components = (
     },
   },
   MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
+  // On a phone it holds a floating button only, and would leave a gap.
+  RaTopToolbar: {
+    styleOverrides: {
+      root: ({ theme }: { theme: Theme }) => ({
+        [theme.breakpoints.down('sm')]: { minHeight: 0, padding: 0 },
+      }),
+    },
+  },
   RaToolbar: {
     styleOverrides: {
       root: ({ theme }: { theme: Theme }) => ({ backgroundColor: theme.palette.background.paper }),

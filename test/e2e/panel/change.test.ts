@@ -44,7 +44,7 @@ test('an advertiser and a source are made, changed and archived; what is used st
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://orchard.example/');
   await save(page);
   // What the service refuses stands at its field.
-  await page.getByText('must match', { exact: false }).first().waitFor();
+  await page.getByText('Must be a host name').first().waitFor();
   await page.getByRole('textbox', { name: 'Domain' }).fill('orchard.example');
   await save(page);
   await page.getByRole('link', { name: 'Orchard' }).click();
@@ -66,7 +66,7 @@ test('an advertiser and a source are made, changed and archived; what is used st
   await page.getByRole('textbox', { name: 'Name' }).fill('Partner');
   await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'vast' }).click();
-  await page.getByLabel('Address of the VAST tag').fill('https://partner.example/tag');
+  await page.getByLabel('VAST tag URL').fill('https://partner.example/tag');
   await save(page);
   await page.getByRole('link', { name: 'Partner' }).click();
   await page.getByRole('combobox', { name: 'Status' }).click();

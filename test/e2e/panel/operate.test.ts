@@ -126,6 +126,12 @@ test('a file that is not what it says is refused with its reason, and its form s
     buffer: Buffer.from('<?php echo 1; ?>'),
   });
   await page.getByRole('alert').waitFor();
+  await page.locator('input[type=file]').setInputFiles({
+    name: 'picture.png',
+    mimeType: 'image/png',
+    buffer: Buffer.from('<!doctype html><title>A page</title>'),
+  });
+  await page.getByText('The file is text/html, but is named or sent as image/png.').waitFor();
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Kept');
 });
 

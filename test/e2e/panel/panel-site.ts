@@ -11,6 +11,8 @@ interface PageOptions {
   as?: PanelClient | 'nobody';
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
+  /** The zone of the user's computer, such as `Asia/Tokyo`; absent: that of this machine. */
+  timezoneId?: string;
 }
 
 /** The real service with its panel, for one test file, and pages of a shared browser. */
@@ -73,9 +75,14 @@ async function openPage(
   browser: Browser,
   url: string,
   path: string,
-  { as, viewport = { width: 1440, height: 900 }, colorScheme = 'light' }: PageOptions,
+  { as, viewport = { width: 1440, height: 900 }, colorScheme = 'light', timezoneId }: PageOptions,
 ): Promise<Page> {
-  const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
+  const context = await browser.newContext({
+    viewport,
+    colorScheme,
+    reducedMotion: 'reduce',
+    ...(timezoneId === undefined ? {} : { timezoneId }),
+  });
   const [name, value] = (as === 'nobody' ? undefined : as?.cookie())?.split('=') ?? [];
   if (name !== undefined && value !== undefined) {
     await context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }]);

@@ -53,6 +53,7 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
   await page.getByRole('button', { name: 'Turn on' }).click();
   const shown = page.getByRole('group', { name: 'Secret of the one-time codes' });
   const secret = (await shown.textContent()) ?? '';
+  await page.getByRole('img', { name: 'QR code of the one-time codes' }).waitFor();
   await page.getByLabel('The six digits').fill(codeAt(secret));
   await page.getByRole('button', { name: 'Confirm' }).click();
   await page.getByText('One-time codes are on.').first().waitFor();
@@ -70,6 +71,16 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
 
   await toLiveAndBack(page);
   await invite(page);
+});
+
+test('whoever fails too often is told how many seconds to wait', async () => {
+  const page = await site.open('/', { as: 'nobody' });
+  for (let attempt = 0; attempt < 6; attempt += 1) {
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+    await signIn(page, 'nobody@example.com', 'a guess');
+    await answered;
+  }
+  await page.getByText(/Too many failed attempts\. Try again in \d+ s\./).waitFor();
 });
 
 /** Somebody who was invited comes by the link that was shown, and is what the owner said. */

@@ -2,7 +2,7 @@ import type { DataProvider, GetListParams, Identifier, RaRecord } from 'react-ad
 import type { Call } from './call.ts';
 import { changesOf, tidy } from './changes.ts';
 import { createCursorPages, readAll } from './cursors.ts';
-import { paths, streamPath } from './resources.ts';
+import { listPath, pathOf, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
 
 /** What react-admin reads and writes by, and `call` for everything that is more than that. */
@@ -10,28 +10,57 @@ export interface PanelDataProvider extends DataProvider {
   call: Call;
 }
 
-const pathOf = (resource: string, id?: Identifier): string => {
-  const path = paths[resource];
-  if (path === undefined) throw new Error(`There is no resource ${resource}.`);
-  return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
-};
+interface NumberedPage {
+  data: RaRecord[];
+  total: number;
+}
 
-/** Answers react-admin from `/v1`. One is made for each environment, so nothing is shared by them. */
+/** As many as the service lists at once. */
+const mostIds = 100;
+
+/** Answers react-admin from the service. One is made for each environment, so nothing is shared by them. */
 export function createDataProvider(call: Call): PanelDataProvider {
   const cursorPages = createCursorPages(call);
   /** What each object was when it was read: a change meant for that is refused for anything newer. */
   const etags = new Map<string, string>();
 
-  async function getList(resource: string, params: GetListParams) {
-    const stream = streamPath(resource, params.filter as Record<string, string>);
-    if (stream === undefined) {
-      return selectPage<RaRecord>(await readAll(call, pathOf(resource)), params);
+  async function getList(resource: string, params: GetListParams & { signal?: AbortSignal }) {
+    const { pagination: { page, perPage } = { page: 1, perPage: 25 }, filter = {}, sort } = params;
+    const stream = streamPath(resource, filter as Record<string, string>);
+    if (stream !== undefined) {
+      const { data, has_more: hasNextPage } = await cursorPages.read<RaRecord>(
+        stream,
+        page,
+        perPage,
+      );
+      const pageInfo = { hasNextPage, hasPreviousPage: page > 1 };
+      // How many there are is known on the last page only.
+      return hasNextPage ? { data, pageInfo } : { data, total: (page - 1) * perPage + data.length };
     }
-    const { page, perPage } = params.pagination ?? { page: 1, perPage: 25 };
-    const { data, has_more: hasNextPage } = await cursorPages.read<RaRecord>(stream, page, perPage);
-    const pageInfo = { hasNextPage, hasPreviousPage: page > 1 };
-    // How many there are is known on the last page only.
-    return hasNextPage ? { data, pageInfo } : { data, total: (page - 1) * perPage + data.length };
+    const path = listPath(resource, {
+      filter: filter as Record<string, unknown>,
+      sort,
+      limit: perPage,
+      offset: (page - 1) * perPage,
+    });
+    // Keys and users of an account are few, and are listed by the service as they are.
+    if (path === undefined)
+      return selectPage<RaRecord>(await readAll(call, pathOf(resource)), params);
+    return (await call<NumberedPage>(path, { signal: params.signal })).body;
+  }
+  async function getMany(resource: string, ids: readonly Identifier[]) {
+    const parts = Array.from({ length: Math.ceil(ids.length / mostIds) }, (_value, index) =>
+      ids.slice(index * mostIds, (index + 1) * mostIds),
+    );
+    const pages = await Promise.all(
+      parts.map(async (part) => {
+        const path = listPath(resource, { ids: part, limit: mostIds, offset: 0 });
+        if (path !== undefined) return (await call<NumberedPage>(path)).body.data;
+        const all = await readAll<RaRecord>(call, pathOf(resource));
+        return all.filter(({ id }) => part.includes(id));
+      }),
+    );
+    return pages.flat();
   }
   async function getOne(resource: string, id: Identifier) {
     const path = pathOf(resource, id);
@@ -56,10 +85,9 @@ export function createDataProvider(call: Call): PanelDataProvider {
     call,
     getList,
     getOne: (resource: string, { id }: { id: Identifier }) => getOne(resource, id),
-    async getMany(resource: string, { ids }: { ids: Identifier[] }) {
-      const all = await readAll<RaRecord>(call, pathOf(resource));
-      return { data: all.filter(({ id }) => ids.includes(id)) };
-    },
+    getMany: async (resource: string, { ids }: { ids: Identifier[] }) => ({
+      data: await getMany(resource, ids),
+    }),
     getManyReference: (
       resource: string,
       params: GetListParams & { target: string; id: Identifier },

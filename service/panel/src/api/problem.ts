@@ -15,7 +15,10 @@ export async function toHttpError(response: Response): Promise<HttpError> {
   return new HttpError(message, response.status, {
     code: problem?.code,
     retryAfterS: Number(response.headers.get('retry-after')) || undefined,
-    ...(problem?.errors ? { errors: byField(problem.errors) } : {}),
+    // All of them in words too: some are about what has no field in the form.
+    ...(problem?.errors
+      ? { errors: { ...byField(problem.errors), root: { serverError: message } } }
+      : {}),
   });
 }
 
@@ -50,12 +53,24 @@ const changedElsewhere =
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong.';
 
-/** `The body is not valid: /name is too long.` */
+/** `Fix the highlighted fields. Domain: must be a host name.` */
 const inWords = ({ code, detail, errors = [] }: Problem): string => {
   if (code === 'precondition_failed') return changedElsewhere;
-  const wrong = errors.map(({ pointer, message }) => `${pointer} ${message}`.trim());
-  return wrong.length === 0 ? detail : `${detail.replace(/\.$/, '')}: ${wrong.join('; ')}.`;
+  if (code !== 'invalid_request' || errors.length === 0) return detail;
+  const wrong = errors.map(({ pointer, message }) => {
+    const name = membersOf(pointer).join(' ').replaceAll('_', ' ');
+    return name === ''
+      ? capitalize(message)
+      : `${capitalize(name)}: ${message.replace(/\.$/, '')}.`;
+  });
+  return ['Fix the highlighted fields.', ...new Set(wrong)].join(' ');
 };
+
+/** The names in a pointer; which entry of a list it is says nothing to who sees the list as one field. */
+const membersOf = (pointer: string): string[] =>
+  pointer.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
+
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 async function readProblem(response: Response): Promise<Problem | undefined> {
   const isProblem = response.headers.get('content-type')?.includes('json') ?? false;
@@ -64,22 +79,19 @@ async function readProblem(response: Response): Promise<Problem | undefined> {
   return (await response.json().catch(() => undefined)) as Problem | undefined;
 }
 
-/** `/reward/amount` → `{reward: {amount: …}}`; what names no field goes to the form as a whole. */
+/** `/reward/amount` → `{reward: {amount: …}}`. */
 function byField(errors: NonNullable<Problem['errors']>): FieldErrors {
   const fields: FieldErrors = {};
   for (const { pointer, message } of errors) {
-    const path = pointer.split('/').filter((part) => part !== '');
+    const path = membersOf(pointer);
     const last = path.pop();
-    if (last === undefined) {
-      fields['root'] = { serverError: message };
-      continue;
-    }
+    if (last === undefined) continue;
     let inside = fields;
     for (const part of path) {
       const next = inside[part];
       inside = inside[part] = typeof next === 'object' ? next : {};
     }
-    inside[last] = message;
+    inside[last] = capitalize(message);
   }
   return fields;
 }

@@ -1,5 +1,5 @@
 /** Where the service keeps what react-admin calls a resource. */
-export const paths: Readonly<Record<string, string>> = {
+const paths: Readonly<Record<string, string>> = {
   placements: '/v1/placements',
   'house-ads': '/v1/house-ads',
   creatives: '/v1/creatives',
@@ -12,9 +12,17 @@ export const paths: Readonly<Record<string, string>> = {
   users: '/panel/api/users',
 };
 
+/** The address of a resource, or of one object of it. */
+export function pathOf(resource: string, id?: string | number): string {
+  const path = paths[resource];
+  if (path === undefined) throw new Error(`There is no resource ${resource}.`);
+  return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
+}
+
 /** Lists that grow without end: they are read page by page, and only newest first. */
 const streams: Readonly<Record<string, (filter: Record<string, string>) => string>> = {
-  'audit-entries': ({ target_id: target }) => query('/v1/audit-entries', { target_id: target }),
+  'audit-entries': ({ target_id: target, actor, action }) =>
+    query('/v1/audit-entries', { target_id: target, actor, action }),
   deliveries: ({ webhook_id: webhook, state }) =>
     query(`/v1/webhooks/${encodeURIComponent(webhook ?? '')}/deliveries`, { state }),
   decisions: () => '/panel/api/decisions',
@@ -24,10 +32,36 @@ const streams: Readonly<Record<string, (filter: Record<string, string>) => strin
 export const streamPath = (resource: string, filter: Record<string, string>): string | undefined =>
   streams[resource]?.(filter);
 
+interface ListOptions {
+  /** `q` looks for a text; every other filter is the value of a member by its path. */
+  filter?: Record<string, unknown>;
+  ids?: readonly (string | number)[];
+  sort?: { field: string; order: 'ASC' | 'DESC' } | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** The address of a numbered page of a list; undefined: the service has none of this resource. */
+export function listPath(
+  resource: string,
+  { filter: { q, ...values } = {}, ids, sort, limit, offset }: ListOptions,
+): string | undefined {
+  if (!pathOf(resource).startsWith('/v1/') || resource === 'keys') return undefined;
+  return query(`/panel/api/${resource}`, {
+    q: q as string | undefined,
+    where: query('', values as Record<string, string>).slice(1),
+    ids: ids?.join(','),
+    sort: sort?.field,
+    order: sort?.order.toLowerCase(),
+    limit,
+    offset,
+  });
+}
+
 /** An address with those parameters that have a value. */
 export function query(path: string, parameters: Record<string, string | number | undefined>) {
   const given = Object.entries(parameters).filter(
-    ([, value]) => value !== undefined && value !== '',
+    ([, value]) => value !== undefined && value !== null && value !== '',
   );
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
   return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`;

@@ -7,12 +7,16 @@ import { messageOf } from './problem.ts';
 /** Asks the service in the environment that is shown. */
 export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
 
-/** Reads one address; an absent one is not read. */
-export function useRead<T>(path: string | undefined): UseQueryResult<T> {
+/** Reads one address, again and again where an interval in milliseconds is given; an absent one is not read. */
+export function useRead<T>(
+  path: string | undefined,
+  { refetchInterval = false }: { refetchInterval?: number | false } = {},
+): UseQueryResult<T> {
   const call = useCall();
   return useQuery({
     queryKey: ['read', path],
     enabled: path !== undefined,
+    refetchInterval,
     queryFn: async ({ signal }) => (await call<T>(path ?? '', { signal })).body,
   });
 }

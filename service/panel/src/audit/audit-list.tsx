@@ -1,12 +1,34 @@
 import { Box } from '@mui/material';
 import type { AuditEntry } from '@trueward/protocol/wire';
-import { DataTable, List, TextInput } from 'react-admin';
+import { DataTable, List, SelectInput, TextInput } from 'react-admin';
+import { words } from '../common/choices.ts';
+import { TimeText } from '../common/time-text.tsx';
+import { ListError } from '../common/list-error.tsx';
+import { oneLine } from '../common/name-column.tsx';
 import { NothingYet } from '../common/nothing-yet.tsx';
-import { TimeColumn } from '../common/columns.tsx';
 import { inWords } from '../common/status-chip.tsx';
 import { differences } from './differences.ts';
 
-const filters = [<TextInput key="target" source="target_id" label="Id of an object" alwaysOn />];
+/** What actions begin with. */
+const subjects = words(
+  'placement',
+  'house_ad',
+  'creative',
+  'media',
+  'advertiser',
+  'source',
+  'kill_switch',
+  'policy',
+  'webhook',
+  'key',
+  'user',
+).map(({ id, name }) => ({ id: `${id}.`, name }));
+
+const filters = [
+  <TextInput key="actor" source="actor" label="Who" alwaysOn />,
+  <SelectInput key="action" source="action" label="What" choices={subjects} alwaysOn />,
+  <TextInput key="target" source="target_id" label="Id of an object" alwaysOn />,
+];
 
 /** Who changed what, and what it was before. */
 export const AuditList = () => (
@@ -14,21 +36,62 @@ export const AuditList = () => (
     filters={filters}
     exporter={false}
     empty={<NothingYet>Nothing has been changed here yet.</NothingYet>}
+    error={
+      <ListError>
+        <Entries />
+      </ListError>
+    }
     perPage={25}
     sort={{ field: 'created_at', order: 'DESC' }}
   >
-    <DataTable bulkActionButtons={false} rowClick={false}>
-      <TimeColumn source="created_at" label="When" />
-      <DataTable.Col source="actor" label="Who" disableSort />
-      <DataTable.Col
-        label="What"
-        render={(entry) => inWords((entry as AuditEntry).action).replace('.', ' ')}
-      />
-      <DataTable.Col source="target_id" label="To what" disableSort />
-      <DataTable.Col label="Changes" render={(entry) => <Changes entry={entry as AuditEntry} />} />
-    </DataTable>
+    <Entries />
   </List>
 );
+
+const Entries = () => (
+  <DataTable bulkActionButtons={false} rowClick={false}>
+    <DataTable.Col
+      label="When"
+      render={(entry) => <TimeText time={(entry as AuditEntry).created_at} />}
+    />
+    <DataTable.Col
+      label="Who"
+      render={({ actor }) => (
+        <Box title={actor as string} sx={{ ...oneLine, maxWidth: 180 }}>
+          {actor as string}
+        </Box>
+      )}
+    />
+    <DataTable.Col
+      label="What"
+      render={(entry) => inWords((entry as AuditEntry).action).replace('.', ' ')}
+    />
+    <DataTable.Col label="To what" render={(entry) => <Target entry={entry as AuditEntry} />} />
+    <DataTable.Col label="Changes" render={(entry) => <Changes entry={entry as AuditEntry} />} />
+  </DataTable>
+);
+
+/** The name that it had, where it had one; its id, which the filter takes. */
+function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
+  const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;
+  const called = [name, url, email].find((each) => typeof each === 'string');
+  return (
+    <>
+      {called !== undefined && (
+        <Box title={called} sx={{ ...oneLine, maxWidth: 160, display: 'block' }}>
+          {called}
+        </Box>
+      )}
+      <Box
+        component="code"
+        title={id}
+        sx={{ ...oneLine, maxWidth: 160, display: 'block', fontSize: '0.75rem' }}
+      >
+        {id}
+      </Box>
+    </>
+  );
+}
 
 function Changes({ entry: { before, after } }: { entry: AuditEntry }) {
   const changes = differences(before, after);

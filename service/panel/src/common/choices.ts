@@ -16,3 +16,7 @@ export const eventChoices = [
   { id: 'creative.review_updated', name: 'Creative reviewed' },
   { id: 'kill_switch.changed', name: 'Kill switch changed' },
 ];
+
+/** What an event is called wherever it is listed. */
+export const eventName = (type: string): string =>
+  eventChoices.find(({ id }) => id === type)?.name ?? inWords(type);

@@ -24,11 +24,26 @@ function NameLink({ source }: { source: string }) {
   const createPath = useCreatePath();
   if (!record) return null;
   return (
-    <Link component={RouterLink} to={createPath({ resource, id: record.id, type })}>
+    <Link
+      component={RouterLink}
+      to={createPath({ resource, id: record.id, type })}
+      title={String(record[source])}
+      sx={oneLine}
+    >
       {String(record[source])}
     </Link>
   );
 }
+
+/** However long a text is, the columns beside it stay on the screen. */
+export const oneLine = {
+  display: 'inline-block',
+  maxWidth: { xs: 200, md: 320 },
+  overflow: 'hidden',
+  textOverflow: 'ellipsis',
+  whiteSpace: 'nowrap',
+  verticalAlign: 'bottom',
+};
 
 /** How a record is opened: to be changed by who may, otherwise to be read. */
 export function useOpenAs(): 'edit' | 'show' {

@@ -1,4 +1,7 @@
-import { AutocompleteArrayInput, useGetList, type Validator } from 'react-admin';
+import { useState } from 'react';
+import { AutocompleteArrayInput, type Validator } from 'react-admin';
+import { useWatch } from 'react-hook-form';
+import { usePlacementSearch } from './placement-search.ts';
 
 interface Props {
   label: string;
@@ -8,24 +11,19 @@ interface Props {
 
 /** Placements by their names, as house ads and policies refer to them. */
 export function PlacementsInput({ label, helperText, validate }: Props) {
-  const choices = usePlacementNames();
+  const [text, setText] = useState('');
+  const chosen = useWatch<Record<string, string[] | undefined>>({ name: 'placements' }) ?? [];
+  const found = usePlacementSearch(text).map(({ name }) => name);
+  const names = [...new Set([...found, ...chosen])];
   return (
     <AutocompleteArrayInput
       source="placements"
       label={label}
-      choices={choices.map((name) => ({ id: name, name }))}
+      choices={names.map((name) => ({ id: name, name }))}
+      setFilter={setText}
       defaultValue={[]}
       {...(helperText === undefined ? {} : { helperText })}
       {...(validate === undefined ? {} : { validate })}
     />
   );
-}
-
-/** The names of all placements. */
-export function usePlacementNames(): string[] {
-  const { data = [] } = useGetList<{ id: string; name: string }>('placements', {
-    pagination: { page: 1, perPage: 1_000 },
-    sort: { field: 'name', order: 'ASC' },
-  });
-  return data.map(({ name }) => name);
 }

@@ -13,6 +13,7 @@ import {
   Toolbar,
   useRecordContext,
 } from 'react-admin';
+import { ListError } from './list-error.tsx';
 import { useOpenAs } from './name-column.tsx';
 import { RecordFacts } from './record-facts.tsx';
 
@@ -34,6 +35,11 @@ export function ListPage({ children, filters = search, sort, actions }: ListPage
       exporter={false}
       perPage={25}
       sort={sort ?? { field: 'name', order: 'ASC' }}
+      error={
+        <ListError>
+          <OpeningTable>{children}</OpeningTable>
+        </ListError>
+      }
       {...(actions === undefined ? {} : { actions })}
     >
       <OpeningTable>{children}</OpeningTable>
@@ -80,13 +86,16 @@ const unchanged = (values: Record<string, unknown>) => values;
 export function CreatePage({ noun, children, transform = unchanged }: FormPageProps) {
   return (
     <Create title={`New ${noun}`} redirect="list" transform={transform}>
-      <SimpleForm>{children}</SimpleForm>
+      <SimpleForm warnWhenUnsavedChanges>{children}</SimpleForm>
     </Create>
   );
 }
 
-/** When the record has changed elsewhere, what was typed stays; all else is as it is now. */
-const keepTyped = { keepDirtyValues: true };
+/**
+ * When the record has changed elsewhere, what was typed stays; all else is as it is now. That a form was
+ * saved stays as well: it may be left without a question.
+ */
+const keepTyped = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
 
 /** Changes one. Waits for the service: what is shown as saved is saved. */
 export function EditPage({
@@ -103,7 +112,11 @@ export function EditPage({
       redirect="list"
       transform={transform}
     >
-      <SimpleForm toolbar={<EditToolbar ending={ending} />} resetOptions={keepTyped}>
+      <SimpleForm
+        toolbar={<EditToolbar ending={ending} />}
+        resetOptions={keepTyped}
+        warnWhenUnsavedChanges
+      >
         {children}
       </SimpleForm>
     </Edit>

@@ -1,11 +1,12 @@
-const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+import { formatTime, useTimeZone } from './time-zone.ts';
 
-/** A time by the clock of whoever looks; the exact one, in UTC, on hover. */
+/** A time in the zone that the user has chosen; the exact one, in UTC, on hover. */
 export function TimeText({ time }: { time: string | undefined }) {
+  const [zone] = useTimeZone();
   if (time === undefined) return <>–</>;
   return (
     <time dateTime={time} title={time}>
-      {format.format(new Date(time))}
+      {formatTime(time, zone)}
     </time>
   );
 }

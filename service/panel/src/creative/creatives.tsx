@@ -10,6 +10,8 @@ import {
 } from 'react-admin';
 import { CategoriesInput } from '../common/categories-input.tsx';
 import { words } from '../common/choices.ts';
+import { domainHelp } from '../demand/advertisers.tsx';
+import { InlineCreate } from '../common/inline-create.tsx';
 import { StatusColumn } from '../common/columns.tsx';
 import { NameColumn } from '../common/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
@@ -55,10 +57,37 @@ const CreativeFields = () => (
   <>
     <TextInput source="name" label="Name" validate={required()} />
     <ReferenceInput source="advertiser_id" reference="advertisers">
-      <AutocompleteInput label="Advertiser" optionText="name" validate={required()} />
+      <AutocompleteInput
+        label="Advertiser"
+        optionText="name"
+        validate={required()}
+        createLabel="New advertiser …"
+        createItemLabel="New advertiser %{item} …"
+        create={
+          <InlineCreate
+            resource="advertisers"
+            noun="advertiser"
+            field={{ source: 'domain', label: 'Domain', helperText: domainHelp }}
+          />
+        }
+      />
     </ReferenceInput>
     <ReferenceInput source="source_id" reference="sources">
-      <AutocompleteInput label="Source" optionText="name" validate={required()} />
+      <AutocompleteInput
+        label="Source"
+        optionText="name"
+        validate={required()}
+        createLabel="New source …"
+        createItemLabel="New source %{item} …"
+        create={
+          <InlineCreate
+            resource="sources"
+            noun="source"
+            // A VAST source has no creatives of its own.
+            field={{ source: 'kind', label: 'Kind', choices: words('house', 'direct') }}
+          />
+        }
+      />
     </ReferenceInput>
     <MediaInput />
     <TextInput source="click_url" type="url" label="Click-through URL" />

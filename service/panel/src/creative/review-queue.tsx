@@ -6,7 +6,12 @@ import { ReviewCard } from './review-card.tsx';
 
 /** Every creative that waits for a review, oldest first. */
 export function ReviewQueue() {
-  const { data, isPending, error } = useGetList<Creative>('creatives', {
+  const {
+    data,
+    total = 0,
+    isPending,
+    error,
+  } = useGetList<Creative>('creatives', {
     filter: { 'review.status': 'pending_review' },
     pagination: { page: 1, perPage: 20 },
     sort: { field: 'updated_at', order: 'ASC' },
@@ -16,6 +21,11 @@ export function ReviewQueue() {
     <Page title="Review queue" lead="Only what was approved is shown to players.">
       {isPending && <Loading />}
       {error && <Alert severity="error">{error.message}</Alert>}
+      {total > (data?.length ?? 0) && (
+        <Typography>
+          The oldest {data?.length} of {total} are shown.
+        </Typography>
+      )}
       {data?.length === 0 && <Typography>Nothing waits for a review.</Typography>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
         {data?.map((creative) => (

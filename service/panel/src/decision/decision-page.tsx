@@ -29,11 +29,11 @@ export function DecisionPage() {
 }
 
 function Story({ story }: { story: DecisionStory }) {
-  const { decision, explain = [], events = [], reward = {}, deliveries = [] } = story;
+  const { decision, explain = [], cause, events = [], reward = {}, deliveries = [] } = story;
   return (
     <>
       <PanelCard title="What was decided">
-        <DecisionSummary decision={decision} explain={explain} />
+        <DecisionSummary decision={decision} explain={explain} cause={cause} />
       </PanelCard>
       <PanelCard title="The reward">
         <RewardFacts reward={reward} />

@@ -1,18 +1,22 @@
-import { Alert, Box, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material';
+import { Alert, Box, Link, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material';
 import type { Decision } from '@trueward/protocol/wire';
+import { Link as RouterLink } from 'react-router';
 import { Facts } from '../common/facts.tsx';
 import { inWords, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time-text.tsx';
+import type { Cause } from './stored-decision.ts';
 
 interface Props {
   decision: Partial<Decision>;
   explain: NonNullable<Decision['explain']>;
   /** The name of the rule that blocked it. */
   blockedBy?: string | undefined;
+  /** What kept every ad away. */
+  cause?: Cause | undefined;
 }
 
 /** What was decided, and of every ad that could have been shown, why it was or wasn’t. */
-export function DecisionSummary({ decision, explain, blockedBy }: Props) {
+export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) {
   const { status, reason, retry_at: retryAt, reward } = decision;
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
@@ -30,12 +34,43 @@ export function DecisionSummary({ decision, explain, blockedBy }: Props) {
         }}
       />
       {explain.length === 0 ? (
-        <Alert severity="info">There was no ad to choose from for this placement.</Alert>
+        <Alert severity="info">
+          {cause ? <CauseInWords cause={cause} /> : withoutAds(reason, blockedBy)}
+        </Alert>
       ) : (
         <Explanation explain={explain} />
       )}
     </Box>
   );
+}
+
+function CauseInWords({ cause: { type, id, actor, since, text } }: { cause: Cause }) {
+  const [kind, path] =
+    type === 'policy' ? ['the policy', `/policies/${id}`] : ['a kill switch', '/kill-switches'];
+  return (
+    <>
+      No ad was looked for, because of{' '}
+      <Link component={RouterLink} to={path}>
+        {kind}
+      </Link>
+      {text !== undefined && ` “${text}”`}
+      {actor !== undefined && `, set by ${actor}`}
+      {since !== undefined && (
+        <>
+          {' '}
+          on <TimeText time={since} />
+        </>
+      )}
+      .
+    </>
+  );
+}
+
+function withoutAds(reason: string | undefined, blockedBy: string | undefined): string {
+  if (reason === 'killed') return 'No ad was looked for: a kill switch stops the placement.';
+  if (reason === 'paused') return 'No ad was looked for: the placement is paused.';
+  if (blockedBy !== undefined) return 'No ad was looked for: the policy blocks every ad.';
+  return 'There was no ad to choose from for this placement.';
 }
 
 const Explanation = ({ explain }: Pick<Props, 'explain'>) => (

@@ -18,10 +18,21 @@ export type StoredEvent = Pick<AdEvent, 'id' | 'type'> & {
   code?: string;
 };
 
+/** What kept every ad away, and who had set it then. */
+export interface Cause {
+  type: 'kill_switch' | 'policy';
+  id: string;
+  actor?: string;
+  since?: string;
+  /** The name of a policy; why somebody turned a switch on. */
+  text?: string;
+}
+
 /** Everything that is known of one decision. */
 export interface DecisionStory {
   decision: StoredDecision;
   explain?: Decision['explain'];
+  cause?: Cause;
   events?: StoredEvent[];
   reward?: Partial<RewardStatus> & { reasons?: string[] };
   deliveries?: Delivery[];

@@ -1,12 +1,23 @@
+import { Box } from '@mui/material';
 import { DataTable, required, TextInput } from 'react-admin';
 import { CategoriesInput } from '../common/categories-input.tsx';
-import { NameColumn } from '../common/name-column.tsx';
+import { NameColumn, oneLine } from '../common/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+
+export const domainHelp = 'Without https://, as meadow.example';
 
 export const AdvertiserList = () => (
   <ListPage>
     <NameColumn source="name" label="Name" />
-    <DataTable.Col source="domain" label="Domain" />
+    <DataTable.Col
+      source="domain"
+      label="Domain"
+      render={({ domain }) => (
+        <Box title={domain as string} sx={{ ...oneLine, maxWidth: 240 }}>
+          {domain as string}
+        </Box>
+      )}
+    />
     <DataTable.Col
       label="Categories"
       render={({ categories }) => (categories as string[]).join(', ') || '–'}
@@ -29,12 +40,7 @@ export const AdvertiserEdit = () => (
 const AdvertiserFields = () => (
   <>
     <TextInput source="name" label="Name" validate={required()} />
-    <TextInput
-      source="domain"
-      label="Domain"
-      helperText="Without https://, as meadow.example"
-      validate={required()}
-    />
+    <TextInput source="domain" label="Domain" helperText={domainHelp} validate={required()} />
     <CategoriesInput />
   </>
 );

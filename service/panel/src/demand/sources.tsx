@@ -45,13 +45,8 @@ const SourceFields = ({ isNew }: { isNew: boolean }) => (
       {({ formData }) =>
         formData['kind'] === 'vast' && (
           <>
-            <TextInput
-              source="tag_url"
-              type="url"
-              label="Address of the VAST tag"
-              validate={required()}
-            />
-            <NumberInput source="timeout_ms" label="Waits for it at most, in milliseconds" />
+            <TextInput source="tag_url" type="url" label="VAST tag URL" validate={required()} />
+            <NumberInput source="timeout_ms" label="Timeout in milliseconds" />
           </>
         )
       }

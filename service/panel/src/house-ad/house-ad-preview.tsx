@@ -12,11 +12,13 @@ export function HouseAdPreview() {
     { id: creativeId ?? '' },
     { enabled: Boolean(creativeId) },
   );
-  const { data: placements = [] } = useGetList<Placement>('placements', {
-    pagination: { page: 1, perPage: 1_000 },
-  });
+  const { data: placements = [] } = useGetList<Placement>(
+    'placements',
+    { filter: { name: names[0] }, pagination: { page: 1, perPage: 1 } },
+    { enabled: names.length > 0 },
+  );
   if (!creative) return null;
-  const placement = placements.find(({ name }) => names.includes(name));
+  const [placement] = placements;
   return (
     <CreativePreview
       title="As players see it"

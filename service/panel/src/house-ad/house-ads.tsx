@@ -1,7 +1,6 @@
 import {
   AutocompleteInput,
   DataTable,
-  DateTimeInput,
   NumberInput,
   ReferenceField,
   ReferenceInput,
@@ -14,6 +13,7 @@ import { StatusColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import { NameColumn } from '../common/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { TimeInput } from '../common/time-input.tsx';
 import { HouseAdPreview } from './house-ad-preview.tsx';
 
 export const HouseAdList = () => (
@@ -69,8 +69,8 @@ const HouseAdFields = () => (
       max={1_000}
       validate={required()}
     />
-    <DateTimeInput source="starts_at" label="Starts" />
-    <DateTimeInput source="ends_at" label="Ends" />
+    <TimeInput source="starts_at" label="Starts" />
+    <TimeInput source="ends_at" label="Ends" />
     <NumberInput source="daily_cap" label="Daily impression cap (UTC)" />
     <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
     <HouseAdPreview />

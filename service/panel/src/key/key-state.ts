@@ -1,10 +1,11 @@
 import type { ApiKey } from '@trueward/protocol/wire';
+import { formatTime } from '../common/time-zone.ts';
 
 /** Whether a key works, in words. */
-export function keyState({ revoked_at: revokedAt }: ApiKey, nowMs: number): string {
+export function keyState({ revoked_at: revokedAt }: ApiKey, nowMs: number, zone: string): string {
   if (revokedAt === undefined) return 'works';
   if (Date.parse(revokedAt) <= nowMs) return 'revoked';
-  return `works until ${new Date(revokedAt).toLocaleString()}`;
+  return `works until ${formatTime(revokedAt, zone)}`;
 }
 
 export const isRevoked = ({ revoked_at: revokedAt }: ApiKey, nowMs: number): boolean =>

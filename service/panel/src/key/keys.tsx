@@ -18,42 +18,49 @@ import {
 import { TimeColumn } from '../common/columns.tsx';
 import { EditPage } from '../common/resource-pages.tsx';
 import { ShownOnce } from '../common/shown-once.tsx';
+import { useTimeZone } from '../common/time-zone.ts';
 import { KeyActions } from './key-actions.tsx';
 import { keyAdvice } from './key-advice.ts';
 import { keyState } from './key-state.ts';
 import { LeakWarnings } from './leak-warnings.tsx';
 
-export const KeyList = () => (
-  <>
-    <LeakWarnings />
-    <List
-      exporter={false}
-      perPage={25}
-      sort={{ field: 'created_at', order: 'DESC' }}
-      actions={
-        <TopToolbar>
-          <CreateButton />
-        </TopToolbar>
-      }
-    >
-      <DataTable bulkActionButtons={false} rowClick={false}>
-        <DataTable.Col source="kind" label="Kind" />
-        <DataTable.Col
-          source="last_four"
-          label="Ends with"
-          render={(key) => `…${key['last_four']}`}
-        />
-        <DataTable.Col label="Works on" render={(key) => worksOn(key as ApiKey)} />
-        <DataTable.Col label="Limit" render={(key) => limitOf(key as ApiKey)} />
-        <TimeColumn source="last_used_at" label="Last used" />
-        <DataTable.Col label="State" render={(key) => keyState(key as ApiKey, Date.now())} />
-        <DataTable.Col label="Actions">
-          <KeyActions />
-        </DataTable.Col>
-      </DataTable>
-    </List>
-  </>
-);
+export function KeyList() {
+  const [zone] = useTimeZone();
+  return (
+    <>
+      <LeakWarnings />
+      <List
+        exporter={false}
+        perPage={25}
+        sort={{ field: 'created_at', order: 'DESC' }}
+        actions={
+          <TopToolbar>
+            <CreateButton />
+          </TopToolbar>
+        }
+      >
+        <DataTable bulkActionButtons={false} rowClick={false}>
+          <DataTable.Col source="kind" label="Kind" />
+          <DataTable.Col
+            source="last_four"
+            label="Ends with"
+            render={(key) => `…${key['last_four']}`}
+          />
+          <DataTable.Col label="Works on" render={(key) => worksOn(key as ApiKey)} />
+          <DataTable.Col label="Limit" render={(key) => limitOf(key as ApiKey)} />
+          <TimeColumn source="last_used_at" label="Last used" />
+          <DataTable.Col
+            label="State"
+            render={(key) => keyState(key as ApiKey, Date.now(), zone)}
+          />
+          <DataTable.Col label="Actions">
+            <KeyActions />
+          </DataTable.Col>
+        </DataTable>
+      </List>
+    </>
+  );
+}
 
 const worksOn = ({ kind, allowed_origins: origins }: ApiKey): string =>
   kind === 'secret' ? 'servers' : origins.includes('*') ? 'every page' : origins.join(', ');
@@ -70,7 +77,7 @@ export function KeyCreate() {
   return (
     <>
       <Create title="New key" mutationOptions={{ onSuccess: (made: ApiKey) => setText(made.key) }}>
-        <SimpleForm>
+        <SimpleForm warnWhenUnsavedChanges>
           <SelectInput
             source="kind"
             label="Kind"

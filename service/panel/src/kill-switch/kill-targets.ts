@@ -24,7 +24,7 @@ export function killTargets(
   nowMs: number,
 ): KillTarget[] {
   const targets = (Object.entries(things) as [Scope, Named[]][]).flatMap(([scope, named]) =>
-    named.map(({ id, name }) => {
+    uniqueByName(scope, named).map(({ id, name }) => {
       // A placement is stopped by its id or by its name.
       const names = scope === 'placement' ? [id, name] : [id];
       const own = killSwitches.filter(
@@ -38,6 +38,11 @@ export function killTargets(
     (a, b) => Number(b.isStopped) - Number(a.isStopped) || a.name.localeCompare(b.name),
   );
 }
+
+/** A thing can be both among the first and named by a switch; the names of placements are unique. */
+const uniqueByName = (scope: Scope, named: readonly Named[]): Named[] => [
+  ...new Map(named.map((each) => [scope === 'placement' ? each.name : each.id, each])).values(),
+];
 
 const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): boolean =>
   state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);

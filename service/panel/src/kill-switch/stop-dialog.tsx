@@ -1,5 +1,7 @@
 import { MenuItem, TextField } from '@mui/material';
+import type { KillSwitch } from '@trueward/protocol/wire';
 import { useState } from 'react';
+import { useGetList } from 'react-admin';
 import { useEnvironment } from '../api/environment.ts';
 import { AskDialog } from '../common/ask-dialog.tsx';
 import { expiries, type KillTarget, stopRequest } from './kill-targets.ts';
@@ -20,8 +22,15 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
     onEffect(text);
     onClose();
   });
+  // One that is off is turned on again: so a target has one, with all of its history.
+  const { scope, id } = target;
+  const { data: earlier, isPending } = useGetList<KillSwitch>('kill-switches', {
+    filter: { scope, target_id: id },
+    pagination: { page: 1, perPage: 1 },
+  });
+  const known = { ...target, killSwitch: target.killSwitch ?? earlier?.[0] };
   const stop = () =>
-    change(stopRequest(target, { reason, hours: expiries[expiry]?.hours }, Date.now()));
+    change(stopRequest(known, { reason, hours: expiries[expiry]?.hours }, Date.now()));
 
   return (
     <AskDialog
@@ -29,7 +38,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
       text={`No ad of this ${target.scope} is shown any more, and those on their way no longer count.`}
       confirm="Stop it now"
       confirmColor="error"
-      isReady={!isRunning && reason.trim() !== ''}
+      isReady={!isRunning && !isPending && reason.trim() !== ''}
       onConfirm={stop}
       onClose={onClose}
     >

@@ -2,6 +2,7 @@ import type { KillSwitch } from '@trueward/protocol/wire';
 import { useRef } from 'react';
 import type { CallOptions } from '../api/call.ts';
 import { useAction } from '../api/use-call.ts';
+import { formatTime, useTimeZone } from '../common/time-zone.ts';
 
 interface Change {
   path: string;
@@ -15,10 +16,11 @@ interface Change {
  */
 export function useEffectTime(what: string, onEffect: (text: string) => void) {
   const startedAt = useRef(0);
+  const [zone] = useTimeZone();
   const { run, isRunning } = useAction<KillSwitch>({
     onDone(killSwitch) {
       const seconds = ((performance.now() - startedAt.current) / 1_000).toFixed(2);
-      const at = new Date(killSwitch.updated_at).toLocaleTimeString();
+      const at = formatTime(killSwitch.updated_at, zone);
       onEffect(`${what}: in force since ${at}, ${seconds} s after your click.`);
     },
   });

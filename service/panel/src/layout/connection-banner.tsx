@@ -29,7 +29,8 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
   return (
     <Snackbar
       open={state !== 'connected'}
-      anchorOrigin={{ vertical: 'bottom', horizontal: 'center' }}
+      // Apart from the messages about what somebody did, which stand at the bottom.
+      anchorOrigin={{ vertical: 'top', horizontal: 'center' }}
     >
       <Alert severity="error" variant="filled">
         {state === 'connected' ? '' : texts[state]}

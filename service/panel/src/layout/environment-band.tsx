@@ -1,5 +1,6 @@
 import { Box } from '@mui/material';
 import { useEnvironment } from '../api/environment.ts';
+import { timeZones, useTimeZone } from '../common/time-zone.ts';
 import { environmentColors } from '../theme.ts';
 
 const texts = {
@@ -7,7 +8,7 @@ const texts = {
   live: 'Live: real players see what you change, at once.',
 };
 
-/** Says on every page which environment this is; it stays while the page is scrolled. */
+/** Says on every page which environment this is and whose clock times go by; it stays on scrolling. */
 export function EnvironmentBand() {
   const { environment } = useEnvironment();
   return (
@@ -23,12 +24,43 @@ export function EnvironmentBand() {
         paddingBlock: 0.5,
         borderRadius: 1,
         color: '#fff',
-        fontWeight: 600,
         fontSize: { xs: '0.8rem', sm: '0.9rem' },
         backgroundColor: environmentColors[environment],
+        display: 'flex',
+        flexWrap: 'wrap',
+        justifyContent: 'space-between',
+        columnGap: 2,
       }}
     >
-      {texts[environment]}
+      <strong>{texts[environment]}</strong>
+      <ZoneChoice />
     </Box>
+  );
+}
+
+function ZoneChoice() {
+  const [zone, choose] = useTimeZone();
+  return (
+    <label>
+      Times in{' '}
+      <Box
+        component="select"
+        value={zone}
+        onChange={({ target }: { target: { value: string } }) => choose(target.value)}
+        sx={{
+          font: 'inherit',
+          color: 'inherit',
+          backgroundColor: 'transparent',
+          border: 0,
+          textDecoration: 'underline',
+          '& option': { color: '#1b2330', backgroundColor: '#fff' },
+          '&:focus-visible': { outline: '2px solid #fff' },
+        }}
+      >
+        {timeZones.map((each) => (
+          <option key={each}>{each}</option>
+        ))}
+      </Box>
+    </label>
   );
 }

@@ -2,16 +2,21 @@ import { ToggleButton, ToggleButtonGroup } from '@mui/material';
 import { useState } from 'react';
 import { Confirm } from 'react-admin';
 import { type Environment, useEnvironment } from '../api/environment.ts';
+import { hasUnsavedChanges } from '../common/unsaved.ts';
 
 const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
+const liveEffect = 'What you change there is seen by real players at once.';
+const loss = 'The changes that you have not saved here will be lost.';
 
-/** Says which environment is shown, and switches; to live, only after a question. */
+/** Says which environment is shown, and switches; asks before live, and before anything typed is lost. */
 export function EnvironmentSwitch() {
   const { environment, switchTo } = useEnvironment();
-  const [isAsking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<{ next: Environment; loses: boolean }>();
   const choose = (next: Environment | null) => {
-    if (next === 'live') setAsking(true);
-    else if (next === 'sandbox') switchTo(next);
+    if (next === null) return;
+    const loses = hasUnsavedChanges();
+    if (next === 'live' || loses) setAsked({ next, loses });
+    else switchTo(next);
   };
   return (
     <>
@@ -29,22 +34,23 @@ export function EnvironmentSwitch() {
           </ToggleButton>
         ))}
       </ToggleButtonGroup>
-      <Confirm
-        isOpen={isAsking}
-        title="Switch to live?"
-        content="What you change there is seen by real players at once."
-        confirm="Switch to live"
-        confirmColor="warning"
-        onConfirm={() => {
-          setAsking(false);
-          switchTo('live');
-        }}
-        onClose={() => setAsking(false)}
-      />
+      {asked && (
+        <Confirm
+          isOpen
+          title={`Switch to ${asked.next}?`}
+          content={[
+            ...(asked.next === 'live' ? [liveEffect] : []),
+            ...(asked.loses ? [loss] : []),
+          ].join(' ')}
+          confirm={`Switch to ${asked.next}`}
+          confirmColor="warning"
+          onConfirm={() => switchTo(asked.next)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
     </>
   );
 }
-
 const buttonStyle = {
   color: '#fff',
   borderColor: 'rgb(255 255 255 / 60%)',

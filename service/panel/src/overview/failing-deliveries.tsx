@@ -6,6 +6,7 @@ import { Link as RouterLink } from 'react-router';
 import type { Page } from '../api/cursors.ts';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
+import { eventName } from '../common/choices.ts';
 import { PanelCard } from '../common/panel-card.tsx';
 import { TimeText } from '../common/time-text.tsx';
 
@@ -13,10 +14,14 @@ const mostShown = 5;
 
 /** The newest webhook deliveries that nobody took. */
 export function FailingDeliveries() {
-  const failing = useFailing();
+  const { failing, isKnown, hasWebhooks } = useFailing();
   return (
     <PanelCard title="Failing deliveries">
-      {failing.length === 0 && <Typography>No delivery has failed.</Typography>}
+      {isKnown && failing.length === 0 && (
+        <Typography>
+          {hasWebhooks ? 'No delivery has failed.' : 'There are no webhooks yet.'}
+        </Typography>
+      )}
       <Box sx={{ display: 'grid', gap: 1 }}>
         {failing.map(({ webhook, failed }) => (
           <Alert key={webhook.id} severity="error">
@@ -25,7 +30,7 @@ export function FailingDeliveries() {
             </Link>
             {failed.map(({ id, event_type: type, created_at: time, attempts }) => (
               <div key={id}>
-                {type} of <TimeText time={time} />, {attempts.length} attempts, last:{' '}
+                {eventName(type)} of <TimeText time={time} />, {attempts.length} attempts, last:{' '}
                 {attempts.at(-1)?.status ?? attempts.at(-1)?.error ?? 'no answer'}
               </div>
             ))}
@@ -36,22 +41,34 @@ export function FailingDeliveries() {
   );
 }
 
-function useFailing(): { webhook: Webhook; failed: Delivery[] }[] {
+interface Failing {
+  failing: { webhook: Webhook; failed: Delivery[] }[];
+  /** Whether every webhook was looked at. */
+  isKnown: boolean;
+  hasWebhooks: boolean;
+}
+
+const refetchInterval = 10_000;
+
+function useFailing(): Failing {
   const call = useCall();
-  const { data: webhooks = [] } = useGetList<Webhook>('webhooks', {
+  const { data: webhooks = [], isSuccess } = useGetList<Webhook>('webhooks', {
     pagination: { page: 1, perPage: 100 },
   });
   const answers = useQueries({
     queries: webhooks.map(({ id }) => ({
       queryKey: ['failing', id],
+      refetchInterval,
       queryFn: async () => {
         const path = query(`/v1/webhooks/${id}/deliveries`, { state: 'failed', limit: mostShown });
         return (await call<Page<Delivery>>(path)).body.data;
       },
     })),
   });
-  return webhooks.flatMap((webhook, index) => {
+  const failing = webhooks.flatMap((webhook, index) => {
     const failed = answers[index]?.data ?? [];
     return failed.length === 0 ? [] : [{ webhook, failed }];
   });
+  const isKnown = isSuccess && answers.every((answer) => answer.isSuccess);
+  return { failing, isKnown, hasWebhooks: webhooks.length > 0 };
 }

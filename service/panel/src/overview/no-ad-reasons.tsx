@@ -7,10 +7,15 @@ import { reasonsForNoAd } from './figures.ts';
 /** Why players got no ad, the commonest reason first. */
 export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
   const reasons = reasonsForNoAd(rows);
+  const isEmpty = rows.every(({ requests }) => requests === 0);
   const most = reasons[0]?.count ?? 1;
   return (
     <PanelCard title="Reasons for no ad">
-      {reasons.length === 0 && <Typography>Every request got an ad.</Typography>}
+      {reasons.length === 0 && (
+        <Typography>
+          {isEmpty ? 'No requests in this period.' : 'Every request got an ad.'}
+        </Typography>
+      )}
       <Box
         component="ul"
         sx={{ listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: 1 }}

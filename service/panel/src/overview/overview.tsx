@@ -38,11 +38,17 @@ export function Overview() {
         />
         <DownloadCsv range={figures.range} />
       </Box>
-      {figures.error && <Alert severity="error">{figures.error.message}</Alert>}
-      {figures.isPending ? (
-        <Loading />
-      ) : (
+      {figures.error && (
+        <Alert severity="error">The figures could not be loaded. {figures.error.message}</Alert>
+      )}
+      {figures.isPending && <Loading />}
+      {figures.hasData && (
         <>
+          {figures.total.requests === 0 && (
+            <Alert severity="info">
+              No game has asked for an ad in this period. The figures fill in as soon as one does.
+            </Alert>
+          )}
           <FigureTiles now={figures.total} before={figures.totalBefore} />
           <Suspense fallback={<Loading />}>
             <Plots points={figures.points} interval={figures.range.interval} />

@@ -11,7 +11,7 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
   return (
     <PanelCard title="Top placements">
       {placements.length === 0 ? (
-        <Typography>No game has asked for an ad in this time.</Typography>
+        <Typography>No requests in this period.</Typography>
       ) : (
         <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Top placements">
           <Table size="small">

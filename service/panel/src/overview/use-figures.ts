@@ -13,6 +13,8 @@ interface OverviewFigures {
   total: Figures;
   totalBefore: Figures | undefined;
   isPending: boolean;
+  /** Whether there are figures: none are shown as zeros that were not read. */
+  hasData: boolean;
   error: Error | null;
 }
 
@@ -40,6 +42,7 @@ export function useFigures(rangeName: RangeName, compares: boolean): OverviewFig
     range,
     rows,
     isPending,
+    hasData: data !== undefined,
     error,
     total: sumUp(rows),
     totalBefore: rowsBefore && sumUp(rowsBefore),

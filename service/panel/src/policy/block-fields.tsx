@@ -6,6 +6,7 @@ import {
   TextArrayInput,
 } from 'react-admin';
 import { mediaFormatChoices } from '../common/choices.ts';
+import { GroupError } from '../common/group-error.tsx';
 import { groupStyle } from './condition-fields.tsx';
 
 /** What a policy blocks. */
@@ -14,6 +15,7 @@ export const BlockFields = () => (
     <Typography component="legend" variant="h3">
       Block
     </Typography>
+    <GroupError source="block" />
     <BooleanInput source="block.everything" label="Every ad" />
     <ReferenceArrayInput source="block.advertisers" reference="advertisers">
       <AutocompleteArrayInput label="Advertisers" optionText="name" />

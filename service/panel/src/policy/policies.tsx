@@ -1,17 +1,15 @@
-import type { Policy } from '@trueward/protocol/wire';
 import { DataTable, required, SelectInput, TextInput } from 'react-admin';
 import { statusChoices } from '../common/choices.ts';
 import { StatusColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import { NameColumn } from '../common/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { inWords } from '../common/status-chip.tsx';
 import { BlockFields } from './block-fields.tsx';
 import { ConditionFields } from './condition-fields.tsx';
 import { policyOf } from './policy-form.ts';
-import { PolicySentence } from './policy-sentence.tsx';
+import { PolicyInWords, PolicySentence } from './policy-sentence.tsx';
 import { TryPolicy } from './try-policy.tsx';
-import { useNames } from './use-names.ts';
-import { describePolicy } from './describe-policy.ts';
 
 const kinds = [
   { id: 'policy', name: 'Policy: what we may not show' },
@@ -19,20 +17,16 @@ const kinds = [
   { id: 'brand_safety', name: 'Brand safety: where an advertiser does not want to be' },
 ];
 
-export function PolicyList() {
-  const nameOf = useNames();
-  return (
-    <ListPage>
-      <NameColumn source="name" label="Name" />
-      <DataTable.Col
-        label="What it does"
-        render={(policy) => describePolicy(policy as Policy, nameOf)}
-      />
-      <DataTable.Col source="kind" label="Kind" />
-      <StatusColumn source="status" label="Status" />
-    </ListPage>
-  );
-}
+export const PolicyList = () => (
+  <ListPage>
+    <NameColumn source="name" label="Name" />
+    <DataTable.Col label="What it does">
+      <PolicyInWords />
+    </DataTable.Col>
+    <DataTable.Col source="kind" label="Kind" render={({ kind }) => inWords(kind as string)} />
+    <StatusColumn source="status" label="Status" />
+  </ListPage>
+);
 
 export const PolicyCreate = () => (
   <CreatePage noun="policy" transform={policyOf}>

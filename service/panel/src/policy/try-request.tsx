@@ -1,9 +1,9 @@
-import { Box, Button, MenuItem, TextField } from '@mui/material';
+import { Autocomplete, Box, Button, MenuItem, TextField } from '@mui/material';
 import type { Decision, Policy } from '@trueward/protocol/wire';
 import { type ReactNode, useState } from 'react';
 import { useAction } from '../api/use-call.ts';
 import { DecisionSummary } from '../decision/decision-summary.tsx';
-import { usePlacementNames } from '../common/placements-input.tsx';
+import { usePlacementSearch } from '../common/placement-search.ts';
 import { emptyRequest, type TriedRequest, toRequest } from './tried-request.ts';
 
 interface Tried {
@@ -24,7 +24,8 @@ interface Props {
 export function TryRequest({ policy, policyId }: Props) {
   const [values, setValues] = useState(emptyRequest);
   const { run, isRunning, result } = useAction<Tried>({ changes: false });
-  const placements = usePlacementNames();
+  const [sought, setSought] = useState('');
+  const placements = usePlacementSearch(sought).map(({ name }) => name);
   const request = { ...values, placement: values.placement || (placements[0] ?? '') };
   const ask = () =>
     run('/panel/api/policies/try', {
@@ -50,7 +51,16 @@ export function TryRequest({ policy, policyId }: Props) {
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <Box sx={fieldsStyle}>
-        {field('placement', 'Placement', options(...placements))}
+        <Autocomplete
+          size="small"
+          disableClearable
+          value={request.placement}
+          options={[...new Set([...placements, request.placement])]}
+          onChange={(_event, placement) => setValues({ ...values, placement })}
+          // What is typed is searched for; that something was chosen is no search.
+          onInputChange={(_event, text, reason) => setSought(reason === 'input' ? text : '')}
+          renderInput={(params) => <TextField {...params} label="Placement" />}
+        />
         {field('userRef', 'Player')}
         {field('locale', 'Language')}
         {field('consent', 'Consent', options('granted', 'denied', 'unknown'))}

@@ -1,14 +1,17 @@
-import { useGetList } from 'react-admin';
+import type { Policy } from '@trueward/protocol/wire';
+import { useGetManyAggregate } from 'react-admin';
 
-const everything = { pagination: { page: 1, perPage: 1_000 } };
+interface Named {
+  id: string;
+  name: string;
+}
 
-/** The name of an advertiser or a source, by its id; the id itself where it is not known. */
-export function useNames(): (id: string) => string {
-  const { data: advertisers = [] } = useGetList<{ id: string; name: string }>(
-    'advertisers',
-    everything,
-  );
-  const { data: sources = [] } = useGetList<{ id: string; name: string }>('sources', everything);
-  const names = new Map([...advertisers, ...sources].map(({ id, name }) => [id, name]));
+/** The names of the advertisers and sources that a policy blocks, by their ids; the id where there is none. */
+export function useNames({ block }: Pick<Partial<Policy>, 'block'>): (id: string) => string {
+  // Asked together with those of the other policies on the page.
+  const advertisers = useGetManyAggregate<Named>('advertisers', { ids: block?.advertisers ?? [] });
+  const sources = useGetManyAggregate<Named>('sources', { ids: block?.sources ?? [] });
+  const named = [...(advertisers.data ?? []), ...(sources.data ?? [])];
+  const names = new Map(named.map(({ id, name }) => [id, name]));
   return (id) => names.get(id) ?? id;
 }

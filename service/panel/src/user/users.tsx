@@ -50,7 +50,7 @@ export function UserCreate() {
           onSuccess: (made: { id: string; invite_url?: string }) => setLink(made.invite_url),
         }}
       >
-        <SimpleForm>
+        <SimpleForm warnWhenUnsavedChanges>
           <UserFields isNew />
         </SimpleForm>
       </Create>

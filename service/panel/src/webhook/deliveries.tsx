@@ -1,4 +1,4 @@
-import { Box, Button, Typography } from '@mui/material';
+import { Alert, Box, Button, Typography } from '@mui/material';
 import type { Delivery, Webhook } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { Loading, useGetList, useRecordContext } from 'react-admin';
@@ -15,13 +15,13 @@ export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
   const webhook = useRecordContext<Webhook>();
   const [page, setPage] = useState(1);
   const [state, setState] = useState('');
-  const { data, pageInfo, isPending, refetch } = useGetList<Delivery>(
+  const { data, pageInfo, isPending, error, refetch } = useGetList<Delivery>(
     'deliveries',
     {
       filter: { webhook_id: webhook?.id, state },
       pagination: { page, perPage },
     },
-    { enabled: webhook !== undefined },
+    { enabled: webhook !== undefined, refetchInterval: 5_000 },
   );
   return (
     <PanelCard title="Deliveries">
@@ -38,6 +38,7 @@ export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
         <Button onClick={() => void refetch()}>Refresh</Button>
       </Box>
       {isPending && <Loading />}
+      {error && <Alert severity="error">The deliveries could not be loaded. {error.message}</Alert>}
       {data?.length === 0 && <Typography>Nothing was sent.</Typography>}
       {data?.map((delivery) => (
         <DeliveryDetails key={delivery.id} delivery={delivery} canRedeliver={canRedeliver} />

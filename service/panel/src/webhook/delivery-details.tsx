@@ -1,6 +1,7 @@
 import { Box, Button, Typography } from '@mui/material';
 import type { Delivery } from '@trueward/protocol/wire';
 import { useAction } from '../api/use-call.ts';
+import { eventName } from '../common/choices.ts';
 import { StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time-text.tsx';
 
@@ -16,7 +17,7 @@ export function DeliveryDetails({ delivery, canRedeliver }: Props) {
   return (
     <Box component="details" sx={{ borderBottom: 1, borderColor: 'divider', paddingBlock: 1 }}>
       <Box component="summary" sx={{ cursor: 'pointer' }}>
-        <StatusChip status={state} /> {type} · <TimeText time={createdAt} /> ·{' '}
+        <StatusChip status={state} /> {eventName(type)} · <TimeText time={createdAt} /> ·{' '}
         {attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}
       </Box>
       <Box sx={{ paddingBlock: 1, paddingInlineStart: 2 }}>

@@ -5,7 +5,7 @@ import { useCanAccess, useNotify, useRecordContext } from 'react-admin';
 import { query } from '../api/resources.ts';
 import { useAction } from '../api/use-call.ts';
 import { ChoiceField } from '../common/choice-field.tsx';
-import { words } from '../common/choices.ts';
+import { eventChoices } from '../common/choices.ts';
 import { OverlapDialog } from '../common/overlap-dialog.tsx';
 import { PanelCard } from '../common/panel-card.tsx';
 import { ShownOnce } from '../common/shown-once.tsx';
@@ -24,7 +24,7 @@ export function WebhookActions() {
   if (!webhook) return null;
   return (
     <PanelCard title="Health">
-      <WebhookHealth />
+      <WebhookHealth refetchInterval={5_000} />
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, marginTop: 2, alignItems: 'center' }}>
         <TestEvent webhook={webhook} />
         <Recover webhook={webhook} />
@@ -39,7 +39,12 @@ function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
   const { run, isRunning } = useAction({ done: 'A test event is on its way.' });
   return (
     <>
-      <ChoiceField label="Test event" choices={words(...events)} value={type} onChange={setType} />
+      <ChoiceField
+        label="Test event"
+        choices={eventChoices.filter(({ id }) => events.some((event) => event === id))}
+        value={type}
+        onChange={setType}
+      />
       <Button
         variant="outlined"
         disabled={isRunning}

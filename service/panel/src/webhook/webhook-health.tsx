@@ -10,13 +10,18 @@ const reasons = {
   operator: 'Turned off by an operator.',
 };
 
-/** How a webhook does, by its newest deliveries. */
-export function WebhookHealth() {
+/** How a webhook does, by its newest deliveries; read again every so many milliseconds. */
+export function WebhookHealth({ refetchInterval }: { refetchInterval: number }) {
   const webhook = useRecordContext<Webhook>();
   const { data } = useRead<Page<Delivery>>(
     webhook && query(`/v1/webhooks/${webhook.id}/deliveries`, { limit: 20 }),
+    { refetchInterval },
   );
-  if (webhook?.disabled_reason) return <>{reasons[webhook.disabled_reason]}</>;
+  const { data: now } = useRead<Webhook>(webhook && `/v1/webhooks/${webhook.id}`, {
+    refetchInterval,
+  });
+  const reason = (now ?? webhook)?.disabled_reason;
+  if (reason) return <>{reasons[reason]}</>;
   if (!data) return <>…</>;
   return <>{describeHealth(data.data)}</>;
 }

@@ -13,7 +13,7 @@ import {
   TextInput,
   useRedirect,
 } from 'react-admin';
-import { eventChoices, words } from '../common/choices.ts';
+import { eventChoices, eventName, words } from '../common/choices.ts';
 import { StatusColumn } from '../common/columns.tsx';
 import { NameColumn } from '../common/name-column.tsx';
 import { EditToolbar, ListPage, ShownRecord } from '../common/resource-pages.tsx';
@@ -26,10 +26,13 @@ import { WebhookHealth } from './webhook-health.tsx';
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
     <NameColumn source="url" label="Address" />
-    <DataTable.Col label="Events" render={({ events }) => (events as string[]).join(', ')} />
+    <DataTable.Col
+      label="Events"
+      render={({ events }) => (events as string[]).map(eventName).join(', ')}
+    />
     <StatusColumn source="status" label="Status" />
     <DataTable.Col label="Health">
-      <WebhookHealth />
+      <WebhookHealth refetchInterval={30_000} />
     </DataTable.Col>
   </ListPage>
 );
@@ -44,7 +47,7 @@ export function WebhookCreate() {
         title="New webhook"
         mutationOptions={{ onSuccess: (made: Webhook) => setSecret(made.secret) }}
       >
-        <SimpleForm>
+        <SimpleForm warnWhenUnsavedChanges>
           <WebhookFields />
         </SimpleForm>
       </Create>
@@ -60,7 +63,7 @@ export function WebhookCreate() {
 
 export const WebhookEdit = () => (
   <Edit actions={false} mutationMode="pessimistic" redirect={false} sx={{ marginBottom: 2 }}>
-    <SimpleForm toolbar={<EditToolbar />}>
+    <SimpleForm toolbar={<EditToolbar />} warnWhenUnsavedChanges>
       <WebhookFields />
       <SelectInput source="status" label="Status" choices={words('enabled', 'disabled')} />
     </SimpleForm>

@@ -1,0 +1,136 @@
+import type { Advertiser } from '../../../protocol/wire.ts';
+import type { Page } from 'playwright';
+import { expect } from 'vitest';
+import { password } from '../../../service/test/http/panel-client.ts';
+import { it as test } from '../worker.ts';
+import { type PanelSite, startPanelSite } from './panel-site.ts';
+
+let site: PanelSite;
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser);
+});
+test.afterAll(() => site.stop());
+
+const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
+const named = async (name: string) =>
+  (await site.owner.send<{ total: number }>('GET', `/panel/api/advertisers?q=${name}`)).body.total;
+async function fillAdvertiser(page: Page, name: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Name' }).fill(name);
+  await page.getByRole('textbox', { name: 'Domain' }).fill('kept.example');
+}
+
+test('a session that ends while a form is filled in keeps the form', async () => {
+  const operator = await site.invite('operator');
+  const page = await site.open('/advertisers/create', { as: operator });
+  await fillAdvertiser(page, 'Kept');
+  await operator.send('DELETE', '/panel/api/session');
+  await save(page);
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+  await dialog.getByRole('textbox', { name: 'Password' }).fill(password);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Kept');
+  await save(page);
+  await page.getByText('Advertiser created').waitFor();
+  expect(await named('Kept')).toBe(1);
+});
+
+test('a change that is tried offline is refused at once, and is not made later', async () => {
+  const page = await site.open('/kill-switches');
+  await page.getByRole('button', { name: 'Stop revive' }).click();
+  await page.getByLabel('Reason').fill('a test');
+  await page.context().setOffline(true);
+  await page.getByText('You are offline. What you see').waitFor();
+  await page.getByRole('button', { name: 'Stop it now' }).click();
+  await page.getByText('You are offline. Nothing was changed.').waitFor();
+  await page.context().setOffline(false);
+  await page.getByText('You are offline. What you see').waitFor({ state: 'detached' });
+  const read = page.waitForResponse((response) => response.url().includes('/panel/api/sources'));
+  await page.reload();
+  await read;
+  const { body } = await site.owner.send<{ data: object[] }>('GET', '/v1/kill-switches');
+  expect(body.data).toEqual([]);
+});
+
+test('an outage is told, what was shown stays, and everything is read again when it is over', async () => {
+  const page = await site.open('/advertisers');
+  await page.getByRole('link', { name: 'Harbour' }).waitFor();
+  const anything = /\/(v1|panel\/api)\//;
+  await page.route(anything, (route) => route.abort());
+  await page.getByRole('button', { name: 'Refresh' }).click();
+  await page.getByText('The service does not answer. What you see').waitFor();
+  await page.getByRole('link', { name: 'Harbour' }).waitFor();
+  await page.getByRole('menuitem', { name: 'Sources' }).click();
+  await page.getByText('The list could not be loaded.').waitFor();
+  expect(await page.getByText('No Sources found').count()).toBe(0);
+
+  // Reloaded meanwhile, nobody is asked to sign in who is signed in.
+  await page.reload();
+  await page.getByText('The service does not answer. What you see').waitFor();
+  expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
+  await page.unroute(anything);
+  await page.getByRole('link', { name: 'House' }).waitFor();
+  await page.getByText('The service does not answer').waitFor({ state: 'detached' });
+});
+
+test('a form that is not saved is left by a question only, also for the other environment', async () => {
+  const page = await site.open('/advertisers/create');
+  await fillAdvertiser(page, 'Unsaved');
+  const asked: string[] = [];
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.getByRole('menuitem', { name: 'Sources' }).click();
+  await expect.poll(() => asked).toEqual(['Leave without saving? Your changes will be lost.']);
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  const question = page.getByRole('dialog', { name: 'Switch to live?' });
+  await question.getByText('not saved here will be lost').waitFor();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Unsaved');
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  await question.getByRole('button', { name: 'Switch to live' }).click();
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+});
+
+test('a policy that blocks nothing says so where it is chosen, and can be saved then', async () => {
+  const page = await site.open('/policies/create');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Nothing');
+  await save(page);
+  const block = page.getByRole('group', { name: 'Block' });
+  await block.getByText('Must block something').waitFor();
+  await block.getByLabel('Every ad').check();
+  await block.getByText('Must block something').waitFor({ state: 'detached' });
+  await save(page);
+  await page.getByText('Policy created').waitFor();
+});
+
+test('what is refused is told in words, without patterns of a schema', async () => {
+  const page = await site.open('/advertisers/create');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Slash');
+  await page.getByRole('textbox', { name: 'Domain' }).fill('https://slash.example/');
+  await save(page);
+  await page
+    .getByText('Must be a host name such as game.example', { exact: false })
+    .first()
+    .waitFor();
+  await page.getByText('Fix the highlighted fields. Domain: must be a host name').waitFor();
+  expect(await page.getByText('must match').count()).toBe(0);
+});
+
+test('an advertiser that is missing is made inside the form of the creative', async () => {
+  const page = await site.open('/creatives/create');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Inline');
+  await page.getByRole('combobox', { name: 'Advertiser' }).fill('Orchard');
+  await page.getByRole('option', { name: 'New advertiser Orchard …' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New advertiser' });
+  await dialog.getByLabel('Domain').fill('orchard.example');
+  await dialog.getByRole('button', { name: 'Create advertiser' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await expect
+    .poll(() => page.getByRole('combobox', { name: 'Advertiser' }).inputValue())
+    .toBe('Orchard');
+  expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Inline');
+  const { body } = await site.owner.send<{ data: Advertiser[] }>('GET', '/v1/advertisers');
+  expect(body.data[0]).toMatchObject({ name: 'Orchard', domain: 'orchard.example' });
+});

@@ -1,0 +1,127 @@
+import type { Page } from 'playwright';
+import { expect } from 'vitest';
+import { it as test } from '../worker.ts';
+import { type PanelSite, startPanelSite } from './panel-site.ts';
+
+const longName = `Long ${'name-without-an-end-'.repeat(9)}`;
+
+let site: PanelSite;
+test.beforeAll(async ({ browser }) => {
+  site = await startPanelSite(browser);
+  const { owner } = site;
+  for (let number = 100; number < 230; number += 1)
+    await owner.send('POST', '/v1/advertisers', { name: `Maker ${number}`, domain: 'm.example' });
+  await owner.send('POST', '/v1/advertisers', { name: longName, domain: 'long.example' });
+});
+test.afterAll(() => site.stop());
+
+const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
+
+test('where nothing was asked for, the overview says so and claims nothing', async () => {
+  const page = await site.open('/');
+  await page.getByText('No game has asked for an ad in this period.').waitFor();
+  const reasons = page.getByRole('region', { name: 'Reasons for no ad' });
+  await reasons.getByText('No requests in this period.').waitFor();
+  await page.getByText('There are no webhooks yet.').waitFor();
+});
+
+test('each page of a list, a search and a sorting are one request', async () => {
+  const page = await site.open('/advertisers');
+  await page.getByRole('link', { name: 'Maker 100' }).waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (/\/(v1|panel\/api)\//.test(request.url())) asked.push(new URL(request.url()).pathname);
+  });
+  const expectOne = async (name: string) => {
+    await page.getByRole('link', { name }).waitFor();
+    expect(asked).toEqual(['/panel/api/advertisers']);
+    asked.length = 0;
+  };
+  await page.getByRole('button', { name: 'Go to page 4' }).click();
+  await expectOne('Maker 180');
+  await page.getByRole('textbox', { name: 'Search' }).fill('maker 21');
+  await expectOne('Maker 211');
+  expect(await page.getByRole('link', { name: /^Maker/ }).count()).toBe(10);
+  await page.getByRole('columnheader', { name: 'Name' }).getByText('Name').click();
+  await expect
+    .poll(() =>
+      page
+        .getByRole('link', { name: /^Maker/ })
+        .first()
+        .textContent(),
+    )
+    .toBe('Maker 219');
+});
+
+test('the kill switches show the first of everything, and find the others', async () => {
+  const page = await site.open('/kill-switches');
+  await page.getByText(/^\d+ of \d+ are shown/).waitFor();
+  expect(await page.getByRole('button', { name: /^Stop / }).count()).toBeLessThan(70);
+  expect(await page.getByRole('button', { name: 'Stop Maker 229' }).count()).toBe(0);
+  await page.getByLabel('Search').fill('maker 229');
+  await page.getByRole('button', { name: 'Stop Maker 229' }).click();
+  await page.getByLabel('Reason').fill('a test');
+  await page.getByRole('button', { name: 'Stop it now' }).click();
+  await page.getByText(/Maker 229 is stopped/).waitFor();
+  // What is stopped stands first, wherever it is in the alphabet.
+  await page.getByLabel('Search').fill('');
+  await expect
+    .poll(() => page.getByRole('listitem').getByRole('button').first().getAttribute('aria-label'))
+    .toBe('Let Maker 229 run again');
+});
+
+test('a long name leaves the other columns on the screen', async () => {
+  const page = await site.open('/advertisers', { viewport: { width: 1280, height: 800 } });
+  await page.getByRole('textbox', { name: 'Search' }).fill('long');
+  await page.getByRole('link', { name: longName }).waitFor();
+  const cell = await page.getByRole('cell', { name: 'long.example' }).boundingBox();
+  expect((cell?.x ?? 0) + (cell?.width ?? 0)).toBeLessThanOrEqual(1_280);
+
+  await go(page, '/audit-entries');
+  const entry = page.getByRole('row').filter({ hasText: 'advertiser created' }).first();
+  await entry.waitFor();
+  const changes = await entry.getByRole('cell').last().boundingBox();
+  expect((changes?.x ?? 0) + (changes?.width ?? 0)).toBeLessThanOrEqual(1_280);
+  await page.getByLabel('Who').fill('nobody');
+  await page
+    .getByText(/No Audit log|No results|Nothing/i)
+    .first()
+    .waitFor();
+});
+
+test('on a phone a short page stands at the top, below its title', async () => {
+  const page = await site.open('/account', { viewport: { width: 390, height: 844 } });
+  const heading = page.getByRole('heading', { name: 'Your account', level: 1 });
+  await heading.waitFor();
+  await go(page, '/audit-entries');
+  await page.getByText('advertiser created').first().waitFor();
+  for (const [path, text] of [
+    ['/try', 'The request'],
+    ['/sources', 'House'],
+  ] as const) {
+    await go(page, path);
+    const box = await page.getByText(text).first().boundingBox();
+    expect(box?.y, path).toBeLessThan(420);
+  }
+});
+
+test('every time is shown and entered in the zone that was chosen, which stands beside it', async () => {
+  const { owner } = site;
+  const { body } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/house-ads');
+  const id = body.data[0]?.id;
+  await owner.send('PATCH', `/v1/house-ads/${id}`, { starts_at: '2026-01-15T12:00:00.000Z' });
+  const page = await site.open(`/house-ads/${id}`, { timezoneId: 'Asia/Tokyo' });
+  const starts = page.getByLabel('Starts (Asia/Tokyo)');
+  await expect.poll(() => starts.inputValue()).toBe('2026-01-15T21:00');
+  await page.getByLabel('Times in').selectOption('UTC');
+  const inUtc = page.getByLabel('Starts (UTC)');
+  await expect.poll(() => inUtc.inputValue()).toBe('2026-01-15T12:00');
+  await inUtc.fill('2026-01-16T08:30');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('House ad saved').waitFor();
+  const { body: saved } = await owner.send<{ starts_at: string }>('GET', `/v1/house-ads/${id}`);
+  expect(saved.starts_at).toBe('2026-01-16T08:30:00.000Z');
+  await go(page, '/audit-entries');
+  const time = page.getByRole('row').nth(1).getByRole('time');
+  await expect.poll(() => time.textContent()).toMatch(/UTC$/);
+});
