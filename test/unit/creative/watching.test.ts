@@ -3,42 +3,27 @@ import type { MediaFile } from '../../../protocol/wire.ts';
 import { chooseFile } from '../../../src/creative/choose-file.ts';
 import { createStallWatchdog } from '../../../src/creative/stall-watchdog.ts';
 import { createWatchedTime } from '../../../src/creative/watched-time.ts';
-import type { Clock } from '../../../src/platform/clock.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 
-function handClock() {
-  let nowMs = 0;
-  let timers: { at: number; callback: () => void }[] = [];
-  const clock: Clock = {
-    now: () => nowMs,
-    monotonic: () => nowMs,
-    after(ms, callback) {
-      const timer = { at: nowMs + ms, callback };
-      timers.push(timer);
-      return () => (timers = timers.filter((other) => other !== timer));
-    },
+/** A clock whose time jumps; timers that are due fire afterwards, as they do when a page was frozen. */
+function jumpingClock() {
+  const clock = manualClock();
+  const pass = (ms: number): Promise<void> => {
+    clock.freeze(ms);
+    return clock.advance(0);
   };
-  return {
-    clock,
-    /** Time jumps; timers that are due fire afterwards, as they do when a device wakes up. */
-    pass(ms: number) {
-      nowMs += ms;
-      const due = timers.filter((timer) => timer.at <= nowMs);
-      timers = timers.filter((timer) => timer.at > nowMs);
-      for (const { callback } of due) callback();
-    },
-    timers: () => timers.length,
-  };
+  return { clock, pass };
 }
 
 describe('watched time', () => {
   function watch() {
-    const { clock, pass } = handClock();
+    const { clock, pass } = jumpingClock();
     const watched = createWatchedTime(clock);
     let media = 0;
     return {
       watched,
-      play(ms: number, speed = 1, counts = true) {
-        pass(ms);
+      async play(ms: number, speed = 1, counts = true) {
+        await pass(ms);
         media += ms * speed;
         watched.moveTo(media, counts);
       },
@@ -49,74 +34,74 @@ describe('watched time', () => {
     };
   }
 
-  it('counts what played', () => {
+  it('counts what played', async () => {
     const { play, watched } = watch();
-    for (let step = 0; step < 12; step += 1) play(250);
+    for (let step = 0; step < 12; step += 1) await play(250);
     expect(watched.ms).toBe(3000);
   });
 
-  it('gives nothing for a jump forward', () => {
+  it('gives nothing for a jump forward', async () => {
     const { jump, play, watched } = watch();
-    play(250);
+    await play(250);
     jump(10_000);
-    play(250);
+    await play(250);
     expect(watched.ms).toBe(500);
   });
 
-  it('gives nothing for a jump after standing still', () => {
+  it('gives nothing for a jump after standing still', async () => {
     const { jump, play, watched } = watch();
-    play(5000, 0);
+    await play(5000, 0);
     jump(5000);
     expect(watched.ms).toBeLessThan(100);
-    play(1000);
+    await play(1000);
     expect(watched.ms).toBeLessThan(1100);
   });
 
-  it('counts real time at a raised speed', () => {
+  it('counts real time at a raised speed', async () => {
     const { play, watched } = watch();
-    for (let step = 0; step < 8; step += 1) play(250, 4);
+    for (let step = 0; step < 8; step += 1) await play(250, 4);
     expect(watched.ms).toBe(2000);
   });
 
-  it('counts nothing that nobody could see', () => {
+  it('counts nothing that nobody could see', async () => {
     const { play, watched } = watch();
-    play(1000);
-    play(5000, 1, false);
-    play(1000);
+    await play(1000);
+    await play(5000, 1, false);
+    await play(1000);
     expect(watched.ms).toBe(2000);
   });
 });
 
 describe('the stall watchdog', () => {
-  it('barks once after the limit without movement', () => {
-    const { clock, pass, timers } = handClock();
+  it('barks once after the limit without movement', async () => {
+    const { clock, pass } = jumpingClock();
     let barks = 0;
     const watchdog = createStallWatchdog(clock, 8000, () => (barks += 1));
     watchdog.reset();
-    pass(7999);
+    await pass(7999);
     watchdog.reset();
-    pass(7999);
+    await pass(7999);
     expect(barks).toBe(0);
-    pass(1);
-    expect([barks, timers()]).toEqual([1, 0]);
+    await pass(1);
+    expect([barks, clock.timers()]).toEqual([1, 0]);
   });
 
-  it('is silent while it is stopped', () => {
-    const { clock, pass, timers } = handClock();
+  it('is silent while it is stopped', async () => {
+    const { clock, pass } = jumpingClock();
     const watchdog = createStallWatchdog(clock, 8000, () => expect.unreachable());
     watchdog.reset();
     watchdog.stop();
-    pass(8000);
-    expect(timers()).toBe(0);
+    await pass(8000);
+    expect(clock.timers()).toBe(0);
   });
 
-  it('does not take the sleep of the device for a stall, but what comes after it', () => {
-    const { clock, pass } = handClock();
+  it('does not take the sleep of the device for a stall, but what comes after it', async () => {
+    const { clock, pass } = jumpingClock();
     let barks = 0;
     createStallWatchdog(clock, 8000, () => (barks += 1)).reset();
-    pass(3_600_000);
+    await pass(3_600_000);
     expect(barks).toBe(0);
-    pass(8000);
+    await pass(8000);
     expect(barks).toBe(1);
   });
 });
