@@ -47,6 +47,7 @@ import { prepareDatabase } from './store/prepare-database.ts';
 import { openTracing } from './trace/open-tracing.ts';
 import type { Tracing } from './trace/tracing.ts';
 import { startUpkeep } from './upkeep/start-upkeep.ts';
+import { createPasswords, type Passwords } from './user/password.ts';
 import { createUsers, type Users } from './user/create-users.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
 import { createEventBodies } from './webhook/event-body.ts';
@@ -80,12 +81,13 @@ export async function assemble(
   clock: Clock,
   log: Logger,
   open: typeof openDatabase = openDatabase,
+  passwords: Passwords = createPasswords(),
 ): Promise<Service> {
   const metrics = createServiceMetrics();
   const tracing = await openTracing(config.traces, log);
   const database = await prepareDatabase(config, log, metrics.observeDatabase, open);
   try {
-    return await wire(config, clock, log, { database, metrics, tracing });
+    return await wire(config, clock, log, { database, metrics, tracing }, passwords);
   } catch (error) {
     await tracing.stop();
     await database.close();
@@ -98,6 +100,7 @@ async function wire(
   clock: Clock,
   log: Logger,
   { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
+  passwords: Passwords,
 ): Promise<Service> {
   const box = openSecretBox(config);
   const makeId = createIds(clock, createRandomPool());
@@ -117,12 +120,7 @@ async function wire(
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
   const manage = createManage({ resources, audit, writeEvents });
-  const webhooks = createWebhookService({
-    manage,
-    box,
-    clock,
-    development: config.development,
-  });
+  const webhooks = createWebhookService({ manage, box, clock, development: config.development });
   const deliveries = startDeliveries({
     database,
     configuration,
@@ -171,7 +169,7 @@ async function wire(
   const ceiling = config.rateLimits?.keyCeiling;
   const liveTail = createLiveTail(tailRelay);
   const media = openMedia({ config, database, clock, log, tracing });
-  const users = createUsers({ database, box, clock, makeId, audit });
+  const users = createUsers({ database, box, clock, makeId, audit, passwords });
   const keyUse = startKeyUse(database, clock, log);
   addStateMetrics(metrics.registry, {
     database,

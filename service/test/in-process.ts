@@ -8,6 +8,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.ts';
 import { type Clock, systemClock } from '../src/platform/clock.ts';
 import { openDatabase } from '../src/store/open-database.ts';
+import { createPasswords } from '../src/user/password.ts';
 import { copyMigratedDatabase, takeEmptyDatabase } from './empty-database.ts';
 
 /** A service in this process, on a real port: its database can be looked into, and its clock set. */
@@ -59,8 +60,13 @@ export async function startInProcess(
   const isEmbedded = config.databaseUrl === undefined;
   if (isEmbedded && dataDirectory !== undefined)
     await copyMigratedDatabase(join(dataDirectory, 'database'));
-  const open = isEmbedded && dataDirectory === undefined ? takeEmptyDatabase : openDatabase;
-  const service = await assemble(config, clock, log ?? pino({ level: config.logLevel }), open);
+  const service = await assemble(
+    config,
+    clock,
+    log ?? pino({ level: config.logLevel }),
+    isEmbedded && dataDirectory === undefined ? takeEmptyDatabase : openDatabase,
+    createPasswords({ N: 2 ** 10, r: 8, p: 1 }),
+  );
   const known = service.listensOn(await service.app.listen({ host: config.host, port: 0 }));
   const { port } = service.app.server.address() as AddressInfo;
   return {

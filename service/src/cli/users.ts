@@ -4,6 +4,7 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 import { createLinks } from '../user/links.ts';
 import { createManageUsers } from '../user/manage-users.ts';
+import { createPasswords } from '../user/password.ts';
 import { createSessions } from '../user/sessions.ts';
 import { normalizeEmail, roles } from '../user/user.ts';
 import { findUserByEmail } from '../user/user-store.ts';
@@ -65,6 +66,13 @@ Example
 function managing(database: Database, makeId: MakeId) {
   const [clock, audit] = [systemClock, createAuditLog(systemClock, makeId)];
   const sessions = createSessions(database, clock);
-  const links = createLinks({ database, clock, makeId, audit, sessions });
+  const links = createLinks({
+    database,
+    clock,
+    makeId,
+    audit,
+    sessions,
+    passwords: createPasswords(),
+  });
   return createManageUsers({ clock, makeId, audit, links, sessions });
 }

@@ -8,6 +8,7 @@ import { createLockOut } from './lock-out.ts';
 import { createManageUsers, type ManageUsers } from './manage-users.ts';
 import { createOneTimeCodes } from './one-time-codes.ts';
 import { createOwnAccount, type OwnAccount } from './own-account.ts';
+import type { Passwords } from './password.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';
 
@@ -17,6 +18,7 @@ interface Parts {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
+  passwords: Passwords;
 }
 
 /** Everything about the people who use the panel. */
@@ -28,16 +30,16 @@ export interface Users {
   own: OwnAccount;
 }
 
-export function createUsers({ database, box, clock, makeId, audit }: Parts): Users {
+export function createUsers({ database, box, clock, makeId, audit, passwords }: Parts): Users {
   const sessions = createSessions(database, clock);
   const codes = createOneTimeCodes(database, box, clock);
-  const links = createLinks({ database, clock, makeId, audit, sessions });
+  const links = createLinks({ database, clock, makeId, audit, sessions, passwords });
   const lockOut = createLockOut(database, clock);
   return {
     sessions,
     links,
-    signIn: createSignIn({ database, clock, lockOut, codes, sessions }),
+    signIn: createSignIn({ database, clock, lockOut, codes, sessions, passwords }),
     manage: createManageUsers({ clock, makeId, audit, links, sessions }),
-    own: createOwnAccount({ database, audit, codes, sessions }),
+    own: createOwnAccount({ database, audit, codes, sessions, passwords }),
   };
 }

@@ -6,7 +6,7 @@ import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import type { Database, Queries } from '../store/database.ts';
 import { checkNewPassword } from './check-password.ts';
-import { hashPassword } from './password.ts';
+import type { Passwords } from './password.ts';
 import { hashSecretText, makeSecretText } from './secret-text.ts';
 import type { Sessions } from './sessions.ts';
 import { normalizeEmail, type User } from './user.ts';
@@ -41,9 +41,10 @@ interface Parts {
   makeId: MakeId;
   audit: AuditLog;
   sessions: Sessions;
+  passwords: Passwords;
 }
 
-export function createLinks({ database, clock, makeId, audit, sessions }: Parts): Links {
+export function createLinks({ database, clock, makeId, audit, sessions, passwords }: Parts): Links {
   const insert = async (
     queries: Queries,
     accountId: string,
@@ -125,7 +126,7 @@ export function createLinks({ database, clock, makeId, audit, sessions }: Parts)
         refuseFields([{ pointer: '/email', message: 'is not the one that the link is for' }]);
       await checkNewPassword(password, { email, name }, '/password');
       // Before the transaction: a hash takes long, and others wait for the embedded database.
-      const person = { email, name: name.trim(), password: await hashPassword(password) };
+      const person = { email, name: name.trim(), password: await passwords.hash(password) };
       return database.transaction(async (queries) => {
         await lockConfiguration(queries, known.accountId);
         const link = await read(queries, text);

@@ -3,7 +3,7 @@ import { RefusedError } from '../platform/refused-error.ts';
 import type { Database, Queries } from '../store/database.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 import { checkNewPassword } from './check-password.ts';
-import { hashPassword } from './password.ts';
+import type { Passwords } from './password.ts';
 import type { Sessions } from './sessions.ts';
 import type { User } from './user.ts';
 import { findUser, updateUser } from './user-store.ts';
@@ -13,6 +13,7 @@ interface Parts {
   audit: AuditLog;
   codes: OneTimeCodes;
   sessions: Sessions;
+  passwords: Passwords;
 }
 
 /** What users do with their own sign-in. */
@@ -26,7 +27,13 @@ export interface OwnAccount {
   stopCodes(user: User): Promise<void>;
 }
 
-export function createOwnAccount({ database, audit, codes, sessions }: Parts): OwnAccount {
+export function createOwnAccount({
+  database,
+  audit,
+  codes,
+  sessions,
+  passwords,
+}: Parts): OwnAccount {
   const change = <T>(
     { accountId, id }: User,
     action: string,
@@ -47,7 +54,7 @@ export function createOwnAccount({ database, audit, codes, sessions }: Parts): O
   return {
     async changePassword(user, next) {
       await checkNewPassword(next, user, '/next');
-      const password = await hashPassword(next);
+      const password = await passwords.hash(next);
       return change(user, 'user.password_changed', async (queries, now) => {
         await updateUser(queries, { ...now, password });
         await sessions.endAll(queries, now);

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries } from '../store/database.ts';
 import type { Attempt, LockOut } from './lock-out.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
-import { verifyPassword } from './password.ts';
+import type { Passwords } from './password.ts';
 import type { Sessions } from './sessions.ts';
 import { normalizeEmail, type User } from './user.ts';
 import { findUserByEmail } from './user-store.ts';
@@ -13,6 +13,7 @@ interface Parts {
   lockOut: LockOut;
   codes: OneTimeCodes;
   sessions: Sessions;
+  passwords: Passwords;
 }
 
 /** What came of somebody who wanted to sign in; `sessionText` is the cookie. */
@@ -35,7 +36,14 @@ export interface SignIn {
   confirm(user: User, password: string, address: string): Promise<SignedIn | undefined>;
 }
 
-export function createSignIn({ database, clock, lockOut, codes, sessions }: Parts): SignIn {
+export function createSignIn({
+  database,
+  clock,
+  lockOut,
+  codes,
+  sessions,
+  passwords,
+}: Parts): SignIn {
   const begin = async (queries: Queries, user: User): Promise<string> => {
     await queries.query('UPDATE users SET last_sign_in_at = $3 WHERE account_id = $1 AND id = $2', [
       user.accountId,
@@ -63,7 +71,7 @@ export function createSignIn({ database, clock, lockOut, codes, sessions }: Part
       const email = normalizeEmail(given.email);
       const user = await findUserByEmail(database, email);
       const refusal = await counted({ email, address }, async () => {
-        const right = await verifyPassword(password, user?.password ?? null);
+        const right = await passwords.verify(password, user?.password ?? null);
         if (!user || !right) return { refused: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
         if (code === undefined) return { refused: 'code_required' };
@@ -74,7 +82,9 @@ export function createSignIn({ database, clock, lockOut, codes, sessions }: Part
     },
     confirm: (user, password, address) =>
       counted({ email: user.email, address }, async () =>
-        (await verifyPassword(password, user.password)) ? undefined : { refused: 'sign_in_failed' },
+        (await passwords.verify(password, user.password))
+          ? undefined
+          : { refused: 'sign_in_failed' },
       ),
   };
 }
