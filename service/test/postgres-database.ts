@@ -29,3 +29,7 @@ export async function createPostgresDatabase(
   }
   return server.replace(/[^/]*$/, name);
 }
+
+/** Variables for a database of its own: on the server where there is one, else embedded, which takes longer. */
+export const ownDatabase = async (): Promise<Record<string, string>> =>
+  hasPostgres ? { DATABASE_URL: await createPostgresDatabase() } : {};

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { RewardStatus } from '@trueward/protocol/wire';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
 
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
@@ -49,7 +49,10 @@ test('the commands of the guide back a running service up, and bring it back els
       env: { PATH: process.env['PATH'], TRUEWARD_DATA_DIR: folder, PORT: '1', ...urls },
     });
 
-  const first = await startService({ dataDir: folder, env: { DATABASE_URL: urls.DATABASE_URL } });
+  const first = await startInProcess(
+    { DATABASE_URL: urls.DATABASE_URL },
+    { dataDirectory: folder },
+  );
   const before = createClient(first);
   const decision = await before.decideImage('before the backup');
   await before.begin(decision);
@@ -57,10 +60,10 @@ test('the commands of the guide back a running service up, and bring it back els
   await first.stop();
   expect(sh(commandsOf('restore'))).toMatch(/ok .*the master key opens the secrets/);
 
-  const second = await startService({
-    dataDir: folder,
-    env: { DATABASE_URL: urls.NEW_DATABASE_URL },
-  });
+  const second = await startInProcess(
+    { DATABASE_URL: urls.NEW_DATABASE_URL },
+    { dataDirectory: folder },
+  );
   expect(second.keys).toEqual(first.keys);
   const after = createClient(second);
   const path = `/v1/decisions/${decision.id}`;

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { ApiKey, KillSwitch, Placement, RewardStatus } from '@trueward/protocol/wire';
 import { verifyWebhook } from 'trueward/server';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { copyEmptyDatabase } from '../empty-database.ts';
-import { startService } from '../start-service.ts';
+import { startInProcess } from '../in-process.ts';
+import { ownDatabase } from '../postgres-database.ts';
 import { createClient } from './client.ts';
-import { launch, run } from './command-line.ts';
+import { launch, runHere } from './command-line.ts';
 import { createPanelClient } from './panel-client.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -18,6 +18,10 @@ beforeEach(() => {
   env = { TRUEWARD_DATA_DIR: folder, PORT: '0' };
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A service with the data of the commands. */
+const start = (at: Record<string, string> = env) =>
+  startInProcess(at, { dataDirectory: at['TRUEWARD_DATA_DIR'] ?? '' });
 
 const commands = [
   'start',
@@ -36,14 +40,14 @@ const commands = [
 ];
 
 test('help is everywhere, and names every command', async () => {
-  const overview = await run(['--help'], env);
+  const overview = await runHere(['--help'], env);
   expect(overview.code).toBe(0);
   for (const command of commands) {
     expect(overview.out).toContain(`  ${command} `);
-    const { code, out } = await run([...command.split(' '), '--help'], env);
+    const { code, out } = await runHere([...command.split(' '), '--help'], env);
     expect([code, out]).toEqual([0, expect.stringContaining(`Usage: trueward-service ${command}`)]);
   }
-  expect((await run(['keys'], env)).err).toContain('keys revoke');
+  expect((await runHere(['keys'], env)).err).toContain('keys revoke');
 });
 
 test.each([
@@ -56,22 +60,23 @@ test.each([
   [['export', '--into', 'x'], "Unknown option '--into'"],
   [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https address'],
 ])('%j is told what is wrong and how it goes', async (args, message) => {
-  const { code, err } = await run(args, env);
+  const { code, err } = await runHere(args, env);
   expect(code).toBe(2);
   expect(err).toContain(message);
   expect(err).toContain('Usage: trueward-service');
 });
 
 test('a rotated key signs receipts, and the one before still verifies', async () => {
+  env = { ...env, ...(await ownDatabase()) };
   const readKids = async () => {
-    const service = await startService({ dataDir: folder });
+    const service = await start();
     const answer = await fetch(`${service.url}/.well-known/jwks.json`);
     const { keys } = (await answer.json()) as { keys: { kid: string }[] };
     await service.stop();
     return keys.map(({ kid }) => kid);
   };
   const before = await readKids();
-  const { out } = await run(['receipt-keys', 'rotate'], env);
+  const { out } = await runHere(['receipt-keys', 'rotate'], env);
   const { kids } = JSON.parse(out) as { kids: string[] };
   expect(before).toHaveLength(1);
   expect(kids).toEqual([expect.not.stringContaining(before[0] ?? ''), before[0]]);
@@ -79,14 +84,14 @@ test('a rotated key signs receipts, and the one before still verifies', async ()
 });
 
 test('the first key makes the account; keys are listed, rolled and revoked, and audited', async () => {
-  await copyEmptyDatabase(join(folder, 'database'));
+  env = { ...env, ...(await ownDatabase()) };
   const create = async (...more: string[]) => {
     const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...more];
-    return JSON.parse((await run(args, env)).out) as ApiKey & { account_id: string };
+    return JSON.parse((await runHere(args, env)).out) as ApiKey & { account_id: string };
   };
   const [first, second] = [await create(), await create()];
   expect(second.account_id).toBe(first.account_id);
-  const refused = await run(
+  const refused = await runHere(
     ['keys', 'create', '--environment', 'live', '--kind', 'publishable'],
     env,
   );
@@ -95,14 +100,14 @@ test('the first key makes the account; keys are listed, rolled and revoked, and 
     expect.stringContaining('allowed_origins is required'),
   ]);
   const rolled = JSON.parse(
-    (await run(['keys', 'roll', first.id, '--overlap', '600'], env)).out,
+    (await runHere(['keys', 'roll', first.id, '--overlap', '600'], env)).out,
   ) as ApiKey;
-  expect((await run(['keys', 'revoke', second.id], env)).code).toBe(0);
-  const list = (await run(['keys', 'list'], env)).out;
+  expect((await runHere(['keys', 'revoke', second.id], env)).code).toBe(0);
+  const list = (await runHere(['keys', 'list'], env)).out;
   expect(list).toContain(`"last_four":"${rolled.last_four}"`);
   expect(list).not.toContain(rolled.key);
 
-  const service = await startService({ dataDir: folder, env: { TRUEWARD_DEVELOPMENT: '0' } });
+  const service = await start();
   const status = async (key: string | undefined) =>
     (await fetch(`${service.url}/v1/placements`, { headers: { authorization: `Bearer ${key}` } }))
       .status;
@@ -121,45 +126,44 @@ test('the first key makes the account; keys are listed, rolled and revoked, and 
       }),
     ]) as unknown,
   });
-  expect((await run(['keys', 'list'], env)).err).toContain('in use by another running service');
   await service.stop();
 });
 
 test('an export becomes the same service elsewhere; a cut one, or another master key, nothing', async () => {
-  const first = await startService({ dataDir: folder });
+  env = { ...env, ...(await ownDatabase()) };
+  const first = await start();
   const before = createClient(first);
   const decision = await before.decideImage('traveller');
   await before.begin(decision);
   const placements = await before.call('GET', '/v1/placements', before.secret);
   await first.stop();
   const file = join(folder, 'all.jsonl');
-  const exported = await run(['export', '--out', file], env);
+  const exported = await runHere(['export', '--out', file], env);
   expect(exported).toMatchObject({
     code: 0,
     err: expect.stringMatching(/Exported \d+ rows/) as string,
   });
   const [said = ''] = /Exported \d+ rows/.exec(exported.err) ?? [];
-  expect((await run(['export', '--out', file], env)).code).toBe(1);
+  expect((await runHere(['export', '--out', file], env)).code).toBe(1);
 
   const elsewhere = mkdtempSync(join(tmpdir(), 'trueward-'));
-  await copyEmptyDatabase(join(elsewhere, 'database'));
-  const there = { ...env, TRUEWARD_DATA_DIR: elsewhere };
-  expect((await run(['import', file], there)).err).toContain('master key does not decrypt');
+  const there = { ...env, ...(await ownDatabase()), TRUEWARD_DATA_DIR: elsewhere };
+  expect((await runHere(['import', file], there)).err).toContain('master key does not decrypt');
   copyFileSync(join(folder, 'master.key'), join(elsewhere, 'master.key'));
   const cut = join(folder, 'cut.jsonl');
   writeFileSync(cut, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
-  expect(await run(['import', cut], there)).toMatchObject({
+  expect(await runHere(['import', cut], there)).toMatchObject({
     code: 1,
     err: expect.stringContaining('The file is cut') as string,
   });
-  expect(await run(['import', file], there)).toMatchObject({
+  expect(await runHere(['import', file], there)).toMatchObject({
     code: 0,
     err: expect.stringContaining(said.replace('Exported', 'Imported')) as string,
   });
-  expect((await run(['import', file], there)).err).toContain('The database is not empty');
+  expect((await runHere(['import', file], there)).err).toContain('The database is not empty');
 
   copyFileSync(join(folder, 'development.json'), join(elsewhere, 'development.json'));
-  const second = await startService({ dataDir: elsewhere });
+  const second = await start(there);
   const after = createClient(second);
   expect(
     (await after.call<{ data: Placement[] }>('GET', '/v1/placements', after.secret)).body,
@@ -171,7 +175,7 @@ test('an export becomes the same service elsewhere; a cut one, or another master
 });
 
 test('listen forwards each event once, signed with the secret that it shows', async () => {
-  const service = await startService({ dataDir: folder });
+  const service = await startInProcess();
   const client = createClient(service);
   const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
   const path = '/v1/kill-switches';
@@ -180,7 +184,7 @@ test('listen forwards each event once, signed with the secret that it shows', as
   const turn = (state: string) =>
     client.call('PATCH', `${path}/${made.id}`, client.secret, { state });
   const args = ['listen', '--forward-to', receiver.url, '--service', service.url];
-  const wrong = await run(args, { ...env, TRUEWARD_SECRET_KEY: service.keys.live.secret });
+  const wrong = await runHere(args, { ...env, TRUEWARD_SECRET_KEY: service.keys.live.secret });
   expect([wrong.code, wrong.err]).toEqual([
     2,
     expect.stringContaining('expected a secret sandbox'),
@@ -206,14 +210,12 @@ test('listen forwards each event once, signed with the secret that it shows', as
 });
 
 test('the doctor finds a healthy installation healthy, and says what is wrong with another', async () => {
-  const service = await startService({ dataDir: folder });
-  const port = new URL(service.url).port;
-  const busy = await run(['doctor'], { ...env, PORT: port });
-  expect(busy).toMatchObject({
+  env = { ...env, ...(await ownDatabase()) };
+  const service = await start();
+  const { port } = new URL(service.url);
+  expect(await runHere(['doctor'], { ...env, PORT: port })).toMatchObject({
     code: 0,
-    out: expect.stringMatching(
-      /ok .*has the embedded database open[^]*ok .*a service answers/,
-    ) as string,
+    out: expect.stringMatching(/ok .*a service answers/) as string,
   });
   const client = createClient(service);
   const gone = await startReceiver(() => 410);
@@ -244,19 +246,18 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
   } while (status === 'enabled');
   await Promise.all([gone.close(), service.stop()]);
 
-  const stopped = await run(['doctor'], env);
+  const stopped = await runHere(['doctor'], env);
   expect(stopped.code).toBe(1);
   expect(stopped.out).toMatch(/ok .*the master key decrypts the secrets/);
   expect(stopped.out).toMatch(/look .*no service answers/);
   expect(stopped.out).toContain(`WRONG the webhook ${webhook.id}`);
   expect(stopped.out).toMatch(/look .*Not in Germany.* holds for nobody/);
   const other = Buffer.alloc(32).toString('base64');
-  const { code, out } = await run(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
-  expect([code, out]).toEqual([
-    1,
-    expect.stringContaining('WRONG The master key does not decrypt'),
-  ]);
-  expect((await run(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain('WRONG The config');
+  const { code, out } = await runHere(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
+  expect([code, out]).toEqual([1, expect.stringContaining('WRONG The master key does not decrypt')]);
+  expect((await runHere(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain(
+    'WRONG The config',
+  );
 });
 
 test('config shows what is in force, and no secret', async () => {
@@ -265,7 +266,7 @@ test('config shows what is in force, and no secret', async () => {
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     METRICS_TOKEN: 'a-token-of-sixteen',
   };
-  const { code, out } = await run(['config'], { ...env, ...secrets });
+  const { code, out } = await runHere(['config'], { ...env, ...secrets });
   expect(code).toBe(0);
   const shown = out
     .trim()
@@ -275,39 +276,39 @@ test('config shows what is in force, and no secret', async () => {
   expect(shown).toContainEqual({ name: 'DATABASE_URL', value: '…', origin: 'environment' });
   expect(shown).toContainEqual({ name: 'DRAIN_S', value: '0', origin: 'default' });
   for (const secret of [...Object.values(secrets), 'hunter2']) expect(out).not.toContain(secret);
-  const wrong = await run(['config'], { ...env, PORT: 'many' });
+  const wrong = await runHere(['config'], { ...env, PORT: 'many' });
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('PORT is "many"')]);
 });
 
 test('migrate makes the tables once, and says what it did', async () => {
-  await copyEmptyDatabase(join(folder, 'database'));
-  const first = await run(['migrate'], env);
+  env = { ...env, ...(await ownDatabase()) };
+  const first = await runHere(['migrate'], env);
   expect(JSON.parse(first.out)).toMatchObject({
     migrated: expect.arrayContaining(['0001-initial']) as unknown,
   });
   expect(first.err).toContain('Changing the schema: 0001-initial');
-  expect(JSON.parse((await run(['migrate'], env)).out)).toEqual({ migrated: [] });
+  expect(JSON.parse((await runHere(['migrate'], env)).out)).toEqual({ migrated: [] });
 });
 
 test('a first start prints a link for the first owner; a lost password is replaced from here', async () => {
-  await copyEmptyDatabase(join(folder, 'database'));
-  const start = async () => {
+  env = { ...env, ...(await ownDatabase()) };
+  const launchService = async () => {
     const service = launch(['start'], env);
     const ready = JSON.parse(await service.line(/"ready"/)) as { url: string; setup_url?: string };
     return { ...service, ...ready, browser: createPanelClient(ready.url) };
   };
   const tokenOf = (url = '') => new URL(url).hash.replace('#/setup?token=', '');
 
-  const first = await start();
+  const first = await launchService();
   expect(first.setup_url).toMatch(`${first.url}/panel/#/setup?token=`);
   const made = await first.browser.setUp(tokenOf(first.setup_url), 'ada@example.com');
   expect(made.body).toMatchObject({ user: { role: 'owner' }, account: { name: 'Main' } });
   await first.interrupt();
 
-  const { out } = await run(['users', 'invite', 'Ada@example.com'], env);
+  const { out } = await runHere(['users', 'invite', 'Ada@example.com'], env);
   const invited = JSON.parse(out) as { role: string; invite_url: string };
   expect(invited.role).toBe('owner');
-  const second = await start();
+  const second = await launchService();
   expect(second.setup_url).toBeUndefined();
   const answer = await second.browser.setUp(tokenOf(invited.invite_url), 'ada@example.com');
   expect(answer.status).toBe(200);

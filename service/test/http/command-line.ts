@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { runCommand } from '../../src/cli/run-command.ts';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -53,3 +56,20 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
 
 export const run = (args: string[], env: Record<string, string>): Promise<Ran> =>
   launch(args, env).ended;
+
+/** As {@link run} for a command that ends by itself, in this process: starting one takes half a second. */
+export async function runHere(args: string[], env: Record<string, string>): Promise<Ran> {
+  const given = process.env;
+  let [out, err] = ['', ''];
+  const written = [
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true)),
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true)),
+  ];
+  process.env = { PATH: given['PATH'], LOG_LEVEL: 'warn', ...env };
+  try {
+    return { code: await runCommand(commands, args), out, err };
+  } finally {
+    process.env = given;
+    for (const spy of written) spy.mockRestore();
+  }
+}

@@ -5,6 +5,7 @@ import type { RewardStatus } from '@trueward/protocol/wire';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
+import { run } from './command-line.ts';
 import { startReceiver } from './receiver.ts';
 
 let dataDir: string;
@@ -51,6 +52,14 @@ test('a second service on the same data says so and ends, and the first one is n
   await expect(startService({ dataDir })).rejects.toThrow(
     /ended with 1 .*in use by another running service/s,
   );
+  const env = { TRUEWARD_DATA_DIR: dataDir, PORT: new URL(first.url).port };
+  expect((await run(['keys', 'list'], env)).err).toContain('in use by another running service');
+  expect(await run(['doctor'], env)).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(
+      /ok .*has the embedded database open[^]*ok .*a service answers/,
+    ) as string,
+  });
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   await first.stop();
 });
@@ -65,10 +74,8 @@ test('SIGTERM answers waiting requests and ends within five seconds', async () =
     client.secret,
   );
   await client.call('GET', '/healthz');
-  const began = performance.now();
-  const code = await service.stop();
-  expect(code).toBe(0);
-  expect(performance.now() - began).toBeLessThan(5_000);
+  // One that takes longer is cut off, with another code.
+  expect(await service.stop()).toBe(0);
   expect((await waiting).body).toMatchObject({ state: 'none' });
 });
 
@@ -82,8 +89,8 @@ test('a process whose log nobody reads any more works on, and ends when it is to
 
 test('a configuration that is wrong is told in one message', async () => {
   const env = { PORT: '99999', TRUEWARD_MASTER_KEY: 'short', LOG_LEVEL: 'loud' };
-  await expect(startService({ dataDir, env })).rejects.toThrow(
-    /PORT .*TRUEWARD_MASTER_KEY .*LOG_LEVEL /s,
-  );
-  await expect(startService({ dataDir, env })).rejects.not.toThrow(/short/);
+  const { code, err } = await run(['start'], env);
+  expect(code).toBe(1);
+  expect(err).toMatch(/PORT .*TRUEWARD_MASTER_KEY .*LOG_LEVEL /s);
+  expect(err).not.toContain('short');
 });

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { allMigrations, migrate, type Migration, migrationNames } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { startService } from '../start-service.ts';
-import { run } from './command-line.ts';
+import { startInProcess } from '../in-process.ts';
+import { runHere } from './command-line.ts';
 import { createClient } from './client.ts';
 
 let folder: string;
@@ -28,13 +28,11 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
   const env = () => ({ DATABASE_URL: url, TRUEWARD_DATA_DIR: folder, PORT: '0' });
 
-  test('four processes that start at once on an empty database make one schema and one set of secrets', async () => {
+  test('four services that start at once on an empty database make one schema and one set of secrets', async () => {
     const key = randomBytes(32).toString('base64');
     const services = await Promise.all(
       Array.from({ length: 4 }, () =>
-        startService({
-          env: { DATABASE_URL: url, TRUEWARD_MASTER_KEY: key, TRUEWARD_DEVELOPMENT: '0' },
-        }),
+        startInProcess({ DATABASE_URL: url, TRUEWARD_MASTER_KEY: key }),
       ),
     );
     const { rows } = await admin.query<{ name: string }>('SELECT name FROM migrations');
@@ -43,7 +41,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       services.map(async ({ url: at }) => (await fetch(`${at}/.well-known/jwks.json`)).json()),
     );
     expect(new Set(keySets.map((set) => JSON.stringify(set))).size).toBe(1);
-    expect(await Promise.all(services.map((service) => service.stop()))).toEqual([0, 0, 0, 0]);
+    await Promise.all(services.map((service) => service.stop()));
   });
 
   test('three processes that start at once for development make one demo account with one set of keys', async () => {
@@ -70,7 +68,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 
   test('an older process works on after a newer version added to the tables, and starts again on them', async () => {
-    const service = await startService({ dataDir: folder, env: { DATABASE_URL: url } });
+    const service = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
     const client = createClient(service);
     await admin.query('ALTER TABLE decisions ADD COLUMN of_tomorrow text');
     await admin.query(
@@ -79,7 +77,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const decision = await client.decideImage('between versions');
     expect((await client.begin(decision)).body.results).toMatchObject([{ status: 'accepted' }]);
     await service.stop();
-    const again = await startService({ dataDir: folder, env: { DATABASE_URL: url } });
+    const again = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
     const read = await createClient(again).call(
       'GET',
       `/v1/decisions/${decision.id}`,
@@ -87,12 +85,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     );
     expect(read.status).toBe(200);
     await again.stop();
-    expect((await run(['migrate'], env())).err).toContain('newer version (9000-tomorrow)');
+    expect((await runHere(['migrate'], env())).err).toContain('newer version (9000-tomorrow)');
 
     await admin.query(
       `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', '9010-breaking-split', 'x')`,
     );
-    expect(await run(['migrate'], env())).toMatchObject({
+    expect(await runHere(['migrate'], env())).toMatchObject({
       code: 1,
       err: expect.stringContaining(
         '9010-breaking-split, with which this version cannot work',
@@ -106,7 +104,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await admin.query('BEGIN');
     await admin.query(`INSERT INTO migration_lock VALUES ('service')`);
     const { rows } = await admin.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    const stuck = await run(['migrate'], { ...env(), MIGRATION_WAIT_S: '2' });
+    const stuck = await runHere(['migrate'], { ...env(), MIGRATION_WAIT_S: '2' });
     expect(stuck.code).toBe(1);
     expect(stuck.err).toContain('could not be changed within 2 s');
     expect(stuck.err).toContain(`session ${rows[0]?.pid} (a forgotten shell, idle in transaction`);
@@ -181,16 +179,14 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
 
   test('a role that may not change tables starts the service on a schema that is up to date', async () => {
-    await run(['migrate'], env());
+    await runHere(['migrate'], env());
     await admin.query(`CREATE ROLE worker LOGIN;
       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO worker;
       REVOKE CREATE ON SCHEMA public FROM PUBLIC`);
-    const service = await startService({
-      env: {
-        DATABASE_URL: url.replace('trueward@', 'worker@'),
-        DATABASE_POOL_SIZE: '2',
-        DATABASE_POOLER: 'transaction',
-      },
+    const service = await startInProcess({
+      DATABASE_URL: url.replace('trueward@', 'worker@'),
+      DATABASE_POOL_SIZE: '2',
+      DATABASE_POOLER: 'transaction',
     });
     expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ok' });
     await createClient(service).decideImage('small');

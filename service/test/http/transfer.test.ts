@@ -2,13 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { migrate } from '../../src/store/migrate.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
-import { copyEmptyDatabase } from '../empty-database.ts';
+import { copyMigratedDatabase } from '../empty-database.ts';
+import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { startService } from '../start-service.ts';
-import { launch, run } from './command-line.ts';
+import { launch, run, runHere } from './command-line.ts';
 
 const manyRows = [
   `INSERT INTO audit_entries SELECT 'acc_1', 'aud_' || n, 'live', 'key_1', 'placement.updated', 'plc_' || n, NULL,
@@ -26,32 +25,33 @@ test.skipIf(!hasPostgres)(
     const file = join(folder, 'all.jsonl');
     const env = { TRUEWARD_DATA_DIR: folder };
     const there = { ...env, DATABASE_URL: url };
-    await copyEmptyDatabase(join(folder, 'database'));
+    await copyMigratedDatabase(join(folder, 'database'));
     const embedded = await openPGlite(join(folder, 'database'), () => undefined);
-    await migrate(embedded);
     for (const statement of manyRows) await embedded.query(statement);
     await embedded.close();
     expect((await run(['export', '--out', file], env)).code).toBe(0);
 
     const changed = join(folder, 'changed.jsonl');
     writeFileSync(changed, readFileSync(file, 'utf8').replace('plc_77"', 'plc_78"'));
-    expect((await run(['import', changed], there)).err).toContain(
+    expect((await runHere(['import', changed], there)).err).toContain(
       'was changed or is cut (audit_entries)',
     );
 
     const importing = launch(['import', file], there);
     await importing.line(/^5000 of 12500 rows taken in/);
     await importing.interrupt();
-    await expect(startService({ dataDir: folder, env: there })).rejects.toThrow(/was broken off/);
+    await expect(startInProcess(there, { dataDirectory: folder })).rejects.toThrow(
+      /was broken off/,
+    );
     const database = openPostgres(url, () => undefined);
     const [begun] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
     expect([5_000, 10_000, 12_500]).toContain(begun?.rows);
     await database.query(`UPDATE audit_entries SET actor = 'somebody else' WHERE id = 'aud_1'`);
-    expect((await run(['import', file], there)).err).toContain(
+    expect((await runHere(['import', file], there)).err).toContain(
       'differs from the file in audit_entries',
     );
     await database.query(`UPDATE audit_entries SET actor = 'key_1' WHERE id = 'aud_1'`);
-    const resumed = await run(['import', file], there);
+    const resumed = await runHere(['import', file], there);
     expect([resumed.code, resumed.err]).toEqual([
       0,
       expect.stringContaining('Imported 12500 rows'),
@@ -60,7 +60,7 @@ test.skipIf(!hasPostgres)(
 
     // Back again, the file says the same.
     const back = join(folder, 'back.jsonl');
-    expect((await run(['export', '--out', back], there)).code).toBe(0);
+    expect((await runHere(['export', '--out', back], there)).code).toBe(0);
     const trailer = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n').at(-1);
     expect(trailer(back)).toBe(trailer(file));
     await database.close();
