@@ -33,6 +33,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts', 'service/test/unit/**/*.test.ts'],
+          isolate: false,
+          unstubGlobals: true,
           testTimeout: 60_000,
         },
       },
@@ -44,8 +46,8 @@ export default defineConfig({
           globalSetup: 'service/test/global-setup.ts',
           // Loading the service and an embedded database takes seconds: a worker does it once.
           isolate: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {

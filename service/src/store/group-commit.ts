@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isLockTimeout, isUnavailable } from './is-unavailable.ts';
 
 /** The lane is full: the caller should come again later. */
@@ -42,6 +42,8 @@ export interface LaneOptions<T, R> {
   atOnce?: number;
   /** How long a transaction waits for more items after a large one, in milliseconds; absent: not at all. */
   gatherMs?: number | undefined;
+  /** How it waits. */
+  sleep?(ms: number): Promise<unknown>;
 }
 
 /**
@@ -63,7 +65,7 @@ export const retryLockTimeoutMs = 100;
  * transaction each.
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
-  const { commit, maxBatch = 200, maxQueue = 5_000, atOnce = 1, gatherMs } = options;
+  const { commit, maxBatch = 200, maxQueue = 5_000, atOnce = 1, gatherMs, sleep = delay } = options;
   interface Waiting {
     item: T;
     resolve(result: R): void;

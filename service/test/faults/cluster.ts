@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ClockMove } from '../../src/development/test-clock.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { DevelopmentKeys } from '../../src/development/seed.ts';
 import { type RunningService, startService } from '../start-service.ts';
 
@@ -15,6 +17,10 @@ export interface Cluster {
   replace(index: number, env?: Record<string, string>): Promise<void>;
   /** Ends a process as an operator does, and starts another build in its place; absent: the one of this tree. */
   roll(index: number, main?: string): Promise<void>;
+  /** What all of them go by, unless one was replaced since. */
+  clock: Clock;
+  /** Moves the clocks of all. */
+  moveClock(by: ClockMove): Promise<void>;
   stop(): Promise<(number | null)[]>;
 }
 
@@ -24,6 +30,8 @@ interface Options {
   env?: Record<string, string>;
   /** The `main.js` of another build; absent: the one of this tree. */
   main?: string;
+  /** Gives all of them clocks that can be moved. */
+  testClock?: boolean;
 }
 
 export async function startCluster({
@@ -31,6 +39,7 @@ export async function startCluster({
   processes,
   env = {},
   main,
+  testClock = false,
 }: Options): Promise<Cluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-cluster-'));
   const ports = await Promise.all(Array.from({ length: processes }, freePort));
@@ -38,6 +47,7 @@ export async function startCluster({
     startService({
       dataDir,
       ...(build === undefined ? {} : { main: build }),
+      testClock,
       env: {
         DATABASE_URL: databaseUrl,
         DATABASE_TIMEOUT_S: '4',
@@ -61,6 +71,10 @@ export async function startCluster({
     urls: ports.map((port) => `http://127.0.0.1:${port}`),
     keys: service(0).keys,
     service,
+    clock: service(0).clock,
+    async moveClock(by) {
+      await Promise.all(services.map((each) => each.moveClock(by)));
+    },
     async replace(index, more) {
       await service(index).kill();
       services[index] = await start(ports[index] ?? 0, more);

@@ -1,13 +1,13 @@
 import type { Decision, Placement, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeKeyText } from '../../src/key/key-text.ts';
-import { type RunningService, startService } from '../start-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
 import { type Client, createClient } from './client.ts';
 
-let service: RunningService;
+let service: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  service = await startService();
+  service = await startInProcess();
   client = createClient(service);
 });
 afterAll(() => service.stop());

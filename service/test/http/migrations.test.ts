@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const TRUEWARD_MASTER_KEY = randomBytes(32).toString('base64');
     const services = await Promise.all(
       [1, 2, 3].map(() =>
-        startService({ dataDir, env: { DATABASE_URL: url, TRUEWARD_MASTER_KEY } }),
+        startInProcess({ DATABASE_URL: url, TRUEWARD_MASTER_KEY }, { dataDirectory: dataDir }),
       ),
     );
     const count = async (table: string): Promise<string | undefined> =>
@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
     // What a file of another database names is not taken for an account of this one.
     await admin.query('DELETE FROM accounts');
-    const anew = await startService({ dataDir, env: { DATABASE_URL: url, TRUEWARD_MASTER_KEY } });
+    const anew = await startInProcess({ DATABASE_URL: url, TRUEWARD_MASTER_KEY }, { dataDirectory: dataDir });
     expect(anew.keys).not.toEqual(services[0]?.keys);
     await createClient(anew).decideImage('another account');
     await anew.stop();

@@ -1,10 +1,7 @@
 import type { Decision, Delivery, Explanation, Policy } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  createSteerableClock,
-  type InProcessService,
-  startInProcess,
-} from '../in-process-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
 
@@ -13,7 +10,7 @@ let game: Client;
 let panel: PanelClient;
 const clock = createSteerableClock(Date.now());
 beforeAll(async () => {
-  running = await startInProcess({ clock });
+  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
   game = createClient(running);
   panel = await signInOwner(running);
 });

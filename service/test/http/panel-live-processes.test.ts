@@ -1,24 +1,23 @@
 import { expect, test } from 'vitest';
-import { startCluster } from '../faults/cluster.ts';
+import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
 import { openLiveTail } from './live-tail-client.ts';
-import { createPanelClient } from './panel-client.ts';
+import { signInOwner } from './panel-client.ts';
 
 test.skipIf(!hasPostgres)(
   'the live tail of one process shows what all of them record',
   async () => {
-    const cluster = await startCluster({
-      databaseUrl: await createPostgresDatabase(),
-      processes: 2,
-    });
+    const env = { DATABASE_URL: await createPostgresDatabase(), RATE_LIMITS: 'off' };
+    // Nothing but the database is shared, as between processes; the folder holds the keys.
+    const first = await startInProcess(env);
+    const { dataDirectory } = first.config;
+    const services = [first, await startInProcess(env, { dataDirectory })];
     try {
-      const { keys, urls } = cluster;
-      const [here, there] = urls.map((url) => createClient({ url, keys }));
-      const owner = createPanelClient(urls[0] ?? '');
+      const urls = services.map(({ url }) => url);
+      const [here, there] = services.map((each) => createClient(each));
       if (!here || !there) throw new Error('Two were started.');
-      const token = new URL(cluster.service(0).setupUrl ?? '').hash.replace('#/setup?token=', '');
-      await owner.setUp(token, 'owner@example.com');
+      const owner = await signInOwner(first);
       // Of before the tail was opened, nothing is shown; and the other process knows that nobody looks.
       await there.decideImage('before');
 
@@ -51,7 +50,7 @@ test.skipIf(!hasPostgres)(
       ]);
       await tail.close();
     } finally {
-      await cluster.stop();
+      for (const each of services.toReversed()) await each.stop();
     }
   },
 );

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  createSteerableClock,
-  type InProcessService,
-  startInProcess,
-} from '../in-process-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { type PanelClient, signInOwner } from './panel-client.ts';
 
 let running: InProcessService;
 let owner: PanelClient;
 beforeAll(async () => {
-  running = await startInProcess({ clock: createSteerableClock(Date.now()) });
+  running = await startInProcess(
+    { RATE_LIMITS: 'off' },
+    { clock: createSteerableClock(Date.now()) },
+  );
   owner = await signInOwner(running);
 });
 afterAll(() => running.stop());
@@ -44,7 +44,7 @@ test('a video is stored by its content, and what it holds is read out of it', as
   const { status, body: taken } = await upload(body, 'video/mp4', 'meadow.mp4');
   expect(status).toBe(201);
   expect(taken).toEqual({
-    url: `http://service.test/media/${taken.sha256}.mp4`,
+    url: `${running.url}/media/${taken.sha256}.mp4`,
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     bytes: body.length,
     mime: 'video/mp4',

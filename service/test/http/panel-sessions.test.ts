@@ -1,11 +1,8 @@
 import type { AuditEntry, Placement } from '@trueward/protocol/wire';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  createSteerableClock,
-  type InProcessService,
-  startInProcess,
-} from '../in-process-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import {
   createPanelClient,
   password,
@@ -22,7 +19,7 @@ const clock = createSteerableClock(Date.parse('2030-01-01T00:00:00Z'));
 const wait = (ms: number) => clock.set(clock.nowMs() + ms);
 beforeAll(async () => {
   // So that a test can sign in from several addresses.
-  running = await startInProcess({ clock, env: { TRUSTED_PROXIES: '127.0.0.1' } });
+  running = await startInProcess({ RATE_LIMITS: 'off', TRUSTED_PROXIES: '127.0.0.1' }, { clock });
   owner = await signInOwner(running);
 });
 afterAll(() => running.stop());

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
@@ -8,17 +11,24 @@ import { createRandomPool } from '../../src/platform/random-pool.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
+import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
-import { takeEmptyDatabase } from '../empty-database.ts';
+import { copyEmptyDatabase } from '../empty-database.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
+const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  database = await takeEmptyDatabase();
+  // A new one: nothing is known yet of its statements and its weeks.
+  await copyEmptyDatabase(join(folder, 'database'));
+  database = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(database);
 });
-afterAll(() => database.close());
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const scope = { accountId: 'acc_1', environment: 'live' } as const;
 const dayMs = 86_400_000;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
@@ -13,7 +12,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   let database: Database;
   beforeAll(async () => {
     const databaseUrl = await createPostgresDatabase();
-    cluster = await startCluster({ databaseUrl, processes: 2, env: { RATE_LIMITS: 'on' } });
+    cluster = await startCluster({
+      databaseUrl,
+      processes: 2,
+      env: { RATE_LIMITS: 'on' },
+      testClock: true,
+    });
     database = openPostgres(databaseUrl, () => undefined);
   });
   afterAll(async () => {
@@ -21,8 +25,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await cluster.stop();
   });
   const both = (): [Client, Client] => {
-    const { keys, urls } = cluster;
-    const [here, there] = urls.map((url) => createClient({ url, keys }));
+    const { keys, urls, clock } = cluster;
+    const [here, there] = urls.map((url) => createClient({ url, keys, clock }));
     if (!here || !there) throw new Error('Two were started.');
     return [here, there];
   };
@@ -38,7 +42,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     // Decided by one, reported to both at once: one reward, told once.
     const decision = await here.decideImage('both');
     await there.begin(decision);
-    await sleep(5_000);
+    await cluster.moveClock({ advanceMs: 5_000 });
     const claims = [here, there].flatMap((one) =>
       Array.from({ length: 20 }, () =>
         one.report(one.seen(decision), one.event(decision, 'complete', { watched_ms: 5_000 })),
@@ -99,13 +103,26 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     // As soon as both know of each other.
     while ((await told()).length === 0) await flood();
     expect(await flood()).toContain(429);
-    // Alone, this one would let sixty of them through.
+    // Who lets through more than a quarter of a limit tells the others, and asks them.
+    const startedMs = performance.now();
     let passed = 0;
-    while ((await ask(there)) === 200) {
-      passed += 1;
-      await sleep(250);
+    while (passed < 20 && (await ask(there)) === 200) passed += 1;
+    // Each round writes, then reads: the second write from now on shows that the first round has read.
+    const written = async () =>
+      (
+        await database.query<{ at: string }>(
+          `SELECT seen_at::text AS at FROM limit_uses WHERE name = ''`,
+        )
+      ).map(({ at }) => at);
+    for (let round = 0; round < 2; round += 1) {
+      const before = await written();
+      await expect
+        .poll(async () => (await written()).filter((at) => !before.includes(at)).length)
+        .toBe(2);
     }
-    expect(passed).toBeLessThan(30);
+    while ((await ask(there)) === 200) passed += 1;
+    // Alone, this one would let sixty of them through, and two more each second.
+    expect(passed).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
     // Neither the user nor an address is to be read.
     expect((await told()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
 

@@ -7,8 +7,9 @@ import type {
   Problem,
   RewardStatus,
 } from '@trueward/protocol/wire';
-import { createSteerableClock, startInProcess } from '../in-process-service.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
+import { startInProcess } from '../in-process.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { createClient } from './client.ts';
 
 export type Filled = Decision & { token: string };
@@ -16,10 +17,14 @@ export type Filled = Decision & { token: string };
 /** A service whose clock the test moves, and what players and cheats say to it. */
 export async function startGame(databaseUrl?: string) {
   const clock = createSteerableClock(Date.UTC(2026, 5, 1));
-  const running = await startInProcess({
-    clock,
-    ...(databaseUrl === undefined ? {} : { databaseUrl }),
-  });
+  const running = await startInProcess(
+    {
+      PUBLIC_URL: 'http://service.test',
+      RATE_LIMITS: 'off',
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+    },
+    { clock },
+  );
   const client = createClient(running);
   const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -59,7 +64,7 @@ export async function startGame(databaseUrl?: string) {
     ask,
     seen,
     complete,
-    pass: (ms: number) => clock.set(clock.nowMs() + ms),
+    pass: clock.advance,
     /** Ends rewards that waited for too long, as the service does every minute. */
     expire: () => expireRewards(running.service.database, clock),
     async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<Filled> {
@@ -70,7 +75,7 @@ export async function startGame(databaseUrl?: string) {
     /** Watches an ad of five seconds as players do. */
     async watch(decision: Filled): Promise<RewardStatus | undefined> {
       await report(event(decision, 'start'));
-      clock.set(clock.nowMs() + 5_000);
+      clock.advance(5_000);
       return (await report(seen(decision), complete(decision))).decisions[0];
     },
     async status(id: string): Promise<RewardStatus> {

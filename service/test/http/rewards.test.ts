@@ -1,82 +1,78 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RewardStatus } from '@trueward/protocol/wire';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { verifyWebhook } from 'trueward/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningService, startService } from '../start-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-let service: RunningService;
+const clock = createSteerableClock(Date.now());
+let service: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  service = await startService();
+  service = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
   client = createClient(service);
 });
 afterAll(() => service.stop());
 
-/** The ad's own time has to pass: the service goes by its clock. */
-const watch = (ms = 5_000) => sleep(ms);
+const watch = () => clock.advance(5_000);
 
-test.concurrent(
-  'a watched ad earns its reward once, however many completions come at once',
-  async () => {
-    const receiver = await startReceiver();
-    const webhook = await client.call<{ secret: string }>('POST', '/v1/webhooks', client.secret, {
-      url: receiver.url,
-      events: ['decision.rewarded', 'decision.served'],
-    });
-    const decision = await client.decideImage('once');
-    await client.begin(decision);
-    await watch();
-    const answers = await Promise.all(
-      Array.from({ length: 50 }, () =>
-        client.report(
-          client.seen(decision),
-          client.event(decision, 'complete', { watched_ms: 5_000 }),
-        ),
+test('a watched ad earns its reward once, however many completions come at once', async () => {
+  const receiver = await startReceiver();
+  const webhook = await client.call<{ secret: string }>('POST', '/v1/webhooks', client.secret, {
+    url: receiver.url,
+    events: ['decision.rewarded', 'decision.served'],
+  });
+  const decision = await client.decideImage('once');
+  await client.begin(decision);
+  watch();
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () =>
+      client.report(
+        client.seen(decision),
+        client.event(decision, 'complete', { watched_ms: 5_000 }),
+      ),
+    ),
+  );
+  for (const { status, body } of answers) {
+    expect(status).toBe(200);
+    expect(body.decisions).toMatchObject([
+      { id: decision.id, state: 'earned', reward: { type: 'coins', amount: 25 } },
+    ]);
+  }
+  expect(new Set(answers.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
+
+  const mine = async () => {
+    const events = await Promise.all(
+      receiver.received.map(({ body, headers }) =>
+        verifyWebhook(body, headers, webhook.body.secret),
       ),
     );
-    for (const { status, body } of answers) {
-      expect(status).toBe(200);
-      expect(body.decisions).toMatchObject([
-        { id: decision.id, state: 'earned', reward: { type: 'coins', amount: 25 } },
-      ]);
-    }
-    expect(new Set(answers.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
+    return events.filter(({ data }) => 'decision_id' in data && data.decision_id === decision.id);
+  };
+  // Whatever came twice would have been written in the same transactions, and sent before the fence.
+  const fence = await client.decideImage('fence');
+  clock.advance(1_000);
+  await client.report(client.seen(fence));
+  for (let count = 1; !receiver.received.some(({ body }) => body.includes(fence.id)); count += 1)
+    await receiver.count(count);
+  const events = await mine();
+  expect(events.map(({ type }) => type).toSorted()).toEqual([
+    'decision.rewarded',
+    'decision.served',
+  ]);
+  expect(events.find(({ type }) => type === 'decision.rewarded')).toMatchObject({
+    environment: 'sandbox',
+    data: { placement: 'revive', user_ref: 'once', reward: { type: 'coins', amount: 25 } },
+  });
+  await receiver.close();
+});
 
-    const mine = async () => {
-      const events = await Promise.all(
-        receiver.received.map(({ body, headers }) =>
-          verifyWebhook(body, headers, webhook.body.secret),
-        ),
-      );
-      return events.filter(({ data }) => 'decision_id' in data && data.decision_id === decision.id);
-    };
-    // One by one: what comes while those before it are verified must not be waited for again.
-    for (let count = 2; (await mine()).length < 2; count += 1) await receiver.count(count);
-    // Whatever came twice would have been written in the same transactions, and sent by now.
-    const third = await client.decideImage('fence');
-    await sleep(1_100);
-    await client.report(client.seen(third));
-    await receiver.count(receiver.received.length);
-    const events = await mine();
-    expect(events.map(({ type }) => type).toSorted()).toEqual([
-      'decision.rewarded',
-      'decision.served',
-    ]);
-    expect(events.find(({ type }) => type === 'decision.rewarded')).toMatchObject({
-      environment: 'sandbox',
-      data: { placement: 'revive', user_ref: 'once', reward: { type: 'coins', amount: 25 } },
-    });
-    await receiver.close();
-  },
-);
-
-test.concurrent('the receipt of an earned reward verifies with the published keys', async () => {
+test('the receipt of an earned reward verifies with the published keys', async () => {
   const decision = await client.decideImage('receipt');
   await client.begin(decision);
-  await watch();
+  watch();
   const { body } = await client.report(
     client.seen(decision),
     client.event(decision, 'complete', { watched_ms: 5_000 }),
@@ -94,7 +90,7 @@ test.concurrent('the receipt of an earned reward verifies with the published key
   });
 });
 
-test.concurrent('a completion that comes too early is denied, and stays denied', async () => {
+test('a completion that comes too early is denied, and stays denied', async () => {
   const decision = await client.decideImage('early');
   const complete = () => client.event(decision, 'complete', { watched_ms: 5_000 });
   const first = await client.report(
@@ -103,15 +99,15 @@ test.concurrent('a completion that comes too early is denied, and stays denied',
     complete(),
   );
   expect(first.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
-  await watch();
+  watch();
   const second = await client.report(client.seen(decision), complete());
   expect(second.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
 });
 
-test.concurrent('two ads watched at the same time by one user earn one reward', async () => {
+test('two ads watched at the same time by one user earn one reward', async () => {
   const [a, b] = [await client.decideImage('two-tabs'), await client.decideImage('two-tabs')];
   await client.report(client.event(a, 'start'), client.event(b, 'start'));
-  await watch();
+  watch();
   const states = await Promise.all(
     [a, b].map((decision) =>
       client.report(
@@ -132,53 +128,50 @@ test.concurrent('two ads watched at the same time by one user earn one reward', 
   expect(after.find(({ body }) => body.state === 'denied')?.body.reason).toBe('overlapping_watch');
 });
 
-test.concurrent(
-  'a completion that overtakes its impression is pending until the impression comes',
-  async () => {
-    const decision = await client.decideImage('overtaken');
-    await client.begin(decision);
-    await watch();
-    const before = await client.report(client.event(decision, 'complete', { watched_ms: 5_000 }));
-    expect(before.body.decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
-    const status = client.call<RewardStatus>(
-      'GET',
-      `/v1/decisions/${decision.id}?wait_s=20`,
-      client.publishable,
-      undefined,
-      { 'decision-token': decision.token },
-    );
-    const after = await client.report(client.seen(decision));
-    expect(after.body.decisions).toMatchObject([{ state: 'earned' }]);
-    expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
-  },
-);
+test('a completion that overtakes its impression is pending until the impression comes', async () => {
+  const decision = await client.decideImage('overtaken');
+  await client.begin(decision);
+  watch();
+  const before = await client.report(client.event(decision, 'complete', { watched_ms: 5_000 }));
+  expect(before.body.decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
+  const status = client.call<RewardStatus>(
+    'GET',
+    `/v1/decisions/${decision.id}?wait_s=20`,
+    client.publishable,
+    undefined,
+    { 'decision-token': decision.token },
+  );
+  const after = await client.report(client.seen(decision));
+  expect(after.body.decisions).toMatchObject([{ state: 'earned' }]);
+  expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
+});
 
-test.concurrent(
-  'an event that comes twice is a duplicate, and a bad one does not block the others',
-  async () => {
-    const decision = await client.decideImage('twice');
-    const start = client.event(decision, 'start');
-    const { body } = await client.report(
-      start,
-      start,
-      { id: 'no-such-type', type: 'dance' },
-      { ...client.seen(decision), token: 'x.y' },
-    );
-    expect(body.results.map(({ status, code }) => [status, code])).toEqual([
-      ['accepted', undefined],
-      ['duplicate', undefined],
-      ['rejected', 'invalid_event'],
-      ['rejected', 'token_invalid'],
-    ]);
-    expect((await client.report(start)).body.results).toEqual([
-      { id: start.id, status: 'duplicate' },
-    ]);
-  },
-);
+test('an event that comes twice is a duplicate, and a bad one does not block the others', async () => {
+  const decision = await client.decideImage('twice');
+  const start = client.event(decision, 'start');
+  const { body } = await client.report(
+    start,
+    start,
+    { id: 'no-such-type', type: 'dance' },
+    { ...client.seen(decision), token: 'x.y' },
+  );
+  expect(body.results.map(({ status, code }) => [status, code])).toEqual([
+    ['accepted', undefined],
+    ['duplicate', undefined],
+    ['rejected', 'invalid_event'],
+    ['rejected', 'token_invalid'],
+  ]);
+  expect((await client.report(start)).body.results).toEqual([
+    { id: start.id, status: 'duplicate' },
+  ]);
+});
 
-test.concurrent('a batch may tell what the device gave up, and must be a batch', async () => {
+test('a batch may tell what the device gave up, and must be a batch', async () => {
   const decision = await client.decideImage('dropped');
-  const batch = { sent_at: new Date().toISOString(), events: [client.event(decision, 'start')] };
+  const batch = {
+    sent_at: new Date(clock.nowMs()).toISOString(),
+    events: [client.event(decision, 'start')],
+  };
   const post = (body: object) => client.call('POST', '/v1/events', client.publishable, body);
   expect((await post({ ...batch, dropped: { full: 3 } })).status).toBe(200);
   expect((await post({ ...batch, lost: 3 })).status).toBe(422);
@@ -186,7 +179,7 @@ test.concurrent('a batch may tell what the device gave up, and must be a batch',
   expect((await post({ ...batch, events: [{}] })).status).toBe(422);
 });
 
-test.concurrent('a forced denial and a forced wait do as they say', async () => {
+test('a forced denial and a forced wait do as they say', async () => {
   const force = async (simulate: 'reward_denied' | 'reward_pending') => {
     const request = {
       placement: 'revive',

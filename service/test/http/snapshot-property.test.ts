@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openConfiguration } from '../../src/resource/configuration.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
@@ -179,7 +179,7 @@ test('after any sequence of operator calls, the snapshot is the one that the dat
         expect(contentsOf(configuration, keys)).toEqual(contentsOf(rebuilt, keys));
       }
     }),
-    { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? '12') },
+    { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '40' : '5')) },
   );
   // A test in which everything is refused would pass for the wrong reason.
   expect((seen.get(200) ?? 0) + (seen.get(201) ?? 0) + (seen.get(204) ?? 0)).toBeGreaterThan(20);

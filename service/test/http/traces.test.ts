@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Webhook } from '@trueward/protocol/wire';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { createOtlpExporter } from '../../src/trace/otlp-exporter.ts';
 import { startInProcess } from '../in-process.ts';
 import { startService } from '../start-service.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { createClient } from './client.ts';
 import { type CollectedSpan, startCollector } from './collector.ts';
 import { startReceiver } from './receiver.ts';
@@ -18,8 +19,15 @@ async function collect(port?: number): Promise<Collector> {
 }
 
 /** A service that tells of itself to this collector; what it told is there when it has stopped. */
-const startTraced = (collector: Pick<Collector, 'url'>, env: Record<string, string> = {}) =>
-  startInProcess({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, RATE_LIMITS: 'off', ...env });
+const startTraced = (
+  collector: Pick<Collector, 'url'>,
+  env: Record<string, string> = {},
+  clock: Clock = systemClock,
+) =>
+  startInProcess(
+    { OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, RATE_LIMITS: 'off', ...env },
+    { clock },
+  );
 
 /** What a span belongs to and is linked to, by the ids of spans. */
 const servedBy = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
@@ -31,10 +39,12 @@ test('a decision, its events and its webhook are told to the collector, at the l
   const collector = await collect();
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
-  const service = await startTraced(collector, {
+  const clock = createSteerableClock(Date.now());
+  const env = {
     OTEL_SERVICE_NAME: 'ads-eu',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret',
-  });
+  };
+  const service = await startTraced(collector, env, clock);
   const client = createClient(service);
   const { body: webhook } = await client.call<Webhook>('POST', '/v1/webhooks', client.secret, {
     url: receiver.url,
@@ -45,7 +55,7 @@ test('a decision, its events and its webhook are told to the collector, at the l
     user_ref: 'traced',
     formats: ['image'],
   });
-  await sleep(1_050); // an impression takes a second of watching
+  clock.advance(1_000); // an impression takes a second of watching
   await client.report(client.seen(decided.body));
   const [delivery] = await receiver.count(1);
   const deliveries = `/v1/webhooks/${webhook.id}/deliveries`;

@@ -6,11 +6,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createFolderStore } from '../../src/media/folder-store.ts';
 import type { MediaStore } from '../../src/media/media-store.ts';
 import { createUploads } from '../../src/media/uploads.ts';
-import {
-  createSteerableClock,
-  type InProcessService,
-  startInProcess,
-} from '../in-process-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { type PanelClient, signInOwner } from './panel-client.ts';
 
 const hourMs = 3_600_000;
@@ -21,7 +18,7 @@ let owner: PanelClient;
 let folder: string;
 beforeAll(async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  running = await startInProcess({ clock });
+  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
   folder = join(running.config.dataDirectory, 'media');
   owner = await signInOwner(running);
 });

@@ -1,10 +1,7 @@
 import type { AuditEntry, Delivery, Webhook } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  createSteerableClock,
-  type InProcessService,
-  startInProcess,
-} from '../in-process-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
@@ -12,7 +9,7 @@ const clock = createSteerableClock(Date.now());
 let running: InProcessService;
 let client: Client;
 beforeAll(async () => {
-  running = await startInProcess({ clock });
+  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
   client = createClient(running);
 });
 afterAll(() => running.stop());
