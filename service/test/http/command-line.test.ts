@@ -254,7 +254,10 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
   expect(stopped.out).toMatch(/look .*Not in Germany.* holds for nobody/);
   const other = Buffer.alloc(32).toString('base64');
   const { code, out } = await runHere(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
-  expect([code, out]).toEqual([1, expect.stringContaining('WRONG The master key does not decrypt')]);
+  expect([code, out]).toEqual([
+    1,
+    expect.stringContaining('WRONG The master key does not decrypt'),
+  ]);
   expect((await runHere(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain(
     'WRONG The config',
   );
