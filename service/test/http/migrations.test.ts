@@ -61,7 +61,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
     // What a file of another database names is not taken for an account of this one.
     await admin.query('DELETE FROM accounts');
-    const anew = await startInProcess({ DATABASE_URL: url, TRUEWARD_MASTER_KEY }, { dataDirectory: dataDir });
+    const anew = await startInProcess(
+      { DATABASE_URL: url, TRUEWARD_MASTER_KEY },
+      { dataDirectory: dataDir },
+    );
     expect(anew.keys).not.toEqual(services[0]?.keys);
     await createClient(anew).decideImage('another account');
     await anew.stop();
