@@ -170,6 +170,11 @@ test('guesses from one address lock the account there, and nobody out elsewhere'
     detail: 'Too many failed attempts: try again in 30 seconds.',
   });
   expect((await signInFrom('192.0.2.1', email)).status).toBe(200);
+
+  // Who has an IPv6 address has all of its /64.
+  for (let guess = 1; guess <= 5; guess += 1)
+    await signInFrom(`2001:db8::${guess}`, email, 'a guess');
+  expect((await signInFrom('2001:db8::6', email)).status).toBe(429);
 });
 
 test('guesses from everywhere slow an account down, but not where it has signed in before', async () => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { addressGroup } from '../../client-address.ts';
 import { ProblemError } from '../../problem.ts';
 import { sessionOf } from '../../session-access.ts';
 import type { PanelParts } from './panel-parts.ts';
@@ -13,7 +14,8 @@ export function addAccountRoutes(app: FastifyInstance, parts: PanelParts): void 
   const { users } = parts;
   /** Who found an open browser must not take over the account. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
-    const refusal = await users.signIn.confirm(sessionOf(request).user, password, request.ip);
+    const address = addressGroup(request.ip);
+    const refusal = await users.signIn.confirm(sessionOf(request).user, password, address);
     if (!refusal || !('refused' in refusal)) return;
     // Not 401: the session is as good as before, and the page would sign them out.
     if (refusal.refused === 'sign_in_failed')

@@ -3,6 +3,7 @@ import type { SignedIn } from '../../../user/sign-in.ts';
 import type { Session } from '../../../user/sessions.ts';
 import { describeUser } from '../../../user/user.ts';
 import { checkOrigin } from '../../check-origin.ts';
+import { addressGroup } from '../../client-address.ts';
 import { ProblemError } from '../../problem.ts';
 import { sessionOf } from '../../session-access.ts';
 import type { PanelParts } from './panel-parts.ts';
@@ -80,7 +81,10 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
       preValidation: async (request, reply) => checkStranger(parts, request, reply),
     },
     async (request, reply) => {
-      const signedIn = await users.signIn.byPassword({ ...request.body, address: request.ip });
+      const signedIn = await users.signIn.byPassword({
+        ...request.body,
+        address: addressGroup(request.ip),
+      });
       if ('refused' in signedIn) {
         request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'a sign-in failed');
         throw refuse(signedIn);
