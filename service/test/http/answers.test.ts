@@ -43,3 +43,15 @@ test.each([
     expect(headers.get('request-id')).toBe(body.request_id);
   },
 );
+
+test.each([
+  'https://[::127.0.0.1]/',
+  'https://[::ffff:169.254.169.254]/',
+  'https://[64:ff9b::10.0.0.1]/',
+  'https://[2002:7f00:1::]/',
+])('a live webhook cannot be registered for %s', async (url) => {
+  const live = createClient(running, 'live');
+  const events = ['decision.rewarded'];
+  const refused = await live.call<Problem>('POST', '/v1/webhooks', live.secret, { url, events });
+  expect([refused.status, refused.body.errors?.[0]?.pointer]).toEqual([422, '/url']);
+});
