@@ -32,6 +32,7 @@ import { createUserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
 import { createRandomPool } from './platform/random-pool.ts';
+import { refuseShortRetention } from './resource/check-retention.ts';
 import { openConfiguration, type Configuration } from './resource/configuration.ts';
 import { createManage } from './resource/manage.ts';
 import { createLaneParts } from './resource/scoped-lanes.ts';
@@ -102,6 +103,8 @@ async function wire(
   { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
   passwords: Passwords,
 ): Promise<Service> {
+  const keptMs = config.keep.decisionsMs;
+  await refuseShortRetention(database, keptMs);
   const box = openSecretBox(config);
   const makeId = createIds(clock, createRandomPool());
   const resources = createResourceStore(clock, makeId);
@@ -119,7 +122,7 @@ async function wire(
   });
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
-  const manage = createManage({ resources, audit, writeEvents });
+  const manage = createManage({ resources, audit, writeEvents, keptMs });
   const webhooks = createWebhookService({ manage, box, clock, development: config.development });
   const deliveries = startDeliveries({
     database,

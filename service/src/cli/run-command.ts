@@ -2,6 +2,7 @@ import service from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/read-settings.ts';
 import { MasterKeyError } from '../key/secret-box.ts';
 import { RefusedError } from '../platform/refused-error.ts';
+import { RetentionError } from '../resource/check-retention.ts';
 import { DatabaseConnectionError } from '../store/open-database.ts';
 import { TransferError } from '../store/transfer/format.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
@@ -77,6 +78,7 @@ function describe(error: unknown): string {
     DatabaseConnectionError,
     DirectoryInUseError,
     MasterKeyError,
+    RetentionError,
     CommandError,
     TransferError,
   ].some((kind) => error instanceof kind);

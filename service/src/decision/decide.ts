@@ -1,6 +1,7 @@
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
 import { checkCaps } from './caps.ts';
 import { choose } from './choose.ts';
+import type { DailyBudget } from './daily-caps.ts';
 import { isKilled } from './kill-switches.ts';
 import { applies, blocksCandidate, type PolicyContext } from './policies.ts';
 import type { Candidate, PlacementEntry, Snapshot } from './snapshot.ts';
@@ -15,8 +16,8 @@ export interface DecisionFacts {
   context: PolicyContext;
   /** The user's verified impressions of the placement, in unix milliseconds, as far back as its caps reach. */
   servedAtMs: readonly number[];
-  /** Verified impressions of this UTC day by house ad. */
-  servedToday: ReadonlyMap<string, number>;
+  /** Of the house ads with a daily cap. */
+  dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
   nowMs: number;
   /** From 0 to below 1. */
   random: number;
@@ -115,7 +116,7 @@ function judge(
   policies: readonly Policy[],
   facts: DecisionFacts,
 ): Refusal | undefined {
-  const { snapshot, request, nowMs, servedToday } = facts;
+  const { snapshot, request, nowMs, dailyBudgets } = facts;
   const { creative, houseAd } = candidate;
   if (
     isKilled(
@@ -141,16 +142,19 @@ function judge(
     return refuse(3, 'no_candidates', 'format_not_accepted');
   }
   if (creative.review.status !== 'approved') return refuse(4, 'not_approved');
-  if (houseAd.daily_cap !== undefined && (servedToday.get(houseAd.id) ?? 0) >= houseAd.daily_cap) {
-    return {
-      ...refuse(5, 'budget'),
-      outcome: { status: 'no_fill', reason: 'budget', retryAtMs: nextUtcDay(nowMs) },
-    };
-  }
-  return undefined;
+  if (houseAd.daily_cap === undefined) return undefined;
+  const { served = 0, allowance = 0 } = dailyBudgets.get(houseAd.id) ?? {};
+  if (allowance > 0) return undefined;
+  // What is handed out may not be seen, and is free again then.
+  const retryAtMs = served >= houseAd.daily_cap ? nextUtcDay(nowMs) : nowMs + reservedRetryMs;
+  return {
+    ...refuse(5, 'budget'),
+    outcome: { status: 'no_fill', reason: 'budget', retryAtMs },
+  };
 }
 
 const dayMs = 86_400_000;
+const reservedRetryMs = 10_000;
 const nextUtcDay = (nowMs: number): number => (Math.floor(nowMs / dayMs) + 1) * dayMs;
 
 const explanation = ({ houseAd, creative }: Candidate, verdict: string): Explanation => ({

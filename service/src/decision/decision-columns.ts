@@ -65,6 +65,7 @@ export const kindColumns: readonly Column<DecisionKind>[] = [
   common.text('advertiser_id', (kind) => kind.advertiser_id),
   common.text('source_id', (kind) => kind.source_id),
   common.text('house_ad_id', (kind) => kind.house_ad_id),
+  common.text('reserved_ad', (kind) => kind.reserved_ad),
   common.json('reward', (kind) => kind.reward),
   common.integer('required_ms', (kind) => kind.required_ms),
   common.text('invalid_reason', (kind) => kind.invalid_reason),

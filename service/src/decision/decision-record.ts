@@ -16,6 +16,8 @@ export interface DecisionKind {
   advertiser_id: string | null;
   source_id: string | null;
   house_ad_id: string | null;
+  /** The house ad again, where it has a daily cap, which the decision may use up. */
+  reserved_ad: string | null;
   reward: Reward | null;
   required_ms: number | null;
   /** Why it is invalid traffic, where that is known from the beginning. */

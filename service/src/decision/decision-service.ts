@@ -6,6 +6,7 @@ import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { capWindowMs, servedWithinMs } from './caps.ts';
+import { reserve } from './daily-caps.ts';
 import { decide, type Verdict } from './decide.ts';
 import type { MadeDecision } from './decision-record.ts';
 import { describeDecision } from './describe-decision.ts';
@@ -63,9 +64,24 @@ export function createMakeDecision(parts: Parts): MakeDecision {
       nowMs,
       sign: parts.tokens.sign,
     });
-    await lane.push(made);
+    const { reserved_ad: reserved } = made.record.kind;
+    const release = reserved === null ? undefined : reserveIn(parts, scope, reserved);
+    try {
+      await lane.push(made);
+    } finally {
+      release?.();
+    }
     return decision;
   };
+}
+
+function reserveIn(
+  { configuration }: JudgeParts,
+  scope: Scope,
+  houseAdId: string,
+): (() => void) | undefined {
+  const budget = configuration.dailyBudgets(scope).get(houseAdId);
+  return budget && reserve(budget);
 }
 
 /** One request, as it is judged. */
@@ -119,7 +135,7 @@ function judge(
     request,
     context,
     servedAtMs,
-    servedToday: configuration.servedToday(scope),
+    dailyBudgets: configuration.dailyBudgets(scope),
     nowMs,
     random: random(),
   });

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { countDailyBudgets, type DailyBudget } from '../decision/daily-caps.ts';
 import { compileSnapshot, type AnyResource, type Snapshot } from '../decision/snapshot.ts';
 import type { Environment, KeyKind } from '../key/key-text.ts';
 import type { KeyPrincipal } from '../key/principal.ts';
@@ -12,8 +13,8 @@ import type { Scope } from './scope.ts';
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
-  /** Verified impressions of this UTC day by house ad, for those with a daily cap; up to a second old. */
-  servedToday(scope: Scope): ReadonlyMap<string, number>;
+  /** How house ads with a daily cap stand, by id; up to a second old. */
+  dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
   /** Reads what has changed; resolves when it is in force in this process. */
   refresh(): Promise<void>;
   /** Webhooks of all accounts that the service took out of use. */
@@ -34,7 +35,7 @@ interface Parts {
 interface AccountView {
   version: number;
   snapshots: Record<Environment, Snapshot>;
-  servedToday: Record<Environment, Map<string, number>>;
+  dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
 
 const nothing = compileSnapshot([]);
@@ -63,11 +64,22 @@ export async function openConfiguration({
     for (const { account_id: accountId, version } of versions) {
       if (accounts.get(accountId)?.version !== version) {
         // The version was read first: a change meanwhile is at worst read twice.
-        accounts.set(accountId, await loadAccount(database, accountId, version));
+        const { snapshots } = await loadAccount(database, accountId);
+        // Budgets go on: until they are counted anew, an ad that was not there has none.
+        const dailyBudgets = accounts.get(accountId)?.dailyBudgets ?? {
+          sandbox: new Map(),
+          live: new Map(),
+        };
+        accounts.set(accountId, { version, snapshots, dailyBudgets });
         for (const [hash, key] of await loadKeys(database, accountId)) keys.set(hash, key);
       }
     }
-    await countDailyCaps(database, accounts, clock);
+    for (const [accountId, { snapshots, dailyBudgets }] of accounts) {
+      for (const environment of ['sandbox', 'live'] as const) {
+        const [scope, budgets] = [{ accountId, environment }, dailyBudgets[environment]];
+        await countDailyBudgets(database, scope, snapshots[environment], clock.nowMs(), budgets);
+      }
+    }
     readAtMs = askedAtMs;
   };
 
@@ -102,8 +114,8 @@ export async function openConfiguration({
     findKey: (hash) => keys.get(hash),
     snapshot: ({ accountId, environment }) =>
       accounts.get(accountId)?.snapshots[environment] ?? nothing,
-    servedToday: ({ accountId, environment }) =>
-      accounts.get(accountId)?.servedToday[environment] ?? new Map(),
+    dailyBudgets: ({ accountId, environment }) =>
+      accounts.get(accountId)?.dailyBudgets[environment] ?? new Map(),
     refresh,
     disabledWebhooks: () =>
       [...accounts.values()]
@@ -121,8 +133,7 @@ export async function openConfiguration({
 async function loadAccount(
   database: Database,
   accountId: string,
-  version: number,
-): Promise<AccountView> {
+): Promise<Pick<AccountView, 'snapshots'>> {
   const rows = await database.query<{
     environment: Environment;
     kind: ResourceKind;
@@ -142,9 +153,7 @@ async function loadAccount(
         .map((row) => ({ kind: row.kind, document: toDocument(row) }) as AnyResource),
     );
   return {
-    version,
     snapshots: { sandbox: snapshotOf('sandbox'), live: snapshotOf('live') },
-    servedToday: { sandbox: new Map(), live: new Map() },
   };
 }
 
@@ -178,32 +187,4 @@ async function loadKeys(
       ...(row.revoked_at === null ? {} : { revokedAtMs: row.revoked_at.getTime() }),
     },
   ]);
-}
-
-async function countDailyCaps(
-  database: Database,
-  accounts: Map<string, AccountView>,
-  clock: Clock,
-): Promise<void> {
-  const today = new Date(Math.floor(clock.nowMs() / 86_400_000) * 86_400_000);
-  for (const [accountId, view] of accounts) {
-    for (const environment of ['sandbox', 'live'] as const) {
-      const capped = new Set(
-        [...view.snapshots[environment].placements.values()]
-          .flatMap(({ candidates }) => candidates)
-          .filter(({ houseAd }) => houseAd.daily_cap !== undefined)
-          .map(({ houseAd }) => houseAd.id),
-      );
-      if (capped.size === 0) continue;
-      const counts = await database.query<{ house_ad_id: string; count: number }>(
-        `SELECT house_ad_id, sum(count)::bigint AS count FROM rollups
-          WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND metric = 'impressions'
-          GROUP BY house_ad_id`,
-        [accountId, environment, today],
-      );
-      view.servedToday[environment] = new Map(
-        counts.map(({ house_ad_id, count }) => [house_ad_id, count]),
-      );
-    }
-  }
 }

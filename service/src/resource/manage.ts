@@ -3,6 +3,7 @@ import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
 import { changeEvents } from './change-events.ts';
 import { checkDocument } from './check-document.ts';
+import { checkRetention } from './check-retention.ts';
 import { checkReferences, findUser, referencesOf } from './references.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
@@ -11,6 +12,8 @@ interface Parts {
   resources: ResourceStore;
   audit: AuditLog;
   writeEvents: WriteEvents;
+  /** How long decisions are kept, in milliseconds; undefined: for ever. */
+  keptMs: number | undefined;
 }
 
 /** A condition on the revision that is changed; absent: any. */
@@ -40,7 +43,7 @@ export interface Manage {
 }
 
 export function createManage(parts: Parts): Manage {
-  const { resources, audit, writeEvents } = parts;
+  const { resources, audit, writeEvents, keptMs } = parts;
   const existing = async <K extends ResourceKind>(
     { queries, scope }: Operation,
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
@@ -64,7 +67,7 @@ export function createManage(parts: Parts): Manage {
 
   return {
     async create(operation, kind, document) {
-      await check(operation, kind, undefined, document);
+      await check(operation, kind, undefined, document, keptMs);
       const { queries, scope } = operation;
       const made = await resources.create(queries, scope, kind, document);
       await tell(operation, kind, undefined, made);
@@ -80,7 +83,7 @@ export function createManage(parts: Parts): Manage {
       const { kind, id, action = 'updated' } = target;
       const before = await existing(operation, target);
       const own = change(toStored(before));
-      await check(operation, kind, toStored(before), own);
+      await check(operation, kind, toStored(before), own, keptMs);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, own);
       if (!after) throw new Error(`The ${kind} ${id} went away under the lock.`);
       await tell(operation, kind, before, after.document);
@@ -109,10 +112,15 @@ async function check<K extends ResourceKind>(
   kind: K,
   before: Stored<K> | undefined,
   after: Stored<K>,
+  keptMs: number | undefined,
 ): Promise<void> {
   const known = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
   const added = referencesOf(kind, after).filter((reference) => !known.has(keyOf(reference)));
-  refuseFields([...checkDocument(kind, after), ...(await checkReferences(queries, scope, added))]);
+  refuseFields([
+    ...checkDocument(kind, after),
+    ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, keptMs) : []),
+    ...(await checkReferences(queries, scope, added)),
+  ]);
   if (kind !== 'placement' || before) return;
   const { name } = after as Stored<'placement'>;
   const taken = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);

@@ -13,6 +13,7 @@ import { deliveries } from './migrations/0060-deliveries.ts';
 import { webhookProbes } from './migrations/0070-webhook-probes.ts';
 import { plausibleTimes } from './migrations/0080-plausible-times.ts';
 import { watchOffset } from './migrations/0081-watch-offset.ts';
+import { dailyReservations, dailyReservationsIndex } from './migrations/0082-daily-reservations.ts';
 import { keyLimits } from './migrations/0090-key-limits.ts';
 import { knownAddresses } from './migrations/0110-known-addresses.ts';
 
@@ -46,6 +47,8 @@ export const allMigrations: readonly Migration[] = [
   webhookProbes,
   plausibleTimes,
   watchOffset,
+  dailyReservations,
+  dailyReservationsIndex,
   keyLimits,
   knownAddresses,
 ];

@@ -49,6 +49,7 @@ async function store(atMs: number): Promise<string> {
       advertiser_id: null,
       source_id: null,
       house_ad_id: null,
+      reserved_ad: null,
       reward: null,
       required_ms: null,
       invalid_reason: null,

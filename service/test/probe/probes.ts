@@ -33,6 +33,7 @@ const record: DecisionRecord = {
     advertiser_id: 'adv_probe',
     source_id: 'src_probe',
     house_ad_id: 'had_probe',
+    reserved_ad: null,
     reward: { type: 'coins', amount: 1 },
     required_ms: 5_000,
     invalid_reason: null,

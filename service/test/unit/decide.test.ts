@@ -32,7 +32,7 @@ function run({ place = {}, resources = ad('a'), request = {}, facts = {} }: Case
       segments: ['new', 'guild-7'],
     },
     servedAtMs: [],
-    servedToday: new Map(),
+    dailyBudgets: new Map(),
     nowMs: now,
     random: 0,
     ...facts,
@@ -102,9 +102,17 @@ test.each<[string, Case, object]>([
     'a daily cap that is reached',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
-      facts: { servedToday: new Map([['had_a', 2]]) },
+      facts: { dailyBudgets: new Map([['had_a', { served: 2, allowance: 0 }]]) },
     },
     { reason: 'budget', retryAtMs: Date.parse('2026-06-02T00:00:00.000Z') },
+  ],
+  [
+    'a daily cap that ads reserve which nobody has seen yet',
+    {
+      resources: ad('a', { houseAd: { daily_cap: 2 } }),
+      facts: { dailyBudgets: new Map([['had_a', { served: 1, allowance: 0 }]]) },
+    },
+    { reason: 'budget', retryAtMs: now + 10_000 },
   ],
   [
     'a policy against everything',

@@ -25,7 +25,7 @@ function configure(place: Partial<Placement> = {}) {
         segments: [],
       },
       servedAtMs: [],
-      servedToday: new Map(),
+      dailyBudgets: new Map(),
       nowMs: Date.UTC(2026, 5, 1),
       random: 0,
     });

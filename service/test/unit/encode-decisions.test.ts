@@ -30,6 +30,7 @@ const kindOf = (
   advertiser_id: ad,
   source_id: null,
   house_ad_id: ad,
+  reserved_ad: null,
   reward: null,
   required_ms: null,
   invalid_reason: null,

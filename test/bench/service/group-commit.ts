@@ -109,6 +109,7 @@ const kind: DecisionKind = {
   advertiser_id: 'adv_bench',
   source_id: 'src_bench',
   house_ad_id: 'had_bench',
+  reserved_ad: null,
   reward: { type: 'coins', amount: 25 },
   required_ms: 12_000,
   invalid_reason: null,

@@ -1,0 +1,57 @@
+import type { Placement } from '@trueward/protocol/wire';
+import { capWindowMs } from '../decision/caps.ts';
+import type { Environment } from '../key/key-text.ts';
+import type { FieldError } from '../platform/refused-error.ts';
+import type { Queries } from '../store/database.ts';
+
+type Windows = Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>;
+
+const dayMs = 86_400_000;
+
+/** Which members of a placement look back further than decisions are kept; `keptMs` undefined: for ever. */
+export function checkRetention(placement: Windows, keptMs: number | undefined): FieldError[] {
+  if (keptMs === undefined) return [];
+  const kept = `decisions are dropped after ${keptMs / dayMs} days (RETENTION_DAYS of the service)`;
+  const windows: [string, number][] = [
+    ['/frequency_cap/per_s', placement.frequency_cap?.per_s ?? 0],
+    ['/cooldown_s', placement.cooldown_s],
+    ['/late_window_s', placement.late_window_s],
+  ];
+  return windows
+    .filter(([, seconds]) => seconds * 1_000 > keptMs)
+    .map(([pointer]) => ({
+      pointer,
+      message: `must be at most ${Math.floor(keptMs / 1_000)}: ${kept}`,
+    }));
+}
+
+/** Decisions would be dropped while a cap or a late completion still needs them. */
+export class RetentionError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'RetentionError';
+  }
+}
+
+/**
+ * Looks at every placement before the first decision can be dropped.
+ *
+ * @throws RetentionError with the placement that looks back the furthest, and what to set.
+ */
+export async function refuseShortRetention(
+  queries: Queries,
+  keptMs: number | undefined,
+): Promise<void> {
+  if (keptMs === undefined) return;
+  const rows = await queries.query<{ environment: Environment; document: Placement }>(
+    `SELECT environment, document FROM resources WHERE kind = 'placement' AND archived_at IS NULL`,
+  );
+  const neededMs = ({ document }: (typeof rows)[number]): number =>
+    Math.max(capWindowMs(document), document.late_window_s * 1_000);
+  const [furthest] = rows.toSorted((a, b) => neededMs(b) - neededMs(a));
+  if (!furthest || neededMs(furthest) <= keptMs) return;
+  const days = Math.ceil(neededMs(furthest) / dayMs);
+  throw new RetentionError(
+    `RETENTION_DAYS is ${keptMs / dayMs}, but the ${furthest.environment} placement ${furthest.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or unset it.`,
+  );
+}

@@ -1,0 +1,191 @@
+import type { Creative, HouseAd } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  createSteerableClock,
+  startInProcess,
+  type InProcessService,
+} from '../in-process-service.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createClient } from './client.ts';
+import { startGame, type Filled, type Game } from './reward-game.ts';
+
+let placements = 0;
+let players = 0;
+
+/** A rewarded placement with one image ad that has a daily cap. */
+async function cappedPlacement(game: Game, dailyCap: number): Promise<string> {
+  const manage = <T>(method: string, path: string, body?: object) =>
+    game.client.call<T>(method, path, game.client.secret, body);
+  const { body: creatives } = await manage<{ data: Creative[] }>('GET', '/v1/creatives?limit=100');
+  const image = creatives.data.find(({ media, review }) => {
+    return media.format === 'image' && review.status === 'approved';
+  });
+  const name = `capped-${(placements += 1)}`;
+  const reward = { type: 'coins', amount: 1 };
+  await manage('POST', '/v1/placements', { name, format: 'rewarded', reward });
+  const houseAd = { name, creative_id: image?.id, placements: [name], daily_cap: dailyCap };
+  const made = await manage<HouseAd>('POST', '/v1/house-ads', houseAd);
+  expect(made.status).toBe(201);
+  return name;
+}
+
+/** Many players ask at once, of these services in turn; hands back the ads that they got. */
+async function askAtOnce(
+  clients: readonly Game['client'][],
+  placement: string,
+  count: number,
+): Promise<Filled[]> {
+  const answers = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const client = clients[index % clients.length];
+      const request = {
+        placement,
+        user_ref: `player-${(players += 1)}`,
+        formats: ['image' as const],
+      };
+      return (await client?.decide(request))?.body;
+    }),
+  );
+  for (const answer of answers) {
+    if (answer?.status !== 'filled') expect(answer).toMatchObject({ reason: 'budget' });
+  }
+  return answers.flatMap((answer) => (answer?.status === 'filled' ? answer : []));
+}
+
+describe('a daily cap on the embedded database', () => {
+  let game: Game;
+  beforeAll(async () => {
+    game = await startGame();
+  });
+  afterAll(() => game.stop());
+  const refresh = () => game.service.configuration.refresh();
+
+  test('is reserved by ads that were handed out, and whoever watched one is rewarded', async () => {
+    const placement = await cappedPlacement(game, 2);
+    const ads = await askAtOnce([game.client], placement, 20);
+    expect(ads).toHaveLength(2);
+    for (const ad of ads) {
+      await refresh();
+      expect(await game.watch(ad)).toMatchObject({ state: 'earned' });
+    }
+    await refresh();
+    const { body } = await game.client.decide({ placement, user_ref: 'late', formats: ['image'] });
+    expect(body).toMatchObject({ status: 'no_fill', reason: 'budget' });
+    expect(body.retry_at).toBe('2026-06-02T00:00:00.000Z');
+  });
+
+  test('is free again when ads were not shown until they expired', async () => {
+    const placement = await cappedPlacement(game, 2);
+    const ads = await askAtOnce([game.client], placement, 5);
+    expect(ads).toHaveLength(2);
+    await refresh();
+    const { body } = await game.client.decide({ placement, user_ref: 'later', formats: ['image'] });
+    expect(body).toMatchObject({ reason: 'budget' });
+    expect(Date.parse(body.retry_at ?? '') - game.clock.nowMs()).toBe(10_000);
+    game.pass(600_001);
+    await refresh();
+    expect(await askAtOnce([game.client], placement, 5)).toHaveLength(2);
+    // Somebody was offline, and had seen it.
+    const [first] = ads;
+    if (!first) throw new Error('Expected an ad.');
+    const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
+    const events = [game.event(first, 'start'), game.seen(first), game.complete(first)];
+    const watched = events.map((event, index) => ({
+      ...event,
+      occurred_at: ago(500_000 - index * 2_500),
+    }));
+    expect((await game.report(...watched)).decisions).toMatchObject([{ state: 'earned' }]);
+  });
+
+  test('is not starved by ads that are loaded ahead and seldom shown', async () => {
+    const placement = await cappedPlacement(game, 10);
+    let shown = 0;
+    for (let round = 0; round < 40 && shown < 10; round += 1) {
+      await refresh();
+      const ads = await askAtOnce([game.client], placement, 20);
+      // One in five is shown, the others expire.
+      for (const ad of ads.filter((_, index) => index % 5 === 0)) {
+        await game.watch(ad);
+        shown += 1;
+      }
+      game.pass(601_000);
+    }
+    expect(shown).toBeGreaterThanOrEqual(10);
+    expect(shown).toBeLessThanOrEqual(12);
+  });
+});
+
+describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
+  let game: Game;
+  let second: InProcessService;
+  beforeAll(async () => {
+    const databaseUrl = await createPostgresDatabase();
+    game = await startGame(databaseUrl);
+    const { clock, config } = game;
+    second = await startInProcess({ clock, databaseUrl, dataDirectory: config.dataDirectory });
+  });
+  afterAll(async () => {
+    await second.stop();
+    await game.stop();
+  });
+
+  test('is passed by no more than two, and reached', async () => {
+    const placement = await cappedPlacement(game, 20);
+    const clients = [game.client, createClient({ url: second.url, keys: game.keys })];
+    const ads: Filled[] = [];
+    for (let round = 0; round < 30; round += 1) {
+      await Promise.all([game, second].map(({ service }) => service.configuration.refresh()));
+      ads.push(...(await askAtOnce(clients, placement, 60)));
+    }
+    expect(ads.length).toBeGreaterThanOrEqual(20);
+    expect(ads.length).toBeLessThanOrEqual(22);
+    for (const ad of ads) await game.report(game.event(ad, 'start'));
+    game.pass(5_000);
+    const answers = await Promise.all(
+      ads.map((ad) => game.report(game.seen(ad), game.complete(ad))),
+    );
+    for (const { decisions } of answers) expect(decisions).toMatchObject([{ state: 'earned' }]);
+  });
+
+  test('RETENTION_DAYS is at least as long as what a placement looks back, when a service starts', async () => {
+    const { client, clock, config } = game;
+    const made = await client.call('POST', '/v1/placements', client.secret, capOf(30));
+    expect(made.status).toBe(201);
+    const { databaseUrl = '', dataDirectory } = config;
+    const env = { RETENTION_DAYS: '20' };
+    await expect(startInProcess({ clock, databaseUrl, dataDirectory, env })).rejects.toThrow(
+      'RETENTION_DAYS is 20, but the sandbox placement cap-of-30 looks back 30 days, for its caps or late completions. Set RETENTION_DAYS to 30 or more, or unset it.',
+    );
+  });
+});
+
+const capOf = (days: number) => ({
+  name: `cap-of-${days}`,
+  format: 'interstitial',
+  frequency_cap: { max: 3, per_s: days * 86_400 },
+});
+
+test('RETENTION_DAYS is at least as long as what a placement looks back, when it is saved', async () => {
+  const clock = createSteerableClock(Date.UTC(2026, 5, 1));
+  const running = await startInProcess({ clock, env: { RETENTION_DAYS: '20' } });
+  try {
+    const client = createClient(running);
+    const save = (days: number) =>
+      client.call('POST', '/v1/placements', client.secret, capOf(days));
+    expect(await save(30)).toMatchObject({
+      status: 422,
+      body: {
+        errors: [
+          {
+            pointer: '/frequency_cap/per_s',
+            message:
+              'must be at most 1728000: decisions are dropped after 20 days (RETENTION_DAYS of the service)',
+          },
+        ],
+      },
+    });
+    expect((await save(20)).status).toBe(201);
+  } finally {
+    await running.stop();
+  }
+});
