@@ -43,6 +43,17 @@ test('each path in the exports map is in the package', () => {
   expect(missing).toEqual([]);
 });
 
+test('each entry point says where its types are', () => {
+  const { exports } = installed.manifest;
+  const entries = Object.keys(exports).filter((name) => !/\.js(on)?$/.test(name));
+  expect(entries).toContain('./phaser');
+  for (const name of entries)
+    expect(exports[name], name).toEqual({
+      types: expect.stringMatching(/^\.\/dist\/types\/.*\.d\.ts$/) as string,
+      default: expect.stringMatching(/^\.\/dist\/.*\.js$/) as string,
+    });
+});
+
 test('each entry point can be imported in Node, where there is no window', () => {
   const entries = ['', '/ad-placement', '/cocos', '/phaser', '/server'];
   const output = installed.runModule(`

@@ -21,8 +21,8 @@ const uses = [
   ['createCocosAds', 'trueward/cocos', 13_300],
   ['createAdPlacement', 'trueward/ad-placement', 1_500],
   ['startAdPlacement', 'trueward/ad-placement', 14_000],
-  ['verifyWebhook', 'trueward/server', 2_000],
-  ['signWebhook', 'trueward/server', 1_200],
+  ['verifyWebhook', 'trueward/server', 2_300],
+  ['signWebhook', 'trueward/server', 1_500],
   ['verifyReceipt', 'trueward/server', 2_100],
   ['signUserToken', 'trueward/server', 700],
 ] as const;
