@@ -81,7 +81,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           // A worker starts its browser and its service once; see test/e2e/worker.ts.
           isolate: false,
-          testTimeout: 90_000,
+          testTimeout: 180_000,
           hookTimeout: 120_000,
         },
       },

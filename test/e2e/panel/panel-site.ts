@@ -88,7 +88,8 @@ async function openPage(
     await context.addCookies([{ name, value, url, httpOnly: true, sameSite: 'Strict' }]);
   }
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  // On a busy machine, a sign-in alone can take more than twenty seconds.
+  page.setDefaultTimeout(60_000);
   await page.goto(`${url}/panel/#${path}`);
   return page;
 }

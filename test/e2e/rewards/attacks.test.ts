@@ -203,6 +203,7 @@ it('a device whose storage is put back to before the reward is credited once', a
   await page.unrouteAll();
   await page.evaluate(() => dispatchEvent(new Event('online')));
   await expect.poll(() => coins(name), watched).toBe(25);
+  await closeControl(page).click();
   await expect.poll(() => handed(page), watched).toHaveLength(1);
   const tapped = tap(page);
   await before.restore();

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type { Decision, Placement } from '../../../protocol/wire.ts';
 import { signUserToken } from '../../../src/server/index.ts';
 import { createDemand } from '../../support/demo-demand.ts';
+import { resultOf, show } from '../browser.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 import { post } from './cheat.ts';
@@ -31,23 +32,25 @@ const demandIdentity = (identity: Placement['identity']): Promise<void> =>
   demand.change('placements', 'vouched', { identity });
 const coins = (name: string) => stack.account(name).then((account) => account.coins);
 const watched = { timeout: 30_000, interval: 100 };
-const showRewarded = (): Promise<ShowResult> =>
-  page.evaluate(async () => {
-    const shown = window.ads.showRewarded('vouched');
-    // The last word of the service is in the account: no need to close the ad by hand.
-    return Promise.race([
-      shown,
-      new Promise<ShowResult>((resolve) => {
-        window.ads.on('reward', ({ decisionId }) => resolve({ outcome: 'rewarded', decisionId }));
-      }),
-    ]);
-  });
+const request = { placement: 'vouched', user_ref: 'somebody' };
+/** Resolves when a name alone gets no ad any more. */
+const untilInForce = () =>
+  expect
+    .poll(() => post(page, stack, '/v1/decisions', request), watched)
+    .toMatchObject({ code: 'identity_required' });
+/** Watches an ad, and closes it. */
+async function earn(): Promise<ShowResult | undefined> {
+  await show(page, 'showRewarded', 'vouched');
+  await page.getByText('Your reward is on its way').first().waitFor();
+  await page.getByRole('button', { name: 'Close ad' }).first().click();
+  return resultOf(page);
+}
 
 it('where a placement demands a user token, a name alone gets no ad, and the token earns for its user', async () => {
   await demandIdentity('user_token');
-  await expect
-    .poll(showRewarded, watched)
-    .toMatchObject({ outcome: 'error', reason: 'identity_required' });
+  await untilInForce();
+  await show(page, 'showRewarded', 'vouched');
+  expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'identity_required' });
 
   const { secret } = await demand.call<{ secret: string }>('POST', 'user_token_secrets', {
     overlap_s: 0,
@@ -62,7 +65,7 @@ it('where a placement demands a user token, a name alone gets no ad, and the tok
     },
     [stack.keys.sandbox.publishable, stack.serviceUrl, token] as const,
   );
-  expect(await showRewarded()).toMatchObject({ outcome: 'rewarded' });
+  expect(await earn()).toMatchObject({ outcome: 'rewarded' });
   await expect.poll(() => coins('named-by-token'), watched).toBe(25);
   expect(await coins('somebody')).toBe(0);
 });
@@ -70,10 +73,7 @@ it('where a placement demands a user token, a name alone gets no ad, and the tok
 it('where a placement demands the server, the decision that it hands over is shown and rewarded', async () => {
   await page.reload();
   await demandIdentity('server');
-  const request = { placement: 'vouched', user_ref: 'somebody' };
-  await expect
-    .poll(() => post(page, stack, '/v1/decisions', request), watched)
-    .toMatchObject({ code: 'identity_required' });
+  await untilInForce();
 
   const decision = await demand.call<Decision>('POST', 'decisions', {
     ...request,
@@ -84,7 +84,7 @@ it('where a placement demands the server, the decision that it hands over is sho
     decision,
   );
   expect(availability).toEqual({ available: true });
-  expect(await showRewarded()).toMatchObject({ outcome: 'rewarded', decisionId: decision.id });
+  expect(await earn()).toMatchObject({ outcome: 'rewarded', decisionId: decision.id });
   await expect.poll(() => coins('named-by-server'), watched).toBe(25);
   expect(await coins('somebody')).toBe(0);
 });
