@@ -136,11 +136,12 @@ it('everything that was sent, sent again in parallel, earns nothing more', async
   expect((await stack.account(name)).credits).toHaveLength(1);
 });
 
-it('ads that are asked for at once are worth one watch', async () => {
+it('ads that are asked for at once are worth no more than the time that passes', async () => {
   const name = newPlayer();
   const page = await open(name);
+  const since = performance.now();
   const hoarded = await Promise.all(
-    Array.from({ length: 8 }, () => decisionFor(page, 'revive', name)),
+    Array.from({ length: 8 }, () => decisionFor(page, 'long', name)),
   );
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
@@ -150,8 +151,10 @@ it('ads that are asked for at once are worth one watch', async () => {
       events: madeUpEvents(decision),
     });
   const states = await Promise.all(hoarded.map(({ id }) => statusOf(stack, id)));
-  expect(states.map(({ state }) => state)).not.toContain('earned');
-  expect((await stack.account(name)).credits).toHaveLength(1);
+  const earned = states.filter(({ state }) => state === 'earned').length;
+  // 95 % of five seconds each, with a tolerance of two.
+  const time = performance.now() - since + 2_000;
+  expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
 });
 
 it('a ledger edited with the developer tools fools the page that was edited, and no server', async () => {
