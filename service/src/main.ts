@@ -6,4 +6,9 @@ import { runCommand } from './cli/run-command.ts';
 // service creates, exports and archives included.
 process.umask(0o077);
 
+// As with `trueward-service doctor | head`: the reader has what it wants.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 process.exitCode = await runCommand(commands, process.argv.slice(2));

@@ -19,6 +19,8 @@ export interface RunningCommand {
   /** Ends it as Ctrl-C does. */
   interrupt(): Promise<Ran>;
   ended: Promise<Ran>;
+  /** Closes the pipe that it writes its results to. */
+  stopReading(): void;
 }
 
 /** Starts `trueward-service` as a person does; only the named variables of the service are set. */
@@ -51,6 +53,7 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
       return ended;
     },
     ended,
+    stopReading: () => void child.stdout.destroy(),
   };
 }
 

@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
-import { run } from './command-line.ts';
+import { launch, run } from './command-line.ts';
 
 let folder: string;
 let env: Record<string, string>;
@@ -135,6 +135,12 @@ test('a busy port, a wrong database and a missing file are one line each, withou
     expect(err).not.toContain('hunter2');
   }
   expect(existsSync(join(folder, 'never'))).toBe(false);
+});
+
+test('a reader that leaves early, as head does, is no error', async () => {
+  const config = launch(['config'], env);
+  config.stopReading();
+  expect(await config.ended).toMatchObject({ code: 0, err: '' });
 });
 
 test('the version is printed, and a mistyped variable is named', async () => {
