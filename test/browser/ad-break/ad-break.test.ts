@@ -5,7 +5,7 @@ import { createShowAd } from '../../../src/ad-break/show-ad.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { passTime, playVideosFast } from './pass-time.ts';
+import { passTime } from './pass-time.ts';
 import { decide, givenBack, html, image, missing, overlay, setStage, video } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -273,10 +273,9 @@ it('does not let Escape take the ad away, however often it is hit', async () => 
 });
 
 it('pauses while the page is hidden, and counts nothing meanwhile', async () => {
-  playVideosFast();
   const stage = setStage();
   const clock = manualClock();
-  const time = passTime(clock);
+  const time = passTime(clock, { fastVideo: true });
   const running = stage.run(decide(video, { min_watch_ms: 2700 }), {}, { clock });
   await eventually(() => expect(stage.count('start')).toBe(1));
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);

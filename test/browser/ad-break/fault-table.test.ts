@@ -6,7 +6,7 @@ import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
 import type { BreakParts } from '../../../src/ad-break/run-ad-break.ts';
-import { passTime, playVideosFast } from './pass-time.ts';
+import { passTime } from './pass-time.ts';
 import { decide, givenBack, html, image, overlay, setStage, video } from './stage-set.ts';
 import { watchTraces } from './traces.ts';
 
@@ -256,7 +256,7 @@ function endCardComes(tell: () => void): void {
 function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
   const clock = manualClock();
-  const time = passTime(clock);
+  const time = passTime(clock, { fastVideo: true });
   const traces = watchTraces();
   const parts = fault.parts?.();
   const abort = new AbortController();
@@ -355,7 +355,6 @@ describe.each(Object.keys(kinds))('A break with %s', (kind) => {
   );
 
   it.each(cells)('that $name while $phase ends as $outcome', async ({ fault, outcome, phase }) => {
-    playVideosFast();
     scene = play(kind, phase, fault);
     const { clock, ends, stage, time, traces } = scene;
     await scene.until();

@@ -9,22 +9,19 @@ const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit:
 const requestFrame = window.requestAnimationFrame.bind(window);
 const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(resolve));
 
-/** Has every video of this test play faster than at its own speed. */
-export function playVideosFast(): void {
-  const speedUp = ({ target }: Event): void => {
-    if (target instanceof HTMLVideoElement && target.playbackRate === 1)
-      target.playbackRate = playbackRates[server.browser] ?? 1;
-  };
-  document.addEventListener('play', speedUp, true);
-  onTestFinished(() => document.removeEventListener('play', speedUp, true));
-}
-
 /**
  * Lets time pass on a clock as an ad needs it: as far as a video has played while one plays, and otherwise
  * from timer to timer. So no machine is too slow for a limit, and nobody waits for one. Only for an ad that
  * is on the screen: while it loads, the next timer is the end of the patience with it.
+ *
+ * With `fastVideo`, a video plays faster than at its own speed while time passes, and at its own when it
+ * stands still, so that a test can do something before the video is over.
  */
-export function passTime(clock: ManualClock): { start(): void; stop(): void } {
+export function passTime(
+  clock: ManualClock,
+  { fastVideo = false } = {},
+): { start(): void; stop(): void } {
+  const fastRate = fastVideo ? (playbackRates[server.browser] ?? 1) : 1;
   const ended = new WeakSet<EventTarget>();
   const playedMs = new WeakMap<HTMLVideoElement, number>();
   let run: symbol | undefined;
@@ -38,9 +35,15 @@ export function passTime(clock: ManualClock): { start(): void; stop(): void } {
     playedMs.set(video, mediaMs);
   }
 
+  /** A speed that the test gave it is kept. */
+  function setPace(from: number, to: number): void {
+    for (const video of document.querySelectorAll('video'))
+      if (video.playbackRate === from) video.playbackRate = to;
+  }
+
   // What a video tells comes with the time at which it tells it.
   function hear({ target, type }: Event): void {
-    if (run === undefined || !(target instanceof HTMLVideoElement)) return;
+    if (!(target instanceof HTMLVideoElement)) return;
     follow(target);
     if (type === 'ended') ended.add(target);
   }
@@ -49,6 +52,7 @@ export function passTime(clock: ManualClock): { start(): void; stop(): void } {
     while (run === mine) {
       const video = document.querySelector('video');
       if (video !== null && moves(video)) {
+        setPace(1, fastRate);
         await nextFrame();
         if (run !== mine) return;
         follow(video);
@@ -59,6 +63,7 @@ export function passTime(clock: ManualClock): { start(): void; stop(): void } {
 
   const stop = (): void => {
     run = undefined;
+    setPace(fastRate, 1);
   };
   for (const type of ['timeupdate', 'ended']) document.addEventListener(type, hear, true);
   onTestFinished(() => {
