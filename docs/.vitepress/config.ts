@@ -8,7 +8,7 @@ import { slugify } from './slugify.ts';
 /** The site, of the Markdown files that are readable in the repository too. Links that lead nowhere fail its build. */
 export default defineConfig({
   title: 'Trueward',
-  description: 'Rewarded ads and house ads for web games, with rewards that a server confirmed.',
+  description: 'Rewarded ads and house ads for web games, with server-confirmed rewards.',
   lang: 'en',
   srcDir: '..',
   // Besides docs/: the pages at the top of the project, and the Cocos sample.

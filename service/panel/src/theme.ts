@@ -21,7 +21,7 @@ const components = (
   MuiTableCell: {
     styleOverrides: {
       root: { borderColor: lines },
-      body: { overflowWrap: 'anywhere', minWidth: 112 },
+      body: { overflowWrap: 'anywhere', minWidth: 124 },
     },
   },
   MuiCssBaseline: {

@@ -128,7 +128,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       path: '/',
       async make(page) {
         await page.locator('.recharts-line-curve').nth(5).waitFor({ state: 'attached' });
-        await page.getByText('No delivery has failed.').waitFor();
+        await page.getByText('There are no webhooks yet.').waitFor();
       },
     },
     { name: 'review', path: '/review', make: (page) => shown(page, 4) },

@@ -31,6 +31,8 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
       open={state !== 'connected'}
       // Apart from the messages about what somebody did, which stand at the bottom.
       anchorOrigin={{ vertical: 'top', horizontal: 'center' }}
+      // Below the line that says which environment this is.
+      sx={{ '&&': { top: { xs: 116, sm: 96 } } }}
     >
       <Alert severity="error" variant="filled">
         {state === 'connected' ? '' : texts[state]}
