@@ -75,3 +75,19 @@ test('a list holds what is of the account and environment, for who is signed in'
   const stranger = await createPanelClient(running.url).send('GET', '/panel/api/advertisers');
   expect(stranger.status).toBe(401);
 });
+
+test('the audit log is filtered by who did it and by what was done', async () => {
+  const { body } = await owner.send<{ id: string }>('POST', '/v1/sources', {
+    name: 'Partner',
+    kind: 'direct',
+  });
+  await owner.send('PATCH', `/v1/sources/${body.id}`, { status: 'paused' });
+  const actions = async (query: Record<string, string>) => {
+    const path = `/v1/audit-entries?${new URLSearchParams(query)}`;
+    const { body: page } = await owner.send<{ data: { action: string }[] }>('GET', path);
+    return page.data.map(({ action }) => action);
+  };
+  expect(await actions({ action: 'source.' })).toEqual(['source.updated', 'source.created']);
+  expect(await actions({ action: 'source.', actor: 'OWNER@' })).toHaveLength(2);
+  expect(await actions({ actor: 'nobody' })).toEqual([]);
+});
