@@ -80,7 +80,8 @@ function panelRoutes(): { method: string; path: string }[] {
       const path = above.join('').replace('://', ':id/');
       return methods === '' ? [] : methods.split(', ').map((method) => ({ method, path }));
     });
-  return routes.filter(({ path }) => path.startsWith('/panel/api/'));
+  // HEAD is answered where GET is.
+  return routes.filter(({ method, path }) => method !== 'HEAD' && path.startsWith('/panel/api/'));
 }
 
 const isWrite = ({ method }: { method: string }) => method !== 'GET';

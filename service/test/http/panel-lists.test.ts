@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  createSteerableClock,
-  type InProcessService,
-  startInProcess,
-} from '../in-process-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
 
 interface Listed {
@@ -14,9 +11,8 @@ interface Listed {
 let running: InProcessService;
 let owner: PanelClient;
 beforeAll(async () => {
-  running = await startInProcess({
-    clock: createSteerableClock(Date.parse('2030-01-01T00:00:00Z')),
-  });
+  const clock = createSteerableClock(Date.parse('2030-01-01T00:00:00Z'));
+  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
   owner = await signInOwner(running);
   const [{ account_id: accountId } = { account_id: '' }] = await running.service.database.query<{
     account_id: string;

@@ -7,12 +7,11 @@ import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright';
 import { createClient } from '../../../service/test/http/client.ts';
 import { createPanelClient, type PanelClient } from '../../../service/test/http/panel-client.ts';
+import { type InProcessService, startInProcess } from '../../../service/test/in-process.ts';
 import {
   createSteerableClock,
-  type InProcessService,
-  startInProcess,
   type SteerableClock,
-} from '../../../service/test/in-process-service.ts';
+} from '../../../service/test/steerable-clock.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images/panel');
 const hourMs = 3_600_000;
@@ -30,7 +29,10 @@ interface Picture {
 
 const nowMs = Date.now();
 const clock = createSteerableClock(nowMs - 7 * 24 * hourMs);
-const service = await startInProcess({ clock });
+const service = await startInProcess(
+  { PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },
+  { clock },
+);
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
   // The demo's media have the address that the service was started with.

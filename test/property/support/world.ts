@@ -7,12 +7,11 @@ import type {
 } from '../../../protocol/wire.ts';
 import { verifyWebhook } from '../../../src/server/index.ts';
 import { startReceiver } from '../../../service/test/http/receiver.ts';
+import { type InProcessService, startInProcess } from '../../../service/test/in-process.ts';
 import {
   createSteerableClock,
-  startInProcess,
-  type InProcessService,
   type SteerableClock,
-} from '../../../service/test/in-process-service.ts';
+} from '../../../service/test/steerable-clock.ts';
 import { raiseConfigVersion } from '../../../service/src/resource/resource-store.ts';
 import type { Database } from '../../../service/src/store/database.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
@@ -74,15 +73,17 @@ function openOwn(databaseUrl: string): Database {
 
 export async function createWorld(databaseUrl?: string): Promise<World> {
   const clock = createSteerableClock(Date.UTC(2026, 0, 1));
-  const first = await startInProcess({
-    clock,
-    ...(databaseUrl === undefined ? {} : { databaseUrl }),
-  });
+  const env = {
+    PUBLIC_URL: 'http://service.test',
+    RATE_LIMITS: 'off',
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+  };
+  const first = await startInProcess(env, { clock });
   const processes: InProcessService[] = [first];
   if (databaseUrl !== undefined) {
     // A second process on the same database: requests go to either.
     const { dataDirectory } = first.config;
-    processes.push(await startInProcess({ clock, databaseUrl, dataDirectory }));
+    processes.push(await startInProcess(env, { clock, dataDirectory }));
   }
   const { publishable, secret } = first.keys.sandbox;
   let turn = 0;
