@@ -82,6 +82,10 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   await page.getByRole('option', { name: 'Publishable' }).click();
   await page.getByLabel('Pages that may use it').fill('https://game.example');
   await page.keyboard.press('Enter');
+  await page.getByLabel('Requests a second').fill('50');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Needed beside the other one').waitFor();
+  await page.getByLabel('Requests at once').fill('100');
   await page.getByRole('button', { name: 'Save' }).click();
   const shownOnce = page.getByRole('dialog', { name: 'The new key' });
   const text = (await shownOnce.getByRole('group').textContent()) ?? '';
@@ -90,6 +94,13 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   const row = page.getByRole('row').filter({ hasText: 'https://game.example' });
   await row.waitFor();
   expect(await page.content()).not.toContain(text);
+
+  await row.filter({ hasText: '50 a second, 100 at once' }).waitFor();
+  await row.getByRole('link', { name: 'Change' }).click();
+  await page.getByLabel('Requests a second').fill('');
+  await page.getByLabel('Requests at once').fill('');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await row.filter({ hasText: 'of the service' }).waitFor();
 
   await row.getByRole('button', { name: 'Roll' }).click();
   await page.getByRole('button', { name: 'Make the new key' }).click();
