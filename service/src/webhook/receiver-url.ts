@@ -13,7 +13,8 @@ interface UrlRule {
 export function refuseUrl(text: string, { development }: UrlRule): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute address';
   const url = new URL(text);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  // A trailing dot marks a name as complete: `localhost.` is this machine too.
+  const host = url.hostname.replace(/^\[|[\].]$/g, '');
   const literal = ipaddr.isValid(host);
   const local =
     host === 'localhost' || host.endsWith('.localhost') || (literal && isLoopback(host));

@@ -85,6 +85,10 @@ test.each([
   ['https://[2606:4700:4700::1111]/', false, true],
   ['https://10.0.0.1/', true, false],
   ['https://a:b@example.com/', false, false],
+  ['https://localhost./', false, false],
+  ['https://hook.localhost./', false, false],
+  ['https://localhost./', true, true],
+  ['https://example.com./', false, true],
   ['/hook', false, false],
 ])('%s (development: %s) can receive: %s', (url, development, expected) => {
   expect(refuseUrl(url, { development }) === undefined).toBe(expected);
