@@ -32,7 +32,8 @@ export function readSettings(env: Variables): EffectiveSetting[] {
   const effective = settingList.map(([name, setting]) => {
     const found = find(name, setting, env, file);
     if (found.value !== undefined && !setting.valid(found.value)) {
-      const shown = setting.secret === true ? '"…"' : JSON.stringify(found.value);
+      const shown =
+        setting.secret === true ? '"…"' : JSON.stringify(withoutCredentials(found.value));
       problems.push(`${name} is ${shown}; expected ${setting.expected}.`);
     }
     return found;
@@ -40,6 +41,8 @@ export function readSettings(env: Variables): EffectiveSetting[] {
   if (problems.length > 0) throw new ConfigError(problems);
   return effective;
 }
+
+const withoutCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
 
 /** Used by commands; see their help. */
 const commandVariables = ['TRUEWARD_SECRET_KEY'];

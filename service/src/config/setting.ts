@@ -18,6 +18,10 @@ export const isUrlOf =
   (text: string): boolean =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol);
 
+/** An http or https address that anybody may read: it holds no user name and no password. */
+export const isPublicUrl = (text: string): boolean =>
+  isUrlOf('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
+
 export const anything = (): boolean => true;
 
 export const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'valid'> => ({

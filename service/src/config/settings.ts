@@ -1,6 +1,14 @@
 import { parseHeaders, samplerNames } from '../trace/trace-settings.ts';
 import { limitSettings } from './limit-settings.ts';
-import { anything, isNetwork, isUrlOf, oneOf, type Setting, wholeNumber } from './setting.ts';
+import {
+  anything,
+  isNetwork,
+  isPublicUrl,
+  isUrlOf,
+  oneOf,
+  type Setting,
+  wholeNumber,
+} from './setting.ts';
 
 /** Everything that can be configured, in the order in which help shows it. */
 export const settings = {
@@ -76,8 +84,8 @@ export const settings = {
   },
   PUBLIC_URL: {
     about: 'the address by which clients know the service',
-    expected: 'an http or https address',
-    valid: isUrlOf('http:', 'https:'),
+    expected: 'an http or https address without credentials',
+    valid: isPublicUrl,
   },
   TRUSTED_PROXIES: {
     about:
@@ -106,8 +114,8 @@ export const settings = {
   MEDIA_S3_URL: {
     about:
       'a bucket of S3, or of what speaks like it, for uploads; unset: media in the data folder',
-    expected: 'an http or https address with the bucket in its path',
-    valid: isUrlOf('http:', 'https:'),
+    expected: 'an http or https address with the bucket in its path and no credentials',
+    valid: isPublicUrl,
   },
   MEDIA_S3_REGION: {
     about: 'the region of the bucket',

@@ -61,6 +61,15 @@ test.each([
   expect(() => readConfig({ [name]: value })).toThrow(message);
 });
 
+test.each(['MEDIA_S3_URL', 'PUBLIC_URL'])(
+  '%s is refused with credentials, which are not repeated',
+  (name) => {
+    const value = 'https://user:s3cret@s3.example/bucket';
+    const read = () => readConfig({ [name]: value });
+    expect(read).toThrow(`${name} is "https://…@s3.example/bucket"; expected`);
+  },
+);
+
 test.each([
   ['{"PROT": 9000}', 'sets PROT, which is no setting'],
   ['{"PORT": true}', 'sets PORT to no text and no number'],
