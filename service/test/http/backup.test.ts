@@ -58,7 +58,7 @@ test('the commands of the guide back a running service up, and bring it back els
   await before.begin(decision);
   sh(commandsOf('back up'));
   await first.stop();
-  expect(sh(commandsOf('restore'))).toMatch(/ok .*the master key opens the secrets/);
+  expect(sh(commandsOf('restore'))).toMatch(/ok .*the master key decrypts the secrets/);
 
   const second = await startInProcess(
     { DATABASE_URL: urls.NEW_DATABASE_URL },
