@@ -1,13 +1,15 @@
 import type { Browser, CDPSession, Page } from 'playwright';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { stateOf } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
-// `BREAKS=200 npx vitest run --project e2e test/e2e/break/memory.test.ts` is the long form.
-const breaks = Number(process.env['BREAKS'] ?? 24);
-const warmUp = 12;
-/** For what the engine of the browser compiles late, and what the SDK remembers of its rewards. */
+const full = inject('full');
+/** `BREAKS=200 npm run test:full -- --project e2e memory` plays more. */
+const breaks = full ? Number(process.env['BREAKS'] ?? 24) : 6;
+/** The first six breaks are of every kind, watched and aborted. */
+const warmUp = full ? 12 : 6;
+/** For code that the browser compiles late, and for what the SDK remembers of its rewards. */
 const allowedBytes = 150_000 + breaks * 2_000;
 
 let site: Site;
@@ -62,7 +64,7 @@ async function weigh(session: CDPSession): Promise<Weight> {
 }
 
 it(
-  `${breaks} breaks leave no node, no listener, no document and no memory behind`,
+  'breaks leave no node, no listener, no document and no memory behind',
   { timeout: 60_000 + breaks * 1500 },
   async () => {
     const page = await browser.newPage();
@@ -86,7 +88,8 @@ it(
     const after = await weigh(session);
     const bytes = after.JSHeapUsedSize - before.JSHeapUsedSize;
     console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);
-    expect(bytes).toBeLessThan(allowedBytes);
+    // After so few breaks, the size of the heap says more about the browser than about leaks.
+    if (full) expect(bytes).toBeLessThan(allowedBytes);
     expect(await stateOf(page)).toMatchObject({ nodes: 1, top: 'game' });
   },
 );
