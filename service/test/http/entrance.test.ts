@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningService, startService } from '../start-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
 
-let service: RunningService;
+let service: InProcessService;
 beforeAll(async () => {
-  service = await startService();
+  service = await startInProcess();
 });
 afterAll(() => service.stop());
 
