@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { freePort } from '../../scripts/lib/free-port.mjs';
 
 /** A PostgreSQL server of this run alone. */
 export interface PrivatePostgres {
@@ -44,7 +44,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
   const data = join(folder, 'data');
   const options = { ...as, cwd: folder, stdio: 'ignore' } as const;
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
-  const port = await freePort();
+  const port = await freePort([]);
   const all = [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
@@ -145,14 +145,6 @@ function unprivileged(): { uid: number; gid: number } {
     }
   }
   throw new Error('PostgreSQL refuses root, and there is neither an account postgres nor nobody.');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** @throws Error with what the server wrote when it ends before it takes connections. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../../scripts/lib/free-port.mjs';
 import type { ClockMove } from '../../src/development/test-clock.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { DevelopmentKeys } from '../../src/development/seed.ts';
@@ -15,11 +15,11 @@ export interface Cluster {
   service(index: number): RunningService;
   /** Ends a process as a crash does, and starts another one in its place. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
-  /** Ends a process as an operator does, and starts another build in its place; absent: the one of this tree. */
+  /** Stops a process as an operator does and starts another build in its place; by default, this tree's. */
   roll(index: number, main?: string): Promise<void>;
-  /** What all of them go by, unless one was replaced since. */
+  /** The clock they all run on, unless one was replaced since. */
   clock: Clock;
-  /** Moves the clocks of all. */
+  /** Moves the clock of every process. */
   moveClock(by: ClockMove): Promise<void>;
   stop(): Promise<(number | null)[]>;
 }
@@ -28,9 +28,9 @@ interface Options {
   databaseUrl: string;
   processes: number;
   env?: Record<string, string>;
-  /** The `main.js` of another build; absent: the one of this tree. */
+  /** The `main.js` of another build; by default, this tree's. */
   main?: string;
-  /** Gives all of them clocks that can be moved. */
+  /** Runs them on clocks that can be moved. */
   testClock?: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function startCluster({
   testClock = false,
 }: Options): Promise<Cluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-cluster-'));
-  const ports = await Promise.all(Array.from({ length: processes }, freePort));
+  const ports = await Promise.all(Array.from({ length: processes }, () => freePort([])));
   const start = (port: number, more: Record<string, string> = {}, build?: string) =>
     startService({
       dataDir,
@@ -89,13 +89,4 @@ export async function startCluster({
       return codes;
     },
   };
-}
-
-/** A port that nobody listens on at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
