@@ -193,7 +193,7 @@ export default {
           {
             object: 'AbortSignal',
             property: 'any',
-            message: 'On Node 20 each call leaks memory of its sources: use `linkSignal`.',
+            message: 'On Node 20, every call leaks memory in its source signals. Use `linkSignal`.',
           },
         ],
       },

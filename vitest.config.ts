@@ -7,7 +7,7 @@ const executablePath =
   process.env['CHROMIUM_PATH'] ??
   ['/usr/bin/chromium', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
-/** `npm run test:full`: files named `*.full.test.ts`, and tests that ask `inject('full')`, run too. */
+/** Set by `npm run test:full`: includes `*.full.test.ts`, and what is conditional on `inject('full')`. */
 const full = process.env['TRUEWARD_TEST_FULL'] === '1';
 
 declare module 'vitest' {
@@ -23,9 +23,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
     provide: { full },
     setupFiles: ['test/measure-cpu.ts'],
-    // Vitest would leave one of two cores idle, and most of the time is spent waiting for an ad to end.
+    // By default Vitest leaves one core to itself: half of a machine with two.
     maxWorkers: 2,
-    // A fact that takes its time on a busy machine is a fact all the same.
+    // Generous, so that a busy machine makes a test slow but not fail.
     expect: { poll: { timeout: 20_000 } },
     projects: [
       {

@@ -1,7 +1,7 @@
 /**
  * `npm run check`: everything that can be said about the sources without running them. Names of
- * checks as arguments run only these: `npm run check -- lint types`. With `--full`, they include what
- * only `npm run test:full` checks. Needs what `npm run build` makes.
+ * checks as arguments run only these: `npm run check -- lint types`. `--full` adds the slow ones
+ * that otherwise only `npm run test:full` runs. Needs what `npm run build` makes.
  */
 import { checks } from './lib/checks.mjs';
 import { runSteps } from './lib/run-steps.mjs';

@@ -7,20 +7,20 @@ import { readTestReport } from './lib/test-report.mjs';
 
 const help = `npm run test:timing [-- --count 25] [-- --project service]
 
-Prints the slowest files of the last \`npm test\` or \`npm run test:full\`, with or without
-arguments of theirs, slowest first:
+Prints the slowest files of the last \`npm test\` or \`npm run test:full\`, even a partial run,
+slowest first:
 
   total    seconds from the start of the file to its end: import, hooks and tests
-  cpu      CPU time of the file's process and of the processes that it started and that
-           have ended; unknown in browsers, and of Chromium only a part
-  wait     total less cpu: timers, answers, processes, and a busy machine
+  cpu      CPU time of the file's process and of its child processes that have exited;
+           unknown for tests in a browser, and incomplete for Chromium
+  wait     total minus cpu: timers, responses, other processes, a busy machine
   import   loading the file and everything that it imports
   hooks    beforeAll and afterAll
   tests    the tests, with beforeEach and afterEach
-  slowest  the slowest test, and its seconds
+  slowest  the slowest test and its time
 
-  --count N       how many files (default 25)
-  --project NAME  only the files of one Vitest project`;
+  --count N       number of files to print (default 25)
+  --project NAME  only files of this Vitest project`;
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 const report = values.help ? undefined : readTestReport();
 if (values.help) console.log(help);
 else if (report === undefined) {
-  console.error('There is no finished test run to read: run `npm test` first.');
+  console.error('No report of a finished test run found. Run `npm test` first.');
   process.exitCode = 1;
 } else print(report);
 
@@ -69,7 +69,7 @@ function number(ms) {
 }
 
 /**
- * The numbers to the right, the texts to the left.
+ * Right-aligns the numbers, left-aligns the text.
  *
  * @param {string[][]} rows
  */

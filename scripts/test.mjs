@@ -13,14 +13,14 @@ With arguments, runs only the tests they select, and no checks:
   npm test -- --project unit
   npm test -- --project browser overlay
 
-test:full adds what is long or repeats a case that npm test covers once:
+test:full adds what is slow, or repeats a case that npm test covers once:
   - the test files named *.full.test.ts
-  - the tests and cases that ask for it: inject('full') is true
-  - the build of the documentation site, and attw: whether every module resolution
-    finds the types of the package
+  - tests and table rows conditional on inject('full')
+  - the build of the documentation site, and attw, which checks that every module
+    resolution finds the types of the package
 
-Environment: CHROMIUM_PATH is the browser to use; by default an installed one is
-found, or one is installed.`;
+Environment: CHROMIUM_PATH selects the browser; by default, an installed one is used,
+or one is installed.`;
 
 const given = process.argv.slice(2);
 const full = given.includes('--full');
@@ -79,7 +79,7 @@ async function runVitest(chromium) {
     show: true,
   });
   const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
-  // Vitest also fails for what no test owns: an unhandled rejection, a wrong argument, no test at all.
+  // Vitest also fails outside of any test: an unhandled rejection, a wrong argument, no tests found.
   if (tally.failed === 0 && (code !== 0 || tally.passed === 0)) return { ...tally, failed: 1 };
   return tally;
 }

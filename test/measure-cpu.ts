@@ -2,12 +2,12 @@ import { afterAll } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Of a test file: the CPU time that it took, in milliseconds. `npm run test:timing` shows it. */
+    /** CPU time of a test file in milliseconds, for `npm run test:timing`. */
     cpuMs?: number;
   }
 }
 
-// The one setup file of all projects; in a browser, where there is no Node, nobody can tell.
+// A setup file of all projects. In a browser there is no Node to ask, and nothing is measured.
 const fs = globalThis.process?.getBuiltinModule?.('node:fs');
 const before = cpuMs();
 
@@ -17,12 +17,12 @@ afterAll(({}, { meta }) => {
   if (before !== undefined && after !== undefined) meta.cpuMs = after - before;
 });
 
-/** CPU time of this process and, on Linux, of those it started that have ended (proc_pid_stat(5)). */
+/** CPU time of this process and, on Linux, of its child processes that have exited (proc_pid_stat(5)). */
 function cpuMs(): number | undefined {
   if (!fs) return undefined;
   const { user, system } = process.cpuUsage();
   if (!fs.existsSync('/proc/self/stat')) return (user + system) / 1000;
   const fields = fs.readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? [];
-  // cutime and cstime are the fields 16 and 17, in hundredths of a second; the split took two.
+  // cutime and cstime are fields 16 and 17, in hundredths of a second; the split removed two fields.
   return (user + system) / 1000 + (Number(fields[13]) + Number(fields[14])) * 10;
 }

@@ -5,8 +5,8 @@ import { slugify } from '../.vitepress/slugify.ts';
 const skipped = new Set(['node_modules', 'dist', 'fixtures']);
 
 /**
- * The relative links of all Markdown files below `root` that lead to no file or to no heading, each as
- * `page: link`. The build of the site refuses dead pages too, but takes far longer, and ignores headings.
+ * The relative links in all Markdown files below `root` whose file or heading does not exist, each as
+ * `page: link`. The build of the site also rejects missing pages, but is far slower and ignores headings.
  */
 export function deadLinks(root: string): string[] {
   return markdownFiles(root).flatMap((file) =>
@@ -35,14 +35,14 @@ function linksOf(file: string): string[] {
 function isDead(root: string, file: string, link: string): boolean {
   if (/^[a-z]+:/.test(link)) return false;
   const [path = '', anchor] = link.split('#');
-  // A page of the site, by its address there.
+  // The address of a page of the site.
   if (path.startsWith('/')) return !existsSync(join(root, 'docs', `${path}.md`));
   const target = path === '' ? file : join(dirname(file), path);
   if (!existsSync(target)) return true;
   return anchor !== undefined && statSync(target).isFile() && !anchorsOf(target).includes(anchor);
 }
 
-/** Of the headings, `## Heading` or `## Heading {#anchor}`, and of the HTML that generated tables hold. */
+/** Of headings, `## Heading` or `## Heading {#anchor}`, and of the HTML in generated tables. */
 function anchorsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   const headings = [...text.matchAll(/^#+ (.*?)(?: \{#(\S+)\})?$/gm)].map(

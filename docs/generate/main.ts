@@ -1,6 +1,6 @@
 /**
- * Writes `docs/reference/`, the pages made from the code. `npm run docs` runs it before it builds the site,
- * `npm run check` when the code has changed since; the pages are not in the repository.
+ * Writes `docs/reference/`, the pages generated from the code, which are not committed. `npm run docs` runs
+ * this before it builds the site, `npm run check` when the code has changed since.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

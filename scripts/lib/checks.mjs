@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isStale } from './is-stale.mjs';
 import { root, tool } from './run.mjs';
 
-/** What a check remembers of files that have not changed since; safe to delete. */
+/** Cached results for unchanged files; safe to delete. */
 const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
@@ -15,7 +15,7 @@ const tsc = (/** @type {string} */ project) => [
   join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`),
 ];
 
-/** The pages made from the code; the last of them is written when all went well. */
+/** The pages generated from the code; the last one is written only when all others were. */
 const reference = {
   sources: [
     'src',
@@ -29,7 +29,7 @@ const reference = {
 };
 
 /**
- * The slow ones first, because two run at once. `fullCommands` are what `npm run test:full` adds.
+ * The slow ones first, because two run at once. `fullCommands` run only with `npm run test:full`.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { fullCommands?: string[][] })[]}
  */
@@ -60,7 +60,7 @@ const all = [
         '--cache',
         '--cache-location',
         join(cache, 'prettier'),
-        // A checkout changes times.
+        // Not the modification times, which a checkout changes.
         '--cache-strategy',
         'content',
         '.',

@@ -22,7 +22,7 @@ const places = {
 export async function ensureChromium() {
   const found = chosen() ?? installed() ?? (await downloaded());
   if (found !== undefined) return found;
-  // Debian's package first: without a way to its server, Playwright tries for minutes.
+  // Debian's package first: when its server is unreachable, Playwright keeps trying for minutes.
   for (const install of [installOnDebian, downloadWithPlaywright]) {
     const path = await install();
     if (path !== undefined) return path;
@@ -67,7 +67,9 @@ async function downloadWithPlaywright() {
 
 async function installOnDebian() {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
-  console.log('No Chromium found: installing the package chromium of Debian (about a minute) …');
+  console.log(
+    'No Chromium found. Installing Debian’s chromium package, which takes about a minute …',
+  );
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   const commands = [
     ['apt-get', 'update'],

@@ -17,7 +17,7 @@ const path = join(root, 'node_modules', '.cache', 'test-report.json');
  * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
  */
 
-/** @returns {TestReport | undefined} Of the last run; nothing when it did not come to its end. */
+/** @returns {TestReport | undefined} Of the last run; undefined when it did not finish. */
 export function readTestReport() {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -29,7 +29,7 @@ export function readTestReport() {
 export const forgetTestReport = () => rmSync(path, { force: true });
 
 /**
- * The reporter of Vitest that writes the report.
+ * The Vitest reporter that writes the report.
  *
  * @implements {Reporter}
  */
@@ -61,7 +61,7 @@ export default class TestReporter {
 function tallyOf(modules) {
   const count = (/** @type {TestState} */ state) =>
     modules.reduce((sum, { children }) => sum + [...children.allTests(state)].length, 0);
-  // A file that cannot be loaded, or a hook of it, fails without a failed test.
+  // A file that fails to load, or whose hook fails, is failed without having a failed test.
   const brokenFiles = modules.filter(
     (module) => module.state() === 'failed' && module.children.allTests('failed').next().done,
   );
@@ -82,12 +82,12 @@ function timingOf(module) {
   const tests = [...module.children.allTests()]
     .map((test) => ({ name: test.name, ms: test.diagnostic()?.duration ?? 0 }))
     .toSorted((one, other) => other.ms - one.ms);
-  // Tests that run at the same time take more together than the file does.
+  // The durations of concurrent tests add up to more than that of the file.
   const testsMs = Math.min(
     duration,
     tests.reduce((sum, { ms }) => sum + ms, 0),
   );
-  // Of test/measure-cpu.ts.
+  // Set by test/measure-cpu.ts.
   const { cpuMs } = /** @type {{ cpuMs?: number }} */ (module.meta());
   return {
     file: relative(root, module.moduleId),

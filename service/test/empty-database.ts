@@ -37,7 +37,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/** It is made anew for other tables, and for the partitions of another week. */
+/** Changes with the tables, and every week, because partitions are weekly. */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -69,19 +69,19 @@ async function makeTemplate(
     await make(join(folder, 'database'));
     renameSync(join(folder, 'database'), template);
   } catch (error) {
-    // Another test file was faster: its template is as good.
+    // Another worker was faster, and its template is the same.
     if (!existsSync(template)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Embedded databases of this process that nobody uses at the moment. */
+/** Embedded databases of this process that are not in use. */
 const idle: Database[] = [];
 
 /**
- * An embedded database without rows and without partitions of weeks. `close` gives it back, for whoever takes
- * the next one: loading one takes 2 s of processor time, emptying one 20 ms. It has all tables.
+ * An embedded database with all tables, and without rows and weekly partitions. `close` returns it to a pool:
+ * loading one takes 2 s of CPU time, emptying one 20 ms.
  */
 export async function takeEmptyDatabase(): Promise<Database> {
   const database = idle.pop() ?? (await openNew());
@@ -98,7 +98,7 @@ export async function takeEmptyDatabase(): Promise<Database> {
     transaction: unlessClosed(database.transaction) as Database['transaction'],
     close: unlessClosed(async () => {
       closed = true;
-      // What was asked before is answered before.
+      // Statements still in flight finish first.
       await database.query('SELECT 1');
       idle.push(database);
     }),

@@ -6,16 +6,16 @@ import { startPrivatePostgres } from './private-postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the PostgreSQL server of this run; undefined where the machine has none. */
+    /** URL of this run's PostgreSQL server; undefined where PostgreSQL is not installed. */
     postgresUrl: string | undefined;
   }
 }
 
-/** Makes what all test files of a run share: one PostgreSQL server, and a folder that is removed at the end. */
+/** Sets up what all test files of a run share: a PostgreSQL server, and a folder that is removed at the end. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;
-  // Nobody pulls its plug; what tests that goes to a server of its own.
+  // It is never killed: tests of crashes start a server of their own.
   const postgres = await startPrivatePostgres({ settings: ['fsync=off', 'max_connections=200'] });
   project.provide('postgresUrl', postgres?.url);
   return async () => {

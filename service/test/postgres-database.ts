@@ -6,11 +6,11 @@ import { inject } from 'vitest';
 export const hasPostgres = inject('postgresUrl') !== undefined;
 
 /**
- * Makes an empty database on the PostgreSQL server of this run and hands back its address. It vanishes with
- * the server. A test that disturbs a whole server starts its own: `startPrivatePostgres`.
+ * Creates an empty database on this run's PostgreSQL server and returns its URL. It goes away with the
+ * server. A test that disturbs the whole server starts its own with `startPrivatePostgres`.
  *
- * @param settings of its sessions: `{ timezone: 'Asia/Tokyo' }`
- * @throws Error where there is no PostgreSQL: ask {@link hasPostgres} first.
+ * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
+ * @throws Error where there is no PostgreSQL: check {@link hasPostgres} first.
  */
 export async function createPostgresDatabase(
   settings: Record<string, string> = {},
@@ -30,6 +30,6 @@ export async function createPostgresDatabase(
   return server.replace(/[^/]*$/, name);
 }
 
-/** Variables for a database of its own: on the server where there is one, else embedded, which takes longer. */
+/** Environment for a database of its own: on the PostgreSQL server if there is one, else embedded, which is slower. */
 export const ownDatabase = async (): Promise<Record<string, string>> =>
   hasPostgres ? { DATABASE_URL: await createPostgresDatabase() } : {};

@@ -20,7 +20,7 @@ export interface RunningService {
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
-  /** What it goes by: clients stamp their events from it. */
+  /** The clock it runs on, from which clients stamp their events. */
   clock: Clock;
   /** Moves its clock and resolves when that has happened; only with `testClock`. */
   moveClock(by: ClockMove): Promise<void>;
@@ -34,7 +34,7 @@ interface Options {
   /** Absent: a new folder, removed when the service is stopped. */
   dataDir?: string;
   env?: Record<string, string>;
-  /** Gives it a clock that can be moved; otherwise it goes by the system's. */
+  /** Runs it on a clock that can be moved, instead of the system's. */
   testClock?: boolean;
   /** The `main.js` of another build; absent: the one of this tree. */
   main?: string;
@@ -43,8 +43,8 @@ interface Options {
 const built = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /**
- * Starts the built service (`npm run build`) for development and resolves when it answers. Where nothing of
- * its process is tested, `startInProcess` takes a tenth of the time.
+ * Starts the built service (`npm run build`) for development and resolves when it answers. A test that needs
+ * no process of its own uses `startInProcess`, which takes a tenth of the time.
  *
  * @throws Error with what the service wrote, when it ends before.
  * @example
@@ -94,7 +94,7 @@ export async function startService({
     child.kill(signal);
     return exited;
   };
-  // As its own: both add the same to the time of the same system.
+  // A copy of its clock: both add the same offsets to the system's time.
   const clock = createTestClock();
   return {
     url,

@@ -4,7 +4,7 @@ import { createTestClock, type TestClock } from '../src/development/test-clock.t
 export interface SteerableClock extends TestClock {
   /** Lets time pass. */
   advance(ms: number): void;
-  /** Lets time pass until a moment. */
+  /** Lets time pass until this moment. */
   set(ms: number): void;
 }
 

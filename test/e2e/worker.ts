@@ -1,11 +1,11 @@
-/* oxlint-disable no-empty-pattern -- Vitest reads from the pattern what a fixture depends on. */
+/* oxlint-disable no-empty-pattern -- Vitest reads a fixture's dependencies from the pattern. */
 import { test } from 'vitest';
 import { launchBrowser } from './browser.ts';
 import { startStack } from './stack.ts';
 
 /**
- * `it` with what the test files of one worker share: a browser, in which each file opens contexts of its
- * own, and the programs of a stack. Each is started for the first file that asks for it.
+ * `it` with what the test files of a worker share: a browser, in which each file opens contexts of its own,
+ * and a stack. Each is started when the first test asks for it.
  */
 export const it = test
   .extend('browser', { scope: 'worker' }, async ({}, { onCleanup }) => {

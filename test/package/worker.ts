@@ -1,8 +1,8 @@
+/* oxlint-disable no-empty-pattern -- Vitest reads a fixture's dependencies from the pattern. */
 import { test } from 'vitest';
 import { installPackage } from './installed-package.ts';
 
-/** `it` with what the test files of one worker share: the package, installed into a project. */
-/* oxlint-disable no-empty-pattern -- Vitest reads from the pattern what a fixture depends on. */
+/** `it` with what the test files of a worker share: the package, installed into a project. */
 export const it = test.extend('installed', { scope: 'worker' }, ({}, { onCleanup }) => {
   const installed = installPackage({
     uses: ['phaser', 'react', 'react-dom', 'vite', 'webpack'],

@@ -31,7 +31,7 @@ export function createDemand({ url, keys }: Sandbox) {
   return {
     call,
     find,
-    /** Changes what goes by this name. */
+    /** Changes the resource with this name. */
     async change(kind: string, name: string, body: object): Promise<void> {
       await call('PATCH', `${kind}/${(await find(kind, name)).id}`, body);
     },
@@ -51,7 +51,7 @@ export function createDemand({ url, keys }: Sandbox) {
       });
       await call('POST', `creatives/${id}/review`, { status: 'approved' });
     },
-    /** Adds a placement that shows one creative, and that can be closed at once. */
+    /** Adds a placement that shows one creative, which can be closed at once. */
     async addPlacement(
       creative: string,
       placement: { name: string; format: string; min_view_ms: number } & object,

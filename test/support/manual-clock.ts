@@ -1,25 +1,25 @@
 import type { Clock } from '../../src/platform/clock.ts';
 
-/** A clock that a test moves. Wall time and monotonic time are apart, as they are on a device. */
+/** A clock that a test moves. Wall time and monotonic time are independent, as they are on a device. */
 export interface ManualClock extends Clock {
-  /** Moves both times on, running each timer that falls due at its time. */
+  /** Advances both times, running each timer when it is due. */
   advance(ms: number): Promise<void>;
-  /** Advances to the next timer and runs it; `false` when none waits. */
+  /** Advances to the next timer and runs it; `false` when none is set. */
   runNextTimer(): Promise<boolean>;
-  /** The device sleeps: wall time goes on, monotonic time and timers stand still. */
+  /** The device sleeps: wall time goes on, monotonic time and timers stop. */
   sleep(ms: number): void;
   /**
-   * The page is frozen, or the system counts sleep as monotonic time, as Windows does: both times go on,
-   * and timers that fall due meanwhile run late, with the next `advance()`.
+   * The page is frozen, or monotonic time includes sleep, as on Windows: both times go on, and timers that
+   * fall due meanwhile run late, at the next `advance()`.
    */
   freeze(ms: number): void;
-  /** The user sets the clock of the device, in milliseconds since 1970; durations do not notice. */
+  /** The user sets the device's clock, in milliseconds since 1970; monotonic time is unaffected. */
   setWallTime(ms: number): void;
-  /** How many timers wait. */
+  /** How many timers are set. */
   timers(): number;
 }
 
-/** Lets everything run that does not wait for a timer of this clock. */
+/** Lets everything run that isn't waiting for a timer of this clock. */
 export const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++)
     await new Promise<void>((resolve) => {

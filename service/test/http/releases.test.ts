@@ -1,6 +1,6 @@
 /**
- * What the releases before and after this tree sign and say, without building them: `upgrade.full.test.ts`
- * runs the one before. It is recorded by `service/test/upgrade/record.ts`.
+ * Compatibility with the previous and the next release, from a recording that `service/test/upgrade/record.ts`
+ * made. `upgrade.full.test.ts` builds and runs the previous release itself.
  */
 import { readFileSync } from 'node:fs';
 import type { Problem } from '@trueward/protocol/wire';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-test('tokens of the release before say here what they say there, and the ones that are issued here it reads', () => {
+test('tokens of the previous release mean the same here, and tokens issued here are the same as there', () => {
   const tokens = createDecisionTokens(recorded.tokens.key);
   for (const { claims, text } of recorded.tokens.signed) {
     expect(tokens.verify(text)).toEqual(claims);
@@ -32,17 +32,17 @@ test('tokens of the release before say here what they say there, and the ones th
   }
 });
 
-/** Values are of the moment; what a client goes by is not. */
+/** Other values differ each time; these are what clients act on. */
 const fixed = new Set(['status', 'state', 'placement', 'format', 'reward', 'min_watch_ms']);
 
-/** The paths of a JSON document with what is at each: its type, or its value where a client goes by it. */
+/** The paths of a JSON document with the type of each value, or the value itself if clients act on it. */
 function outline(value: unknown, path = '', name = ''): [string, unknown][] {
   if (typeof value !== 'object' || value === null || fixed.has(name))
     return [[path, fixed.has(name) ? JSON.stringify(value) : typeof value]];
   return Object.entries(value).flatMap(([key, member]) => outline(member, `${path}/${key}`, key));
 }
 
-test('clients of the release before are answered here as they are there, and earn their reward', async () => {
+test('clients of the previous release get the same responses here, and earn their reward', async () => {
   const { clock, client, url } = game;
   const played = await play(recorded.steps, {
     url,
@@ -53,26 +53,26 @@ test('clients of the release before are answered here as they are there, and ear
   for (const [index, { status, answer }] of recorded.steps.entries()) {
     const here = played[index];
     expect([index, here?.status]).toEqual([index, status]);
-    // More may be said here, and nothing less.
+    // Members may be added here, never removed.
     expect(outline(here?.answer)).toEqual(expect.arrayContaining(outline(answer)));
   }
   expect(played.at(-1)?.answer).toMatchObject({ state: 'earned' });
 });
 
-test('webhooks of the release before are verified here', async () => {
+test('webhooks of the previous release are verified here', async () => {
   const { secret, headers, body } = recorded.webhook;
   const now = () => Number(headers['service-timestamp']) * 1_000;
   const event = await verifyWebhook(body, headers, secret, { now });
   expect(event).toMatchObject({ type: 'decision.rewarded', data: { placement: 'revive' } });
 });
 
-/** What the processes of an installation sign tokens with. */
+/** The key with which all processes of an installation sign tokens. */
 const tokenKey = (): Promise<string> => {
   const { service, config, clock } = game;
   return readServiceSecret(service.database, openSecretBox(config), clock, 'decision_token');
 };
 
-test('a token as the next release issues it earns its reward here', async () => {
+test('a token in the format of the next release earns its reward here', async () => {
   const key = await tokenKey();
   const decision = await game.decide('of two releases');
   const claims = createDecisionTokens(key).verify(decision.token);
@@ -82,7 +82,7 @@ test('a token as the next release issues it earns its reward here', async () => 
   expect(await game.watch({ ...decision, token })).toMatchObject({ state: 'earned' });
 });
 
-test('events with a token that only a later release reads are put off, and a forged one is refused', async () => {
+test('events with a token that only a later release can read are deferred, and a forged token is rejected', async () => {
   const { client, event, decide } = game;
   const decision = await decide('of a later release');
   const body = `9~${decision.id}`;

@@ -13,12 +13,12 @@ const postgres = await startPrivatePostgres();
 
 /** Players whose devices lose the network after the ad was loaded. */
 const offlineAtATime = 10;
-/** Rewards of players who are online, from the decision on, before the next process is replaced. */
+/** Rewards that online players earn before the next process is replaced. */
 const between = 20;
 const watchMs = 5_100;
 
 describe.skipIf(postgres === undefined)(
-  'the release before and this tree on one PostgreSQL',
+  'the previous release and this tree on one PostgreSQL server',
   () => {
     let previous: string;
     let cluster: Cluster;
@@ -78,13 +78,13 @@ describe.skipIf(postgres === undefined)(
     }
     const allEarned = Array<string>(offlineAtATime).fill('earned');
 
-    test('replaced process by process, forth and back and forth, neither loses a reward of the other', async () => {
+    test('upgraded one process at a time, rolled back and upgraded again, neither loses a reward of the other', async () => {
       const [one, two] = [0, 1];
       await players.progress(between);
       const keptAcross = [await watch(one), await watch(two, one)];
 
       await cluster.roll(one);
-      // `one` is of this tree, `two` of the release before: all that can happen between them.
+      // `one` runs this tree, `two` the previous release: every combination of the two.
       const mixed = await Promise.all([watch(one, two), watch(two, one), watch(one), watch(two)]);
       await players.progress(between);
       const reports = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends so many webhooks over HTTP
- * under one stop signal, as a process does in its life, and prints what is left of them in memory.
+ * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends this many webhooks over HTTP
+ * under one stop signal, as a process does during its life, and prints what they leave in memory.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,9 +15,9 @@ import { createSender } from '../../src/webhook/sender.ts';
 export interface SendsReport {
   node: string;
   failed: number;
-  /** Heap in use after a garbage collection, in bytes: after the warm-up, and after each tenth. */
+  /** Heap in use after garbage collection, in bytes: after the warm-up, and after each tenth. */
   heap: number[];
-  /** Objects that each send needs, and that are still there at the end. */
+  /** How many objects of the kinds that each send creates are still alive at the end. */
   left: { AbortSignal: number; Timeout: number; WeakRef: number };
 }
 
@@ -50,7 +50,7 @@ async function sendMany(count: number): Promise<void> {
 }
 
 async function readHeap(): Promise<number> {
-  // What a finalizer lets go of is found by the collection after it.
+  // What a finalizer releases is collected by the next collection.
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc?.();
     await sleep(20);
@@ -58,7 +58,7 @@ async function readHeap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** Heap size is too noisy for a few hundred sends; the number of objects is exact. */
+/** The heap size is too noisy for a few hundred sends; object counts are exact. */
 async function countObjects(): Promise<SendsReport['left']> {
   const { snapshot, nodes, strings } = JSON.parse(await text(getHeapSnapshot())) as {
     snapshot: { meta: { node_fields: string[]; node_types: [string[]] } };

@@ -9,8 +9,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
 
 /**
- * The release before this tree: the last tag before the present commit; until there is one, the commit that
- * the file `previous-release` names.
+ * The commit of the previous release: the last tag before the current commit, or, until there is one, the
+ * commit that the file `previous-release` names.
  */
 export function previousRevision(): string {
   const git = (...args: string[]) =>
@@ -24,8 +24,8 @@ export function previousRevision(): string {
 }
 
 /**
- * Builds the service of another revision, with the packages of its own lock file, outside this tree; once
- * for each revision. Hands back its `main.js`.
+ * Builds the service of another revision, with the packages of its own lockfile, outside this tree and only
+ * once per revision. Returns the path of its `main.js`.
  */
 export async function buildPrevious(revision = previousRevision()): Promise<string> {
   const folder = join(tmpdir(), `trueward-${revision}`);
@@ -48,7 +48,7 @@ export async function buildPrevious(revision = previousRevision()): Promise<stri
       [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'service'],
       here,
     );
-    // Another run may have been quicker; then its build is there, which is the same.
+    // Another run may have been faster, and its build is the same.
     if (!existsSync(folder)) renameSync(making, folder);
   } finally {
     rmSync(making, { recursive: true, force: true });

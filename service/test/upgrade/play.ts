@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A request of the previous release's clients, and the answer that they got. */
+/** A request of the previous release's clients, and the response they got. */
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
   /** With `$now`, and with `$id` and `$token` of the decision. */
   body?: unknown;
-  /** Wait before: ads are watched in the time of the service. */
+  /** How long to wait first: watching takes time on the service's clock. */
   afterMs?: number;
   status?: number;
   answer?: unknown;
@@ -19,7 +19,7 @@ interface Stage {
   pass?(ms: number): void;
 }
 
-/** Makes the requests one after the other and hands back each with its answer. */
+/** Makes the requests one after the other and returns each with its response. */
 export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
   const { url, key, nowMs, pass } = stage;
   let [id, token] = ['', ''];
@@ -57,7 +57,7 @@ const event = (number: number, type: string, more: object = {}) => ({
   ...more,
 });
 
-/** One ad from its request to its reward, with everything that a client of the previous release can say. */
+/** One ad from request to reward, with everything that a client of the previous release can send. */
 export const steps: readonly Step[] = [
   {
     method: 'POST',

@@ -1,6 +1,6 @@
 /**
- * `npx tsx service/test/upgrade/record.ts`: writes `recorded.json`, what the release before this tree says and
- * signs, by building and running it.
+ * `npx tsx service/test/upgrade/record.ts`: builds and runs the previous release and records its responses and
+ * signatures in `recorded.json`.
  */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -14,10 +14,10 @@ import { play, type Step, steps } from './play.ts';
 /** What was recorded. */
 export interface Recorded {
   revision: string;
-  /** Tokens with what they say, signed with a key that only this file has. */
+  /** Tokens with their claims, signed with a key that is used nowhere else. */
   tokens: { key: string; signed: { claims: TokenClaims; text: string }[] };
   steps: Step[];
-  /** A delivery, with the secret that it was signed with. */
+  /** A delivery, with the secret that signed it. */
   webhook: { secret: string; headers: Record<string, string>; body: string };
 }
 

@@ -5,17 +5,17 @@ import type { ManualClock } from '../../support/manual-clock.ts';
 /** In WebKitGTK `pause()` does not stop a video that plays at another speed than its own. */
 const playbackRates: Record<string, number> = { chromium: 8, firefox: 2, webkit: 1 };
 
-// Tests that count frames replace the one of the window.
+// Captured early: tests that count frames replace `window.requestAnimationFrame`.
 const requestFrame = window.requestAnimationFrame.bind(window);
 const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestFrame(resolve));
 
 /**
- * Lets time pass on a clock as an ad needs it: as far as a video has played while one plays, and otherwise
- * from timer to timer. So no machine is too slow for a limit, and nobody waits for one. Only for an ad that
- * is on the screen: while it loads, the next timer is the end of the patience with it.
+ * Advances a clock as an ad needs it: along with the video while one plays, and otherwise from timer to
+ * timer. So a slow machine never runs into a timeout, and no test waits for one. Start it only once the ad is
+ * on the screen: while the ad loads, the next timer is the load timeout.
  *
- * With `fastVideo`, a video plays faster than at its own speed while time passes, and at its own when it
- * stands still, so that a test can do something before the video is over.
+ * With `fastVideo`, videos play faster than normal between `start` and `stop`, and at normal speed otherwise,
+ * so that a test can act before the video ends.
  */
 export function passTime(
   clock: ManualClock,
@@ -35,13 +35,13 @@ export function passTime(
     playedMs.set(video, mediaMs);
   }
 
-  /** A speed that the test gave it is kept. */
+  /** Leaves a rate alone that the test has set. */
   function setPace(from: number, to: number): void {
     for (const video of document.querySelectorAll('video'))
       if (video.playbackRate === from) video.playbackRate = to;
   }
 
-  // What a video tells comes with the time at which it tells it.
+  // The clock has to stand where the video is before anybody handles its event.
   function hear({ target, type }: Event): void {
     if (!(target instanceof HTMLVideoElement)) return;
     follow(target);

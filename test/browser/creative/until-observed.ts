@@ -1,6 +1,6 @@
 /**
- * Resolves once the observers of what is on the screen have been told how things are now: an observer is
- * told of a new element with the next frame, and those that were made before it come first.
+ * Resolves once every IntersectionObserver created so far has been notified of the current state: a new
+ * observer gets its first notification in the next frame, after those created earlier.
  */
 export const untilObserved = (element: Element): Promise<void> =>
   new Promise((resolve) => {
