@@ -144,7 +144,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
-    // Of addresses that the router itself refuses: these come before every hook.
+    // For URLs that the router refuses before any hook runs.
     frameworkErrors: (error, request, reply) => {
       void reply.header('request-id', request.id);
       sendProblem(error, request, reply);

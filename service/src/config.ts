@@ -35,7 +35,7 @@ export interface Config {
   mediaBucket?: S3Bucket;
   /** Seeds a demo account, prints its keys, and lets sandbox webhooks go to this machine. */
   development: boolean;
-  /** Goes by a clock that the parent process moves, so that tests need not wait. */
+  /** Uses a clock that the parent process moves, so that tests need not wait. */
   testClock: boolean;
   /** 32 bytes in base64 that encrypt secrets at rest; absent: a file in the data folder. */
   masterKey?: string;
@@ -149,12 +149,12 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
   };
 }
 
-/** @throws ConfigError outside development: whoever moves the clock makes rewards without watching. */
+/** @throws ConfigError outside development: whoever can move the clock can earn rewards without watching. */
 function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): boolean {
   if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
   if (values.get('TRUEWARD_DEVELOPMENT') === '1') return true;
   throw new ConfigError([
-    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: a clock that can be moved is for tests, never for operation.',
+    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: a clock that can be moved is for tests, never for production.',
   ]);
 }
 

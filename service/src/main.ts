@@ -6,7 +6,7 @@ import { runCommand } from './cli/run-command.ts';
 // service creates, exports and archives included.
 process.umask(0o077);
 
-// As with `trueward-service doctor | head`: the reader has what it wants.
+// `trueward-service doctor | head` closes the pipe early, which is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

@@ -13,7 +13,7 @@ export type WebhookSignatureHeaders = {
   'service-signature': string;
 };
 
-/** The headers of [Standard Webhooks](https://www.standardwebhooks.com), which each request carries as well. */
+/** The headers of [Standard Webhooks](https://www.standardwebhooks.com), which each webhook request carries too. */
 export type StandardWebhookHeaders = {
   'webhook-id': string;
   'webhook-timestamp': string;
@@ -70,9 +70,11 @@ export async function signWebhook(
     'service-signature': await sign(serviceScheme, `${timestamp}.`, rawBody, secret),
   };
   if (id === undefined) return headers;
-  // A full stop would let the id reach into the timestamp.
+  // A dot in the id would make the signed text ambiguous.
   if (!/^[\w-]{1,256}$/.test(id)) {
-    throw new RangeError(`Expected the id of an event, got ${JSON.stringify(id.slice(0, 40))}.`);
+    throw new RangeError(
+      `Expected the id of an event (1 to 256 letters, digits, _ and -), got ${JSON.stringify(id.slice(0, 40))}.`,
+    );
   }
   return {
     ...headers,

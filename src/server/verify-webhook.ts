@@ -23,8 +23,8 @@ export interface VerifyWebhookOptions {
 
 /**
  * Checks that a webhook request came from the service, unchanged and just now, and gives its event.
- * Signatures are compared in constant time. Where the headers `Service-…` are missing, those of
- * Standard Webhooks do as well. The same event can arrive more than once: process each
+ * Signatures are compared in constant time. Without the `Service-…` headers, those of Standard Webhooks
+ * are verified. The same event can arrive more than once: process each
  * `event.id` once, and answer 2xx quickly.
  *
  * @param rawBody - the body before any parsing: what is signed is its bytes.
@@ -60,7 +60,7 @@ export async function verifyWebhook(
   return parseEvent(rawBody);
 }
 
-/** What the headers claim: that these signatures are of what comes before the body, and of the body. */
+/** What the headers claim: these signatures, over `before` and the raw body. */
 interface Claim {
   scheme: SignatureScheme;
   timestamp: string;

@@ -5,7 +5,7 @@ const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 /** The body as it came over the wire: text, or bytes (a Node `Buffer` is a `Uint8Array`). */
 export type RawBody = string | Uint8Array;
 
-/** One of the two ways in which each webhook is signed: HMAC-SHA256, with other keys and another spelling. */
+/** One of the two signatures on each webhook: HMAC-SHA256, which differ in key and encoding. */
 export interface SignatureScheme {
   /** Between the signatures of several secrets. */
   separator: ',' | ' ';
@@ -16,7 +16,7 @@ export interface SignatureScheme {
   read(text: string): Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** `Service-Signature`: hexadecimal digits. The key is the secret's text, nothing is decoded. */
+/** `Service-Signature`: hexadecimal. The key is the text of the secret, not decoded. */
 export const serviceScheme: SignatureScheme = {
   separator: ',',
   keyOf: (secret) => new TextEncoder().encode(secret),
@@ -30,13 +30,13 @@ export const serviceScheme: SignatureScheme = {
   },
 };
 
-/** `Webhook-Signature` of Standard Webhooks: base64. The key is what the secret is the base64 of. */
+/** `Webhook-Signature` of Standard Webhooks: base64. The key is the base64-decoded secret. */
 export const standardScheme: SignatureScheme = {
   separator: ' ',
   keyOf: (secret) => fromBase64(secret.slice('whsec_'.length)),
   write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
   read(text) {
-    // The last digit of 32 bytes carries two bits that nothing reads: only one spelling is taken.
+    // The last digit of 32 bytes has two unused bits: only the canonical encoding is accepted.
     const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
     return base64 === undefined ? undefined : fromBase64(base64);
   },
@@ -49,7 +49,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /**
- * The bytes that are signed: what comes before the body, and the raw body.
+ * The bytes that are signed: a prefix, then the raw body.
  *
  * @throws WebhookError `body_not_raw` when the body was parsed before.
  */

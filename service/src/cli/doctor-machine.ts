@@ -48,18 +48,28 @@ function dataFolder({ dataDirectory }: Config): Finding {
   }
 }
 
-/** Whether other users of the machine can reach the data. Windows has no such mode bits. */
+/** Whether other users of the machine can read the data. Windows has no such mode bits. */
 function privacy({ dataDirectory }: Config): Finding[] {
   if (process.platform === 'win32' || !existsSync(dataDirectory)) return [];
   const remedy = `run chmod -R go= ${dataDirectory}`;
   if (isOpenToOthers(dataDirectory))
     return [bad(`other users of this machine can enter the data folder: ${remedy}`)];
-  const loose = readdirSync(dataDirectory, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    isOpenToOthers(join(dataDirectory, name)),
-  );
+  const files = listFiles(dataDirectory);
+  if (files === undefined)
+    return [odd('the files in the data folder cannot be listed: run doctor as the service’s user')];
+  const loose = files.filter((name) => isOpenToOthers(join(dataDirectory, name)));
   return loose.length === 0
     ? [good('only this user can read the data folder and its files')]
     : [odd(`${loose.length} files are private only while their folder is: ${remedy}`)];
+}
+
+/** Undefined when the folder belongs to another user, or a running service removes a folder meanwhile. */
+function listFiles(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  } catch {
+    return undefined;
+  }
 }
 
 /** False for a link, whose own mode means nothing, and for what a running service removed meanwhile. */

@@ -35,7 +35,7 @@ as TRUEWARD_MASTER_KEY.`,
   },
 };
 
-/** Before a database is created for nothing. */
+/** Checked first, so that a wrong path does not create a database. */
 async function refuseUnreadable(path: string): Promise<void> {
   await access(path, constants.R_OK).catch((error: NodeJS.ErrnoException) => {
     const reason = error.code === 'ENOENT' ? 'there is no such file' : error.message;

@@ -44,7 +44,7 @@ Example
       });
       const environment = oneOf('environment', values.environment, ['sandbox', 'live']);
       const kind = oneOf('kind', values.kind, ['secret', 'publishable']);
-      // Before anything is opened: a wrong argument leaves nothing behind.
+      // Checked before the database is opened: a wrong argument has no side effects.
       const origins = values['allowed-origin']?.map(readOrigin);
       await withDatabase(({ database, makeId }) =>
         database.transaction(async (queries) => {
@@ -114,7 +114,7 @@ const managing = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   clock: systemClock,
   makeId,
   audit: createAuditLog(systemClock, makeId),
-  // No command sets a limit.
+  // The commands set no rate limits.
   ceiling: undefined,
 });
 

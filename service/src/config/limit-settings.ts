@@ -1,13 +1,13 @@
 import { oneOf, type Setting, wholeNumber } from './setting.ts';
 
 const rate = {
-  expected: 'requests a second and at once, such as 100/500, each from 1 to 1000000',
+  expected: 'requests per second and burst, such as 100/500, each from 1 to 1000000',
   valid: (text: string) =>
     /^\d+\/\d+$/.test(text) &&
     text.split('/').every((each) => Number(each) >= 1 && Number(each) <= 1_000_000),
 };
 
-/** How much may be asked of the service. */
+/** Rate limits. */
 export const limitSettings = {
   RATE_LIMITS: {
     about: 'off: none of the limits below holds',

@@ -47,7 +47,7 @@ const withoutCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, 
 /** Used by commands; see their help. */
 const commandVariables = ['TRUEWARD_SECRET_KEY'];
 
-/** Variables that look like settings and are none, mistyped ones most likely. */
+/** Variables with our prefix that are not settings: typos, most likely. */
 export const unknownSettings = (env: Variables): string[] =>
   Object.keys(env).filter(
     (name) =>

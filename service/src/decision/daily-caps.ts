@@ -4,14 +4,14 @@ import type { Database } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**
- * How a house ad with a daily cap stands. Its cap is settled when the ad is handed out: each ad that was handed
- * out, is not seen and may still be shown reserves a place, weighted by the share that is usually seen, so
- * that ads which are loaded ahead do not starve it.
+ * What is left of a house ad's daily cap. The cap is enforced when the ad is handed out: each ad that was
+ * handed out, has not been seen and may still be shown holds a reservation. Reservations are weighted by the
+ * share of ads that is usually seen, so that preloaded ads do not use up the cap.
  */
 export interface DailyBudget {
   /** Verified impressions of this UTC day. */
   served: number;
-  /** How often this process may hand it out before it counts again. */
+  /** How often this process may hand it out until the next count. */
   allowance: number;
   /** Handed out by this process and not committed yet. */
   inFlight: number;
@@ -19,7 +19,7 @@ export interface DailyBudget {
   taken: number;
 }
 
-/** Takes one place; hands back what is called once the decision is committed, or has failed. */
+/** Makes one reservation. Call the returned function once the decision is committed or has failed. */
 export function reserve(budget: DailyBudget): () => void {
   budget.allowance -= 1;
   budget.taken += 1;
@@ -32,13 +32,13 @@ export function reserve(budget: DailyBudget): () => void {
 const dayMs = 86_400_000;
 /** Ads are shown within ten minutes of their decision. */
 const outstandingMs = 600_000;
-/** So many ads count as seen before anything is known of an ad. */
+/** Prior for the share that is seen: as if this many ads had been handed out and all of them seen. */
 const presumed = 20;
-/** However few are seen: what is outstanding never delivers more than twice the room there was. */
+/** Lower bound of that share: outstanding ads never deliver more than twice the room that was left. */
 const leastShare = 0.5;
 /**
- * Several processes count the same room at the same time, so that each takes a part only. With up to four of
- * them, what is handed out exceeds the room by rounding alone.
+ * Several processes count the same room at the same time, so each takes only a part of it. With up to four
+ * of them, only rounding makes them hand out more than the room.
  */
 const partOfSeveral = 1 / 4;
 
@@ -78,7 +78,7 @@ export async function countDailyBudgets(
     ),
   );
   if (caps.size === 0) return;
-  // What is not committed now may or may not be counted; what is handed out meanwhile is not.
+  // The count may or may not include what is in flight now, and misses what is handed out meanwhile: both are subtracted.
   const before = new Map([...budgets].map(([id, each]) => [id, { ...each }]));
   const counts = await count(database, scope, [...caps.keys()], nowMs);
   const part = database.connections ? partOfSeveral : 1;
@@ -99,7 +99,7 @@ async function count(
   nowMs: number,
 ): Promise<Map<string, Counted>> {
   const today = Math.floor(nowMs / dayMs) * dayMs;
-  // In this order: an ad that is seen in between counts twice for half a second, and never not at all.
+  // In this order, an ad that is seen between the two queries counts twice until the next count, but is never missed.
   const outstanding = await database.query<{ id: string; count: number }>(
     `SELECT reserved_ad AS id, count(*) AS count FROM decisions
       WHERE account_id = $1 AND environment = $2 AND reserved_ad = ANY($3::text[]) AND served_at IS NULL

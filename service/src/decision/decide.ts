@@ -16,7 +16,7 @@ export interface DecisionFacts {
   context: PolicyContext;
   /** The user's verified impressions of the placement, in unix milliseconds, as far back as its caps reach. */
   servedAtMs: readonly number[];
-  /** Of the house ads with a daily cap. */
+  /** By id, for house ads with a daily cap. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
   nowMs: number;
   /** From 0 to below 1. */
@@ -145,7 +145,7 @@ function judge(
   if (houseAd.daily_cap === undefined) return undefined;
   const { served = 0, allowance = 0 } = dailyBudgets.get(houseAd.id) ?? {};
   if (allowance > 0) return undefined;
-  // What is handed out may not be seen, and is free again then.
+  // Reservations of ads that nobody sees are released before the day ends.
   const retryAtMs = served >= houseAd.daily_cap ? nextUtcDay(nowMs) : nowMs + reservedRetryMs;
   return {
     ...refuse(5, 'budget'),

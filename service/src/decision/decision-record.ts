@@ -16,7 +16,7 @@ export interface DecisionKind {
   advertiser_id: string | null;
   source_id: string | null;
   house_ad_id: string | null;
-  /** The house ad again, where it has a daily cap, which the decision may use up. */
+  /** The house ad, if it has a daily cap that this decision counts against. */
   reserved_ad: string | null;
   reward: Reward | null;
   required_ms: number | null;

@@ -135,7 +135,7 @@ function describeKind({ verdict, entry: { placement }, request, bot }: Described
     advertiser_id: creative?.advertiser_id ?? null,
     source_id: creative?.source_id ?? null,
     house_ad_id: candidate?.houseAd.id ?? null,
-    // What a bot was given is never seen.
+    // A bot's impressions do not count, so it reserves nothing.
     reserved_ad: bot || candidate?.houseAd.daily_cap === undefined ? null : candidate.houseAd.id,
     reward: rewarded ? (placement.reward ?? null) : null,
     required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,

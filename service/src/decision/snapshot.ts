@@ -37,7 +37,7 @@ export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
-  /** Webhooks that the service took out of use. */
+  /** How many webhooks the service has disabled. */
   disabledWebhooks: number;
 }
 
@@ -48,8 +48,8 @@ export type AnyResource = {
 const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_safety'];
 
 /**
- * @param absent - what no time means
- * @param unreadable - what a stored text means that is not an instant: the ad is not shown, the switch stays on
+ * @param absent - the value when there is no time
+ * @param unreadable - the value for a stored text that is not an instant: the ad is not shown, the switch stays on
  */
 const timeOf = (text: string | undefined, absent: number, unreadable: number): number =>
   text === undefined ? absent : (parseInstant(text) ?? unreadable);

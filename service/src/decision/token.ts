@@ -17,8 +17,8 @@ export interface TokenClaims {
 }
 
 /**
- * Signs and checks decision tokens: `<claims>.<HMAC-SHA256 as base64url>`. The claims are texts with `~`
- * in between, a user's name as in an address, so that a token goes into JSON and headers as it is.
+ * Signs and checks decision tokens: `<claims>.<HMAC-SHA256 as base64url>`. The claims are separated by `~`,
+ * and the user's name is percent-encoded, so that a token needs no escaping in JSON and headers.
  */
 export interface DecisionTokens {
   sign(claims: TokenClaims): string;
@@ -30,7 +30,7 @@ export interface DecisionTokens {
   verify(token: string): TokenClaims | undefined;
 }
 
-/** One of our tokens, of a version that this release does not read: another process, or the next release, does. */
+/** A token of ours in a version that this release cannot read; a process of a newer release can. */
 export class NewerTokenError extends Error {
   constructor(version: number) {
     super(`The token is of version ${version}, and this process reads versions up to ${newest}.`);
@@ -45,8 +45,8 @@ interface Version {
 }
 
 /**
- * While processes are replaced, each gets tokens of the others: one release reads a new version, and only
- * the next one issues it. A version that is no longer issued is read for one more release, and for at
+ * During a rolling upgrade, processes get each other's tokens. So a release reads a new version before the
+ * next release issues it, and a version that is no longer issued is read for one more release, and for at
  * least a week, the longest late window of a placement.
  */
 const versions: Readonly<Record<number, Version>> = {
@@ -55,10 +55,10 @@ const versions: Readonly<Record<number, Version>> = {
 };
 const newest = 2;
 
-/** What every process of the release before this one reads. */
+/** The previous release reads this version too. */
 const issued = 1;
 
-/** @param version - what is signed; another than the one that is issued is for tests. */
+/** @param version - of the tokens that are signed; only tests pass another one. */
 export function createDecisionTokens(key: string, version: number = issued): DecisionTokens {
   const mac = createMac(key);
   const { write } = versionOf(version);
@@ -75,7 +75,7 @@ export function createDecisionTokens(key: string, version: number = issued): Dec
       const given = Buffer.from(token.slice(dot + 1));
       if (dot < 1 || given.length !== expected.length) return undefined;
       if (!timingSafeEqual(given, Buffer.from(expected))) return undefined;
-      // Version 1 begins with the decision's id, which no digit does.
+      // Version 1 has no number: it begins with the decision's id, which never begins with a digit.
       const [, number] = /^(\d+)~/.exec(body) ?? [];
       return versionOf(number === undefined ? 1 : Number(number)).read(body);
     },
@@ -92,12 +92,12 @@ function versionOf(number: number): Version {
 const issuedText = rememberLast(String);
 const expiresText = rememberLast(String);
 
-/** What every token says, in order. No name or id of ours holds a `~`. */
+/** The required claims, in order. Our names and ids contain no `~`. */
 const writeRequired = (claims: TokenClaims): string =>
   `${claims.decisionId}~${claims.accountId}~${claims.environment}~${claims.placement}` +
   `~${claims.creativeId}~${issuedText(claims.issuedAtMs)}~${expiresText(claims.expiresAtMs)}`;
 
-/** The required claims, and what follows them. */
+/** Reads the required claims, and returns what follows them. */
 function readRequired(texts: readonly string[]): [claims: TokenClaims, rest: string[]] {
   const [decisionId = '', accountId = '', environment, placement = '', creativeId = '', ...others] =
     texts;
@@ -114,7 +114,7 @@ function readRequired(texts: readonly string[]): [claims: TokenClaims, rest: str
   return [claims, rest];
 }
 
-/** Version 1: the user's name, if any, comes last, and may hold a `~`. */
+/** Version 1: the user's name, if any, comes last, and may contain a `~`. */
 function writePositional(claims: TokenClaims): string {
   const { userRef } = claims;
   const required = writeRequired(claims);
@@ -128,7 +128,7 @@ function readPositional(body: string): TokenClaims {
     : { ...claims, userRef: decodeURIComponent(userRef.join('~')) };
 }
 
-/** Version 2: what is optional has a name, so that a claim can be added that older releases pass over. */
+/** Version 2: optional claims have names, so that older releases skip those they do not know. */
 function writeNamed(claims: TokenClaims): string {
   const { userRef } = claims;
   const required = `2~${writeRequired(claims)}`;

@@ -13,9 +13,9 @@ import { seedEnvironment } from './seed-environment.ts';
 export type DevelopmentKeys = Record<Environment, { publishable: string; secret: string }>;
 
 /**
- * Makes the demo account on the first start for development, and hands back its keys. Of several
- * processes that start at once, one makes it. The address of the media follows the service's, which may
- * have another port today.
+ * Creates the demo account on the first start for development, and returns its keys. When several
+ * processes start at once, one of them creates it. Media URLs follow the service's address, whose port
+ * may have changed since.
  */
 export async function seedDevelopment(
   service: Service,
@@ -30,7 +30,7 @@ export async function seedDevelopment(
         ON CONFLICT (account_id) DO UPDATE SET account_id = excluded.account_id`,
     );
     const existing = readSeed(file);
-    if (existing && (await isThere(queries, existing))) return existing;
+    if (existing && (await accountExists(queries, existing))) return existing;
     const made = await makeAccount(queries, service, clock, url);
     // Written before the commit: keys without a file could not be used by anybody.
     writeSeed(file, made);
@@ -44,8 +44,8 @@ export async function seedDevelopment(
   return seed.keys;
 }
 
-/** A file that was written before a commit that failed, or of another database, names no account. */
-async function isThere(queries: Queries, { accountId }: Seed): Promise<boolean> {
+/** The file may name an account that does not exist: its commit failed, or it belongs to another database. */
+async function accountExists(queries: Queries, { accountId }: Seed): Promise<boolean> {
   const found = await queries.query('SELECT 1 FROM accounts WHERE account_id = $1', [accountId]);
   return found.length > 0;
 }

@@ -1,15 +1,15 @@
 import { ConfigError } from '../config/read-settings.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 
-/** How far a clock is moved, in milliseconds. */
+/** How to move a clock, in milliseconds. */
 export interface ClockMove {
   /** Time that passes, for wall time and monotonic time alike. */
   advanceMs?: number;
-  /** What wall time alone is set forward by, or back. */
+  /** Sets wall time alone forward, or back. */
   setWallByMs?: number;
 }
 
-/** A clock that runs as the system's does, and is moved by tests. */
+/** The system clock, with an offset that tests change. */
 export interface TestClock extends Clock {
   /** @throws RangeError when time would go back. */
   move(by: ClockMove): void;
@@ -29,10 +29,10 @@ export function createTestClock(base: Clock = systemClock): TestClock {
 }
 
 /**
- * A clock that the parent process moves: it sends a {@link ClockMove}, and gets the message back when the
- * clock is moved.
+ * A clock that the parent process moves: it sends a {@link ClockMove}, which is echoed once the clock has
+ * moved.
  *
- * @throws ConfigError without a parent process to hear from.
+ * @throws ConfigError without an IPC channel to a parent process.
  */
 export function followParentClock(): TestClock {
   const clock = createTestClock();

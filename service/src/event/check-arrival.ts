@@ -6,8 +6,8 @@ import type { RecordedEvent } from './recorded-event.ts';
 export const showGraceMs = 60_000;
 
 /**
- * The earliest time at which an event can have happened if the device's clock is not behind: its request may
- * have been in flight for as long as the two clocks differ, as when a device fell asleep.
+ * The earliest time at which an event can have happened, unless the device's clock is behind: its request may
+ * have been in flight for the whole difference between the two clocks, as when a device sleeps.
  */
 export const earliestOf = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);

@@ -28,6 +28,6 @@ export function checkImpression(
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
     .map((event) => placeEvent(event, offsetMs, decision.issuedAtMs + minimum));
-  // Where a request was in flight past the expiry, the ad was seen by then.
+  // If the request was in flight past the expiry, the ad was still seen before it.
   return times.length === 0 ? undefined : Math.min(...times, decision.expiresAtMs + showGraceMs);
 }

@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
 import type { Scope } from '../resource/scope.ts';
 
-/** How often the events that devices gave up are logged, for each account and environment. */
+/** How often dropped events are logged for each account and environment. */
 const logEveryMs = 60_000;
-/** Accounts and environments that are kept apart; beyond that the earliest is forgotten. */
+/** Accounts and environments that are tracked; beyond that the oldest is evicted. */
 const mostScopes = 1_000;
 
-/** What the SDK calls the reasons; anything else comes from something else. */
+/** The SDK's reasons; anything else counts as `other`. */
 const reasons = ['too_many', 'too_large', 'too_old', 'unreadable'];
 
 interface Reported {
@@ -16,10 +16,10 @@ interface Reported {
   dropped: Record<string, number>;
 }
 
-/** Told of the events that a device gave up. */
+/** Records the events that a device dropped, by reason. */
 export type NoteDropped = (scope: Scope, dropped: Readonly<Record<string, number>>) => void;
 
-/** Sums up what devices gave up, and logs it once a minute: a line for each report would let clients fill the log. */
+/** Adds up dropped events and logs them once a minute: a line for each report would let clients flood the log. */
 export function createDropLog(
   log: Pick<Logger, 'warn'>,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,

@@ -23,8 +23,8 @@ export function createClientAddress(trustedProxies: readonly string[] | undefine
 }
 
 /**
- * What a limit by address counts by: an IPv4 address, or the /64 of an IPv6 address. A provider gives each
- * customer a /64 or more, so that one device has 2^64 addresses to come from.
+ * The key of limits by address: an IPv4 address, or the /64 of an IPv6 address. Providers give each customer
+ * at least a /64, so one device has 2^64 addresses to choose from.
  */
 export function addressGroup(address: string): string {
   // Mostly IPv4, which needs no parsing.

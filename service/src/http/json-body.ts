@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ProblemError } from './problem.ts';
 import { findUnstorableText, isDeeper, mayBeDeeper, mayBeUnstorable } from './unstorable-text.ts';
 
-/** The deepest body that the contract knows has 8 levels; what is stored is written as JSON by recursion. */
+/** The schemas nest 8 levels deep at most. Deeper bodies could overflow the stack when they are stored as JSON. */
 const mostLevels = 32;
 
 /** Reads bodies as JSON. Beacons come as text/plain, because that spares a page the preflight. */
@@ -28,7 +28,7 @@ export function parseJson(text: string): unknown {
   } catch {
     throw new ProblemError('malformed_json', 'The body is not valid JSON.');
   }
-  // First the depth: the pointer to a string in a body of 30,000 levels would be as long as the body.
+  // Check the depth first: the pointer into a body of 30,000 levels would be as long as the body.
   if (mayBeDeeper(text, mostLevels) && isDeeper(body, mostLevels))
     throw new ProblemError(
       'invalid_request',

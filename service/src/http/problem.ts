@@ -42,7 +42,7 @@ function toProblemError(error: unknown): ProblemError {
     const detail = 'Another session of the database holds what this request changes.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
-  // Refused for good, its events would be lost: so it is sent again, until a process reads it.
+  // A final refusal would lose the events: the client retries until a newer process answers.
   if (error instanceof NewerTokenError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
@@ -71,7 +71,7 @@ export function answerProblem(error: unknown, requestId: string): ProblemAnswer 
   return {
     document,
     headers: {
-      // Fastify would add the charset, and nobody does for answers that pass it by.
+      // Fastify would add the charset, but some answers bypass it.
       'content-type': 'application/problem+json; charset=utf-8',
       ...(retryAfterS === undefined ? {} : { 'retry-after': retryAfterS }),
       ...(document.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),

@@ -1,8 +1,8 @@
 import { instantRule } from '../platform/instant.ts';
 
 /**
- * What a member of a request has to be, in words: the messages of a JSON schema validator show patterns
- * and names of formats, which nobody should have to read.
+ * Describes in plain words what a member of a request must be. The validator's own messages quote regular
+ * expressions and format names.
  */
 export function describeViolation(keyword: string, params: Record<string, unknown>): string {
   const limit = Number(params['limit']);
@@ -41,6 +41,8 @@ export function describeViolation(keyword: string, params: Record<string, unknow
       return `must be less than ${limit}`;
     case 'minProperties':
       return 'must not be empty';
+    case 'maxProperties':
+      return `must have at most ${limit} members`;
     default:
       return 'has none of the forms that are allowed here';
   }

@@ -55,16 +55,16 @@ export function createServiceMetrics(): ServiceMetrics {
   };
 }
 
-/** Beyond so many pending deliveries it does not matter how many more there are. */
+/** Counting stops here: beyond it the exact number does not matter. */
 const mostCounted = 10_000;
-/** How long a count is good for, so that scrapes cost the database no more than this. */
+/** How long a count is cached, whatever the scrape interval is. */
 const countedForMs = 15_000;
 const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
     SELECT FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${mostCounted + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
-/** Empty tables, or one row of each: this costs the same at any size. */
+/** Reads at most one row of each table, whatever their size. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other))::integer AS value`;
 
@@ -139,7 +139,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
   );
 }
 
-/** Hands back the last value until it is too old. */
+/** Caches a value for `ms` milliseconds. */
 function keepFor(ms: number, read: () => Promise<number>): () => Promise<number> {
   let kept: { value: number; readAtMs: number } | undefined;
   return async () => {

@@ -42,7 +42,7 @@ function compiler(coerceTypes: boolean): Ajv {
     discriminator: false,
   });
   addFormats.default(ajv);
-  // Theirs accepts leap seconds and offsets without minutes, which nothing behind it can read.
+  // Its own format accepts leap seconds and offsets without minutes, which `Date` cannot parse.
   ajv.addFormat('date-time', (text: string) => parseInstant(text) !== undefined);
   for (const schema of schemas) ajv.addSchema(schema);
   return ajv;

@@ -2,11 +2,11 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Queries } from '../store/database.ts';
 
-/** The switch or the policy for which a request got no ad at all, and who had set it then. */
+/** The kill switch or policy that kept every ad away, and who had set it at that time. */
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
-  /** Absent where the audit log does not go back so far. */
+  /** Absent when the audit log does not go back that far. */
   actor?: string;
   since?: Date;
   /** The name of a policy; why somebody turned a switch on. */
@@ -25,7 +25,7 @@ interface Rule {
 }
 
 /**
- * Finds it in the audit log, as it was at that time: since then it may have been changed or archived.
+ * Looks it up in the audit log as of the decision: it may have been changed or archived since.
  *
  * @param rule The policy that the decision’s webhook event names.
  */
@@ -35,7 +35,7 @@ export async function findCause(
   decision: BlockedDecision,
   rule: Rule | undefined,
 ): Promise<Cause | undefined> {
-  // An entry is written in the same moment as what it is about comes into force.
+  // An entry is committed together with the change that it records.
   const before = firstIdAt('auditEntry', decision.issued_at.getTime() + 1);
   if (rule) {
     const [entry] = await queries.query<Entry>(
@@ -51,8 +51,9 @@ export async function findCause(
   }
   if (decision.reason !== 'killed') return undefined;
   const [entry] = await queries.query<Entry>(
-    `SELECT * FROM (${latestOfSwitches}) AS latest WHERE state = 'on' ORDER BY id DESC LIMIT 1`,
-    [scope.accountId, scope.environment, before, decision.placement],
+    `SELECT * FROM (${latestOfSwitches}) AS latest
+      WHERE state = 'on' AND (expires_at IS NULL OR expires_at > $5) ORDER BY id DESC LIMIT 1`,
+    [scope.accountId, scope.environment, before, decision.placement, decision.issued_at],
   );
   return (
     entry && {
@@ -73,10 +74,11 @@ interface Entry {
   reason: string | null;
 }
 
-const entries = `SELECT id, target_id, actor, created_at, after->>'reason' AS reason, after->>'state' AS state
+const entries = `SELECT id, target_id, actor, created_at, after->>'reason' AS reason, after->>'state' AS state,
+    (after->>'expires_at')::timestamptz AS expires_at
   FROM audit_entries WHERE account_id = $1 AND environment = $2 AND id < $3`;
 
-/** The state of every switch of a placement, which goes by its id or its name. */
+/** The latest state of every kill switch for a placement, which a switch names by id or by name. */
 const latestOfSwitches = `${entries.replace('SELECT', 'SELECT DISTINCT ON (target_id)')}
   AND starts_with(action, 'kill_switch.') AND coalesce(after, before)->>'scope' = 'placement'
   AND coalesce(after, before)->>'target_id' IN (

@@ -11,7 +11,7 @@ interface NewKey {
   kind: KeyKind;
   /** Where a publishable key may be used; `*` is everywhere. */
   allowedOrigins: string[];
-  /** Absent: what the service allows a key. */
+  /** Absent: the service's default for keys. */
   rateLimit?: ApiKey['rate_limit'];
 }
 

@@ -109,7 +109,7 @@ export function createManageKeys({ clock, makeId, audit, ceiling }: Parts): Mana
   };
 }
 
-/** What is wrong with a limit that the service does not allow. */
+/** The members of a rate limit that exceed the ceiling. */
 const aboveCeiling = (
   ceiling: Parts['ceiling'],
   limit: ApiKey['rate_limit'] | null,
@@ -120,6 +120,6 @@ const aboveCeiling = (
     .filter((name) => limit[name] > most[name])
     .map((name) => ({
       pointer: `/rate_limit/${name}`,
-      message: `must be <= ${most[name]}, the most that this service allows a key`,
+      message: `must be at most ${most[name]}, the highest limit that this service allows`,
     }));
 };

@@ -25,7 +25,7 @@ function readMasterKeys(config: KeyConfig): MasterKeys {
   if (config.masterKey !== undefined) return [decode(config.masterKey), ...other];
   const { current, next } = keyFiles(config);
   createKeyFile(current, config);
-  // There is a next file only while a rotation runs, or after one was interrupted.
+  // The next key exists only during a rotation, or after one was interrupted.
   return [readKeyFile(current), ...(existsSync(next) ? [readKeyFile(next)] : []), ...other];
 }
 
@@ -47,7 +47,7 @@ const keyFiles = ({ dataDirectory }: KeyConfig) => ({
   next: join(dataDirectory, 'master.key.next'),
 });
 
-/** Leaves a file that is there already as it is. */
+/** Keeps an existing file. */
 function createKeyFile(file: string, { dataDirectory }: KeyConfig): void {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   try {

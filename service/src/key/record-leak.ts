@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyPrincipal } from './principal.ts';
 
-/** As long as an allowed origin can be. */
+/** The longest allowed origin, in characters. */
 const mostOfOrigin = 260;
 /** A page that goes on sending a leaked key makes one entry in this time. */
 const onceInMs = 60_000;

@@ -7,7 +7,7 @@ interface EncryptedColumn {
   column: string;
 }
 
-/** Every column with text from {@link SecretBox.seal}; JSON beside it in the same column is not encrypted. */
+/** Every column that can hold text from {@link SecretBox.seal}; some rows hold plain JSON instead. */
 const encryptedColumns: readonly EncryptedColumn[] = [
   { table: 'secrets', primaryKey: ['account_id', 'purpose', 'id'], column: 'sealed' },
   { table: 'users', primaryKey: ['account_id', 'id'], column: 'codes_secret' },
@@ -49,7 +49,7 @@ export async function reencrypt(
       for (const row of rows) {
         const { sealed = '' } = row;
         after = primaryKey.map((name) => row[name] ?? '');
-        // Somebody who changed the row meanwhile encrypted it with a key that is as good.
+        // If the row has changed meanwhile, its writer encrypted it with a key that is configured.
         await database.query(
           `UPDATE ${table} SET ${column} = $${primaryKey.length + 1}
             WHERE (${key}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
@@ -65,7 +65,7 @@ export async function reencrypt(
 }
 
 /**
- * Removes every secret that only a lost master key decrypts, so that the service starts with another.
+ * Removes everything that was encrypted with a lost master key, so that the service starts with a new one.
  * Webhooks have no signing secret afterwards, and users with one-time codes sign in without them.
  */
 export function discardSecrets(database: Database): Promise<{ secrets: number; events: number }> {

@@ -1,8 +1,8 @@
-/** The time, as two clocks that have nothing to do with each other. Domain code never asks the system itself. */
+/** Wall time and monotonic time. Domain code never reads the system's clocks itself. */
 export interface Clock {
-  /** Wall time in unix milliseconds: what is stored and compared with others. It is set, forward and back. */
+  /** Wall time in unix milliseconds, for what is stored or compared with other machines. It can jump, also back. */
   nowMs(): number;
-  /** Milliseconds since an arbitrary moment: for durations, because nobody sets it. */
+  /** Milliseconds since an arbitrary moment, for durations: it never jumps. */
   monotonicMs(): number;
 }
 

@@ -1,7 +1,7 @@
-/**
- * Every time that enters the service goes through here: RFC 3339 with seconds and a full offset, no leap
- * second, at most nine digits of a second, from 2000 to 2100. JavaScript knows no leap seconds and reads
- * some of what RFC 3339 does not allow, so that `Date.parse` alone would let `NaN` in.
+/*
+ * Parses every time that enters the service: RFC 3339 with seconds and a full offset, no leap second, at
+ * most nine fractional digits, years 2000 to 2100. `Date.parse` accepts more than RFC 3339 allows, and
+ * returns `NaN` for leap seconds, which the usual validators accept.
  */
 
 const form =
@@ -10,7 +10,7 @@ const form =
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
 
-/** What a refused time is told, after the name of its member. */
+/** The error message for a refused time; the name of the member comes before it. */
 export const instantRule =
   'must be a time such as 2026-11-22T10:00:00.000Z: RFC 3339 with an offset, no leap second, years 2000 to 2100';
 
@@ -43,9 +43,9 @@ function daysIn(year: number, month: number): number {
 }
 
 /**
- * The time of a text that a schema has accepted.
+ * Parses a time that a schema has validated.
  *
- * @throws RangeError when it is not an instant all the same: a `NaN` would spread without a word.
+ * @throws RangeError when it is not an instant: a `NaN` would spread silently.
  */
 export function instantOf(text: string): number {
   const ms = parseInstant(text);

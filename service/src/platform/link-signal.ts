@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
 export interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(): void;
-  /** Removes the listener and the timer. Call it when the work is done, whatever came of it. */
+  /** Removes the listener and the timer. Call it when the work is done, whatever its outcome. */
   release(): void;
 }
 
@@ -14,8 +14,8 @@ interface Options {
 }
 
 /**
- * Aborts when `parent` does. `AbortSignal.any` would say the same in one call, but on Node 20 each call
- * leaves some 58 bytes on its sources for good, and a source that lives as long as the process leaks.
+ * Aborts when `parent` does. `AbortSignal.any` would do, but on Node 20 each call leaks some 58 bytes on its
+ * sources, which adds up on a source that lives as long as the process.
  */
 export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): LinkedSignal {
   const controller = new AbortController();
@@ -24,7 +24,7 @@ export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): Li
     timeoutMs === undefined
       ? undefined
       : setTimeout(() => controller.abort(timedOut(timeoutMs)), timeoutMs);
-  // One listener for each piece of work in flight: more than ten of them are no leak.
+  // One listener for each operation in flight: more than ten are no leak.
   setMaxListeners(0, parent);
   parent.addEventListener('abort', follow, { once: true });
   if (parent.aborted) follow();

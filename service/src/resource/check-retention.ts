@@ -8,7 +8,7 @@ type Windows = Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>
 
 const dayMs = 86_400_000;
 
-/** Which members of a placement look back further than decisions are kept; `keptMs` undefined: for ever. */
+/** The members of a placement that look back further than decisions are kept; `keptMs` undefined: forever. */
 export function checkRetention(placement: Windows, keptMs: number | undefined): FieldError[] {
   if (keptMs === undefined) return [];
   const kept = `decisions are dropped after ${keptMs / dayMs} days (RETENTION_DAYS of the service)`;
@@ -25,7 +25,7 @@ export function checkRetention(placement: Windows, keptMs: number | undefined): 
     }));
 }
 
-/** Decisions would be dropped while a cap or a late completion still needs them. */
+/** `RETENTION_DAYS` would drop decisions that a cap or a late completion still needs. */
 export class RetentionError extends Error {
   constructor(message: string) {
     super(message);
@@ -34,7 +34,7 @@ export class RetentionError extends Error {
 }
 
 /**
- * Looks at every placement before the first decision can be dropped.
+ * Checks every placement at the start, before any decision is dropped.
  *
  * @throws RetentionError with the placement that looks back the furthest, and what to set.
  */

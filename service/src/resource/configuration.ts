@@ -13,11 +13,11 @@ import type { Scope } from './scope.ts';
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
-  /** How house ads with a daily cap stand, by id; up to a second old. */
+  /** The budgets of house ads with a daily cap, by id; up to a second old. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
   /** Reads what has changed; resolves when it is in force in this process. */
   refresh(): Promise<void>;
-  /** Webhooks of all accounts that the service took out of use. */
+  /** How many webhooks of all accounts the service has disabled. */
   disabledWebhooks(): number;
   /** Seconds since it was last known to be what the database has. */
   ageS(): number;
@@ -64,8 +64,8 @@ export async function openConfiguration({
     for (const { account_id: accountId, version } of versions) {
       if (accounts.get(accountId)?.version !== version) {
         // The version was read first: a change meanwhile is at worst read twice.
-        const { snapshots } = await loadAccount(database, accountId);
-        // Budgets go on: until they are counted anew, an ad that was not there has none.
+        const snapshots = await loadSnapshots(database, accountId);
+        // Budgets are kept. An ad that is new gets its first one from the count below.
         const dailyBudgets = accounts.get(accountId)?.dailyBudgets ?? {
           sandbox: new Map(),
           live: new Map(),
@@ -130,10 +130,10 @@ export async function openConfiguration({
   };
 }
 
-async function loadAccount(
+async function loadSnapshots(
   database: Database,
   accountId: string,
-): Promise<Pick<AccountView, 'snapshots'>> {
+): Promise<AccountView['snapshots']> {
   const rows = await database.query<{
     environment: Environment;
     kind: ResourceKind;
@@ -152,9 +152,7 @@ async function loadAccount(
         .filter((row) => row.environment === environment)
         .map((row) => ({ kind: row.kind, document: toDocument(row) }) as AnyResource),
     );
-  return {
-    snapshots: { sandbox: snapshotOf('sandbox'), live: snapshotOf('live') },
-  };
+  return { sandbox: snapshotOf('sandbox'), live: snapshotOf('live') };
 }
 
 async function loadKeys(

@@ -12,7 +12,7 @@ interface Parts {
   resources: ResourceStore;
   audit: AuditLog;
   writeEvents: WriteEvents;
-  /** How long decisions are kept, in milliseconds; undefined: for ever. */
+  /** How long decisions are kept, in milliseconds; undefined: forever. */
   keptMs: number | undefined;
 }
 

@@ -3,9 +3,9 @@ import type { ResourceKind, ResourceKinds } from './resource.ts';
 import { type ResourceRow, resourceColumns, toDocument } from './resource-store.ts';
 import type { Scope } from './scope.ts';
 
-/** Which objects of a kind are wanted, and in which order. */
+/** Filter, order and page of a search. */
 export interface ResourceSearch {
-  /** Part of a name, an address or an id, or of the name of a placement that is named. */
+  /** Part of a name, an address or an id, or of the name of a placement that the object refers to. */
   text?: string;
   /** Only these. */
   ids?: readonly string[];
@@ -18,11 +18,11 @@ export interface ResourceSearch {
   offset: number;
 }
 
-/** What people look for. The whole document would also match the names of its members. */
+/** The searched text. The whole document would also match the names of its members. */
 const searched = `lower(concat_ws(' ', id, document->>'name', document->>'domain', document->>'url',
   document->>'tag_url', document->>'placements', document->>'target_id', document->>'reason'))`;
 
-/** Numbers by their value, and everything else as text, in which capitals count for nothing. */
+/** Numbers by value, everything else as text, ignoring case. */
 const order = (direction: 'ASC' | 'DESC') =>
   [
     "CASE WHEN jsonb_typeof(value) = 'number' THEN value::text::numeric END",
@@ -32,7 +32,7 @@ const order = (direction: 'ASC' | 'DESC') =>
     .map((key) => `${key} ${direction} NULLS LAST`)
     .join(', ');
 
-/** A numbered page of the objects that are found, and how many those are in all. */
+/** One page of the matching objects, and their total number. */
 export async function searchResources<K extends ResourceKind>(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -65,7 +65,7 @@ export async function searchResources<K extends ResourceKind>(
     ],
   );
   const [first] = rows;
-  // Behind the last page there is no row to carry the number.
+  // Past the last page, no row carries the total.
   if (!first && offset > 0) {
     const { total } = await searchResources(queries, { accountId, environment }, kind, {
       ...search,

@@ -28,10 +28,10 @@ interface Shared {
 /** Connections that the lanes leave for reads, deliveries and upkeep. */
 const connectionsForOthers = 2;
 
-/** Makes the one gate of all lanes, and hands back what makes the parts of those of a name. */
+/** Creates the gate that all lanes share; the returned function makes the parts for one kind of write. */
 export function createLaneParts({ database, tracing, clock, log, poolSize }: Shared) {
   const gate = createGate({
-    // Without connections of its own each transaction waits for its turn in the database anyway.
+    // The embedded database runs one transaction at a time anyway.
     slots: database.connections ? Math.max(1, poolSize - connectionsForOthers) : Infinity,
     nowMs: clock.monotonicMs,
   });
@@ -39,8 +39,8 @@ export function createLaneParts({ database, tracing, clock, log, poolSize }: Sha
 }
 
 /**
- * A lane for each account and environment: `commit` gets items of one of them only. Who holds a row for
- * too long is named in the log, and delays nobody but the account whose row it is.
+ * A lane for each account and environment: `commit` gets items of only one of them. A session that holds a
+ * row for too long is named in the log, and delays only the account that the row belongs to.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(
   { name, openLane, gate, log }: LaneParts,
@@ -50,7 +50,7 @@ export function createScopedLanes<T extends { scope: Scope }, R>(
     try {
       return await options.commit(items, attempt);
     } catch (error) {
-      // The retries that follow wait for the same session.
+      // Logged once: the retries wait for the same session.
       if (isLockTimeout(error) && !attempt.isRetry) {
         const { accountId, environment } = items[0]?.scope ?? {};
         const { blockers } = error as { blockers?: string };

@@ -37,7 +37,7 @@ export async function expireRewards(
   },
 ): Promise<string[]> {
   const expired: string[] = [];
-  // Their rows may be locked for long: the next round tries them again, and the others are not held up.
+  // Skipped in this round, so that a locked row of one account does not hold up the others.
   const failed = new Set<string>();
   for (;;) {
     const nowMs = clock.nowMs();

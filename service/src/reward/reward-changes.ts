@@ -1,24 +1,24 @@
 import type { Logger } from 'pino';
 import type { Database } from '../store/database.ts';
 
-/** A reward whose change is waited for. */
+/** A reward that a request waits for. */
 export interface Waited {
   accountId: string;
   decisionId: string;
-  /** As it was last seen. */
+  /** Its state when last read. */
   state: string;
 }
 
-/** Tells waiting requests that the reward of a decision moved on. */
+/** Wakes waiting requests when the reward of a decision has changed. */
 export interface RewardChanges {
-  /** This process has moved them on. */
+  /** Call after this process has changed them. */
   announce(decisionIds: readonly string[]): void;
   /**
-   * Resolves with true when it may have moved on, and with false after `withinMs` or when the signal
-   * aborts; never rejects.
+   * Resolves with true when it may have changed, with false after `withinMs` or when the signal aborts;
+   * never rejects.
    */
   next(waited: Waited, withinMs: number, signal: AbortSignal): Promise<boolean>;
-  /** How many wait. */
+  /** How many requests wait. */
   waiting(): number;
   stop(): void;
 }
@@ -34,7 +34,7 @@ interface Parts {
   pollMs?: number;
 }
 
-/** Goes by the primary key, one decision after the other, however many are waited for. */
+/** Looks up each decision by its primary key, however many there are. */
 const findChanged = `SELECT asked.id FROM unnest($1::text[], $2::text[], $3::text[]) AS asked(account_id, id, state)
   CROSS JOIN LATERAL (SELECT reward_state FROM decisions
     WHERE account_id = asked.account_id AND id = asked.id OFFSET 0) AS decision
@@ -69,7 +69,7 @@ export function createRewardChanges({ database, log, pollMs = 1_000 }: Parts): R
       schedule();
     }
   };
-  /** Nothing is asked while nobody waits. */
+  /** No polling while nothing waits. */
   const schedule = (): void => {
     if (timer || stopped || waiters.size === 0) return;
     timer = setTimeout(() => void look(), pollMs).unref();

@@ -1,21 +1,21 @@
 import type { RecordedEvent } from '../event/recorded-event.ts';
 
 /*
- * What is certain about a watch is the service's own: it lies between the moment when the ad was handed out
- * and the moment when its completion arrived. A denial rests on that alone, because a request can be in
- * flight for any time and a device's clock can be set at any moment. What the device says places the watch
- * more closely; where that contradicts itself, proof is missing.
+ * Only the service's own times are certain: a watch lies between the moment when the ad was handed out and
+ * the moment when its completion arrived. A denial rests on that alone, because a request can be in flight
+ * for any time and a device's clock can be set at any moment. The device's reports place the watch more
+ * precisely; where they contradict each other, proof is missing.
  */
 
 /** A stretch of watching, in unix milliseconds. */
 export interface Watch {
   issuedAtMs: number;
-  /** From when to when it was watched, as far as the reports place it. */
+  /** When it was watched, according to the device's reports. */
   fromMs: number;
   toMs: number;
-  /** When the service knew that it had been watched. */
+  /** When the completion reached the service. */
   byMs: number;
-  /** Receipt minus sending of the fastest request about it: the skew of the device's clock, and at least that time in flight. */
+  /** Receipt minus sending of the fastest request about it: the skew of the device's clock plus the time in flight. */
   offsetMs: number;
   /** How long the ad had to be watched. */
   requiredMs: number;
@@ -23,7 +23,7 @@ export interface Watch {
 
 /** Players' clocks and timers are not exact: 95 % counts as the whole. */
 export const watchedShare = 0.95;
-/** What timers and clocks of one device may differ by. */
+/** How much timers and clocks of one device may differ. */
 const jitterMs = 2_000;
 
 /** How far two times of one short ad may be off. */
@@ -54,7 +54,7 @@ export function placeEvent(event: RecordedEvent, offsetMs: number, notBeforeMs: 
   return event.clamped || placedMs < notBeforeMs ? event.occurredAtMs : placedMs;
 }
 
-/** Where reports place a watch. */
+/** When an ad was watched, according to the reports. */
 export function watchOf(
   { issuedAtMs, requiredMs }: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -65,15 +65,15 @@ export function watchOf(
     ? complete.receivedAtMs
     : placeEvent(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
   const { byDevice } = durations(firstOf(events, 'start'), complete) ?? {};
-  // A pause makes it longer; a device that says less contradicts itself.
+  // A pause makes it longer; less than the required time contradicts the completion.
   const usable = byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
   const fromMs = Math.max(issuedAtMs, toMs - (usable ? byDevice : requiredMs));
   return { issuedAtMs, fromMs, toMs, byMs: complete.receivedAtMs, offsetMs, requiredMs };
 }
 
 /**
- * What lies between two events, by the device's clock and by the service's, if each request took the same
- * time; undefined where a time had to be clamped and tells nothing.
+ * The time between two events, by the device's clock and by the service's if both requests took the same
+ * time; undefined where a time had to be clamped and so says nothing.
  */
 function durations(
   from: RecordedEvent | undefined,
@@ -84,7 +84,7 @@ function durations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** From the beginning to these events passes at least this share of the ad. */
+/** The share of the ad that plays before each of these events. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -92,7 +92,7 @@ const shares = [
   ['complete', 1],
 ] as const;
 
-/** Whether something arrived before it can have happened: no network makes a request arrive early. */
+/** Whether an event arrived before it can have happened: no network delivers a request early. */
 export function isImpossible(
   decision: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -100,7 +100,7 @@ export function isImpossible(
   const requiredMs = decision.requiredMs * watchedShare;
   return shares.some(([type, share]) => {
     const event = firstOf(events, type);
-    // Players load the pages of a video unevenly, so that quartiles have some tolerance.
+    // Video players fire quartiles unevenly, so these have some tolerance.
     const tolerance = type === 'complete' ? 0 : toleranceMs(decision.requiredMs);
     return (
       event !== undefined &&
@@ -110,9 +110,9 @@ export function isImpossible(
 }
 
 /**
- * Whether by both clocks less time passed since the beginning than the ad takes. That is no proof: a clock may
- * have been set and a request been slow. But nothing says that the ad was watched either. A duration that is
- * impossible comes of a clock that was set, and tells nothing.
+ * Whether, by both clocks, less time passed since the start than the ad takes. That proves no cheating: a clock
+ * may have been set, or a request slow. But nothing shows that the ad was watched, either. A negative duration
+ * means that the clock was set, and says nothing.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
   const start = firstOf(events, 'start');
@@ -131,9 +131,9 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 ];
 
 /**
- * Whether one request tells of things in an order in which no player makes them happen. Requests overtake
- * each other, so that only what came together is compared. One step back in time is a clock that was set;
- * two are a script.
+ * Whether one request reports events in an order that no player produces. Requests overtake each other, so
+ * only events that arrived together are compared. One step back in time is a clock that was set; two are a
+ * script.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   const requests = new Set(events.map(requestOf));
@@ -155,9 +155,9 @@ const requestOf = ({ receivedAtMs, offsetMs }: RecordedEvent): string =>
   `${receivedAtMs}/${offsetMs}`;
 
 /**
- * Whether a user would have been rewarded for more than there was time for: in some stretch, the ads that
- * were handed out and completed within it last longer than it. Whoever watches one ad after the other
- * never does that, however late reports arrive.
+ * Whether a user would have been rewarded for more than there was time for: in some period, the ads that were
+ * handed out and completed within it last longer than the period. Watching one ad after the other never
+ * results in that, however late reports arrive.
  */
 export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
   const all = [...others, watch].toSorted((a, b) => a.byMs - b.byMs);
@@ -173,8 +173,8 @@ export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
 }
 
 /**
- * Whether, as reports place them, two were watched at once. That is no proof: all requests about one may have
- * been slow. Where both fit one after the other by the clock of one device, that is what happened.
+ * Whether, according to the reports, two ads were watched at once. That is no proof: all requests about one
+ * may have been slow. If both fit one after the other by the clock of one device, they do not overlap.
  */
 export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
   return others.some((other) => {
@@ -188,7 +188,7 @@ export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
 const isTogether = (a: Watch, b: Watch): boolean =>
   Math.min(a.toMs, b.toMs) - Math.max(latestStart(a), latestStart(b)) > toleranceMs(a.requiredMs);
 
-/** A watch, as it lies when its fastest request was slower than that of another one. */
+/** A watch, moved back by how much slower its fastest request was than that of another watch. */
 const earlier = (watch: Watch, offsetMs: number): Watch => ({
   ...watch,
   fromMs: watch.fromMs - (watch.offsetMs - offsetMs),

@@ -22,13 +22,13 @@ export function textArray(values: readonly (string | null | undefined)[]): Buffe
   return buffer.subarray(0, end);
 }
 
-/** @throws RangeError for what is no 32-bit integer: Node writes `NaN` as 0 without a word. */
+/** @throws RangeError for anything but a 32-bit integer: Node silently writes `NaN` as 0. */
 export const integerArray = fixed<number>(types.integer, 4, (buffer, value, at) => {
   if (!Number.isInteger(value)) throw new RangeError(`${value} is not an integer.`);
   buffer.writeInt32BE(value, at);
 });
 
-/** @throws RangeError for what JavaScript does not hold exactly. */
+/** @throws RangeError for anything but a safe integer. */
 export const bigintArray = fixed<number>(types.bigint, 8, writeInt64);
 
 /** @throws RangeError for `NaN` and infinities. */
@@ -44,7 +44,7 @@ export const booleanArray = fixed<boolean>(types.boolean, 1, (buffer, value, at)
 /**
  * Of unix milliseconds.
  *
- * @throws RangeError for what is not a time: it would be stored as 2000-01-01.
+ * @throws RangeError for anything but a time, which would be stored as 2000-01-01.
  */
 export const timeArray = fixed<number>(types.timestamptz, 8, (buffer, value, at) => {
   writeInt64(buffer, (value - epochMs) * 1_000, at);

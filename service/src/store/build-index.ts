@@ -14,7 +14,7 @@ export const indexStatement = ({ name, table, on }: Index): string =>
 /**
  * Builds an index while others read and write the table. `CREATE INDEX CONCURRENTLY` cannot work on a
  * partitioned table: there, each partition gets its index first, and the index of the table then takes
- * these over in an instant. What an interrupted build left is dropped and built again.
+ * these over in an instant. An invalid index of an interrupted build is dropped and built again.
  *
  * The build waits for every transaction that has a snapshot. The caller's own has none as long as its
  * last statement had no parameters: a finished portal keeps its snapshot until the next statement. So

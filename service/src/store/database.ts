@@ -17,8 +17,8 @@ export interface Queries {
 
 export interface TransactionOptions {
   /**
-   * How long a statement waits for what another session holds, in milliseconds; by default as long as
-   * the server was opened with. Of no effect where there is one connection.
+   * How long a statement waits for a lock, in milliseconds. Default: `lockTimeoutMs` of the server's limits.
+   * No effect on the embedded database, which has one connection.
    */
   lockTimeoutMs?: number;
   /** For work on all rows, which takes as long as it takes: no time-out, and no second attempt. */
@@ -46,7 +46,7 @@ export interface Database extends Queries {
    */
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
-  /** Whether the last write failed because the disk is full; absent where nobody watches it. */
+  /** Whether the last write failed because the disk is full; absent where the disk is not watched. */
   isFull?(): boolean;
   /**
    * Runs statements one by one on a connection of their own: outside a transaction, with no limit on

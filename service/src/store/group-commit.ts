@@ -25,9 +25,9 @@ export interface Lane<T, R> {
   isIdle(): boolean;
 }
 
-/** What a commit knows of its attempt. */
+/** Passed to each commit. */
 export interface Attempt {
-  /** The items failed together with others, and are tried in smaller groups. */
+  /** The batch failed as a whole, and is retried in smaller groups. */
   isRetry: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface LaneOptions<T, R> {
   atOnce?: number;
   /** How long a transaction waits for more items after a large one, in milliseconds; absent: not at all. */
   gatherMs?: number | undefined;
-  /** How it waits. */
+  /** Default: a timer. */
   sleep?(ms: number): Promise<unknown>;
 }
 
@@ -52,11 +52,11 @@ export interface LaneOptions<T, R> {
  */
 const siblings = 16;
 /**
- * So many groups of a failed batch may time out on a lock before the rest of it is refused as well. One
- * locked row among 200 items is found with 8.
+ * How many groups of a failed batch may time out on a lock before the rest is refused as well. It takes 8
+ * to find one locked row among 200 items.
  */
 const mostLockTimeouts = 10;
-/** How long a retry should wait for a lock: the first attempt has waited long enough for all of them. */
+/** How long a retry waits for a lock: the first attempt has already waited the full time. */
 export const retryLockTimeoutMs = 100;
 
 /**
@@ -90,7 +90,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
     }
   };
 
-  /** Halves what fails until the items at fault are alone; everybody gets an answer of their own. */
+  /** Halves a failed batch until the items at fault are alone, and settles each item with its own result. */
   const settle = async (batch: Waiting[]): Promise<void> => {
     const groups = [batch];
     let lockTimeouts = 0;
@@ -104,7 +104,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       } catch (error) {
         const isLocked = isLockTimeout(error);
         if (isLocked) lockTimeouts += 1;
-        // Of a database that takes nothing now, every other group would hear the same.
+        // Every other group would fail in the same way.
         const isHopeless = isLocked ? lockTimeouts > mostLockTimeouts : isUnavailable(error);
         if (isHopeless) {
           for (const { reject } of [group, ...groups.splice(0)].flat()) reject(error);

@@ -31,13 +31,13 @@ const codeOf = (error: Error): string | undefined =>
 export const isReadTimeout = (error: unknown): boolean =>
   error instanceof Error && /query read timeout/i.test(error.message);
 
-/** Whether a statement waited for a row or a table that another session holds, longer than it may. */
+/** Whether a statement timed out on a lock that another session holds. */
 export const isLockTimeout = (error: unknown): boolean =>
   error instanceof Error && codeOf(error) === '55P03';
 
 /**
- * A server that refuses one statement answers, whatever the class of the error: a message that it cannot
- * read is `08P01`, a foreign table that it cannot reach `08001`. One that goes says `FATAL` or `PANIC`.
+ * A server that refuses one statement is still up, whatever the class of the error: a malformed message is
+ * `08P01`, an unreachable foreign table `08001`. A server that is shutting down sends `FATAL` or `PANIC`.
  */
 const isRefusal = (error: Error): boolean => 'severity' in error && error.severity === 'ERROR';
 

@@ -2,18 +2,18 @@ import { type Lane, OverloadedError } from './group-commit.ts';
 import { isLockTimeout } from './is-unavailable.ts';
 
 interface LanesOptions<T, R> {
-  /** Whose item it is; each owner has a lane. */
+  /** Each owner has a lane of its own. */
   ownerOf(item: T): string;
   openLane(owner: string): Lane<T, R>;
-  /** Lanes at most; an idle one is evicted when another owner needs it. */
+  /** Maximum number of lanes; beyond it an idle one is evicted. */
   mostLanes?: number;
   /** Items that may wait in all lanes together. */
   mostWaiting?: number;
 }
 
 /**
- * A lane for each owner, so that nobody waits for the transaction of somebody else. When too much waits
- * in all, those are refused who have more than an equal share waiting.
+ * A lane for each owner, so that no owner waits for another one's transaction. When too many items wait in
+ * total, owners with more than an equal share of them are refused.
  */
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   const { ownerOf, openLane, mostLanes = 1_000, mostWaiting = 20_000 } = options;
@@ -64,12 +64,11 @@ interface GateOptions {
   nowMs(): number;
 }
 
-/** An owner whose transaction timed out on a lock shares a slot with others like it for so long. */
+/** How long an owner whose transaction timed out on a lock shares one slot with others like it. */
 const slowForMs = 10_000;
 
 /**
- * First come, first served, but owners whose rows are locked share one slot: however many there are,
- * they take no more from the others.
+ * First come, first served, but owners whose rows are locked share one slot, however many there are.
  */
 export function createGate({ slots, nowMs }: GateOptions): Gate {
   interface Waiting {

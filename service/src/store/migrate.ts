@@ -109,8 +109,8 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
 }
 
 /**
- * What one transaction applies. An index that is built concurrently waits for every transaction that
- * changed its table, so it gets a transaction that changes nothing else.
+ * The migrations that one transaction applies. A concurrent index build waits for every transaction that
+ * has changed its table, so it gets a transaction that changes nothing else.
  */
 function nextTogether(missing: readonly Migration[], concurrently: boolean): readonly Migration[] {
   if (!concurrently) return missing;

@@ -10,7 +10,7 @@ export interface PostgresLimits {
   poolSize: number;
   /** A statement, the wait for a connection, or the wait between two statements of a transaction fails after this. */
   timeoutMs: number;
-  /** A statement that waits for what another session holds fails after this. */
+  /** A statement that waits for a lock fails after this. */
   lockTimeoutMs: number;
   /** Something hands out connections by transaction, so that nothing may belong to a session. */
   pooler: boolean;
@@ -54,7 +54,7 @@ export function openPostgres(
   return {
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       again(() => query<T>(text, params)),
-    // A pooler keeps no time-outs for a session: it needs a transaction for one that holds for it.
+    // Behind a pooler a session keeps no settings: the timeouts need a transaction.
     execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
       limits.pooler
         ? transaction((queries) => queries.execute<T>(text, params), {})
@@ -139,7 +139,7 @@ function createPrepare({ pooler }: PostgresLimits): Prepare {
   };
 }
 
-/** What a statement of an open server needs. */
+/** What statements and transactions share. */
 interface Parts {
   pool: pg.Pool;
   prepare: Prepare;
@@ -200,7 +200,7 @@ async function inTransaction<T>(
   }
 }
 
-/** Opens a transaction with the time-outs that its session does not have already, in one message. */
+/** Opens a transaction and sets the timeouts that differ from its session's, in one message. */
 function beginOf(limits: PostgresLimits, { unhurried, lockTimeoutMs }: TransactionOptions): string {
   const lift = 'lock_timeout statement_timeout idle_in_transaction_session_timeout'.split(' ');
   const { timeoutMs, pooler } = limits;
@@ -226,14 +226,14 @@ type WatchLocks = <T>(
 ) => Promise<T>;
 
 /**
- * Names, in the error of a statement that timed out on a lock, the sessions that it waited for: they are
- * looked up on another connection while it still waits, since later nobody can tell.
+ * Adds, to the error of a statement that timed out on a lock, the sessions that it waited for. They are looked
+ * up on another connection while it still waits; afterwards they cannot be determined.
  */
 function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   return async (client, timeoutMs, run) => {
     let blockers = 'a session that could not be seen';
     const timer = setTimeout(() => {
-      // The types of `pg` leave it out. Behind a pooler it is the pooler's own, and nothing is found.
+      // Missing in the types of `pg`. Behind a pooler it is the pooler's own, and nothing is found.
       const { processID: pid } = client as { processID?: number };
       describeBlockers(queries, pid).then(
         (found) => (blockers = found),

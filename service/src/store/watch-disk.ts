@@ -1,4 +1,5 @@
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
+import { isUnavailable } from './is-unavailable.ts';
 
 interface Notices {
   /** The disk of the database is full; writes fail until {@link Notices.onFree}. */
@@ -9,7 +10,7 @@ interface Notices {
 /** SQLSTATE `disk_full`. */
 const diskFullState = '53100';
 const probeEveryMs = 5_000;
-/** 40,000 rows take 1.4 MB: less room than that is as good as none. */
+/** 40,000 rows take 1.4 MB; a disk with less room than that is full. */
 const probeStatement =
   'CREATE TEMP TABLE disk_probe ON COMMIT DROP AS SELECT generate_series(1, 40000)';
 
@@ -17,8 +18,8 @@ export const isDiskFull = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && error.code === diskFullState;
 
 /**
- * Reports once, not for each request, that the disk of the database is full. Tries a write every 5 s to
- * see whether there is room again, because a process that is not ready gets no requests that would show it.
+ * Reports once, not for each request, that the disk of the database is full. Then probes with a write every
+ * 5 s: a process that is not ready gets no requests that would show that there is room again.
  */
 export function watchDisk(database: Database, { onFull, onFree }: Notices): Database {
   let fullSinceMs: number | undefined;
@@ -28,11 +29,13 @@ export function watchDisk(database: Database, { onFull, onFree }: Notices): Data
   const probe = async (): Promise<void> => {
     try {
       await database.transaction((queries) => queries.query(probeStatement));
-      if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
-      fullSinceMs = undefined;
-    } catch {
-      schedule(); // Still full, or away: the next request that fails reports it.
+    } catch (error) {
+      // Still full, or the database does not answer.
+      if (isUnavailable(error)) return schedule();
+      // A role that may not create temporary tables cannot probe: the next write tells.
     }
+    if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
+    fullSinceMs = undefined;
   };
   const schedule = (): void => {
     if (!closed) timer = setTimeout(() => void probe(), probeEveryMs);

@@ -1,15 +1,15 @@
 import { type FieldError, refuseFields } from '../platform/refused-error.ts';
 
-/** Who chooses a password: their own names are the first guesses of whoever knows them. */
+/** Who chooses a password: their e-mail address and name are easy guesses. */
 interface Person {
   email: string;
   name: string;
 }
 
-/** Of five grades; the fourth takes more than a hundred million guesses. */
+/** On zxcvbn's scale from 0 to 4; 3 means more than a hundred million guesses. */
 const leastScore = 3;
 
-/** Loaded with the first password that somebody chooses: the list of common ones takes some 15 MB. */
+/** Loaded on first use: the list of common passwords takes some 15 MB. */
 let estimating: ReturnType<typeof loadEstimator> | undefined;
 
 async function loadEstimator() {
@@ -21,7 +21,7 @@ async function loadEstimator() {
 }
 
 /**
- * Refuses a password that is among the first guesses: a common one, a repetition, a row of keys, or the
+ * Refuses a password that is easy to guess: a common one, a repetition, a keyboard row, or the
  * person's own e-mail address or name.
  *
  * @param pointer The member of the request that it came in.

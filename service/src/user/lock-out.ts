@@ -12,9 +12,9 @@ interface Limit {
 }
 
 /**
- * Guesses at one account from one address are stopped soon. One address may be a whole office, so it
- * gets more. The limit on an account from everywhere is a brake against botnets only: were it as strict
- * as the others, anybody could lock out the owner by guessing at their password.
+ * Guesses at one account from one address are stopped early. An address may be shared by a whole office, so
+ * it gets more. The limit on an account from all addresses only slows down botnets: if it were as strict as
+ * the others, anybody could lock out the owner by guessing at their password.
  */
 const limits = {
   pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
@@ -22,7 +22,7 @@ const limits = {
   account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
 } as const satisfies Record<string, Limit>;
 
-/** An address from which the account has signed in is not braked by guesses from elsewhere. */
+/** Guesses from elsewhere do not slow down an address from which the account has signed in. */
 const knownForMs = 30 * 86_400_000;
 
 /** Who tries to sign in, and from where. */
@@ -31,11 +31,11 @@ export interface Attempt {
   address: string;
 }
 
-/** An attempt that was counted before its outcome is known, so that many at once count as many. */
+/** An attempt, counted before its outcome is known, so that parallel attempts all count. */
 export interface CountedAttempt {
-  /** The attempt succeeded: the account starts over at this address. */
+  /** The attempt succeeded: the failures of the account at this address are reset. */
   succeed(): Promise<void>;
-  /** The attempt was neither right nor wrong: it counts as if it had not been made. */
+  /** The attempt was neither right nor wrong: it no longer counts. */
   undo(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface LockOut {
   take(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
 }
 
-/** A row of `sign_in_attempts` after it was counted up. */
+/** A row of `sign_in_attempts` after the increment. */
 interface Counted {
   subject: string;
   failures: number;
@@ -74,7 +74,7 @@ export function createLockOut(queries: Queries, clock: Clock): LockOut {
     const waitMs = (row?.locked_until.getTime() ?? nowMs) - nowMs;
     return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
   };
-  /** Where another attempt was counted meanwhile, its wait stays. */
+  /** Keeps the wait of another attempt that was counted meanwhile. */
   const uncount = async ({ subject, failures }: Counted): Promise<void> => {
     await queries.query(
       `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0),
@@ -95,9 +95,10 @@ export function createLockOut(queries: Queries, clock: Clock): LockOut {
     async take({ email, address }) {
       const pair = subjectOf('pair', `${email} ${address}`);
       const account = subjectOf('account', email);
+      // The address first: while it is locked out, it adds no row for each e-mail address it makes up.
       const wanted: [string, Limit][] = [
-        [pair, limits.pair],
         [subjectOf('address', address), limits.address],
+        [pair, limits.pair],
         ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
       ];
       const taken: Counted[] = [];

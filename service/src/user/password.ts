@@ -9,7 +9,7 @@ const strong = { N: 2 ** 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;
 
-/** What it costs to try a password, as scrypt takes it. */
+/** The scrypt parameters. */
 type PasswordCost = typeof strong;
 
 export interface Passwords {
@@ -23,7 +23,7 @@ export interface Passwords {
 export function createPasswords(cost: PasswordCost = strong): Passwords {
   const write = (salt: Buffer, hash: Buffer): string =>
     `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
-  // So that an unknown e-mail is not told by a faster answer.
+  // An unknown e-mail address takes as long to refuse as a known one.
   const nobody = write(Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
   return {
     async hash(password) {

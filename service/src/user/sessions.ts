@@ -17,7 +17,7 @@ export interface Session {
   csrfToken: string;
   /** When it ends if nothing more is asked for. */
   expiresAtMs: number;
-  /** When it ends however much it is used: its cookie has to last until then. */
+  /** When it ends even if it is in use; its cookie lasts until then. */
   endsAtMs: number;
 }
 

@@ -52,7 +52,7 @@ export function createSignIn({
     ]);
     return sessions.begin(queries, user);
   };
-  /** Runs what can be guessed at, and counts the wrong guesses. */
+  /** Checks credentials, and counts wrong ones against the limits. */
   const counted = async (
     attempt: Attempt,
     look: () => Promise<SignedIn | undefined>,
@@ -61,7 +61,7 @@ export function createSignIn({
     if ('waitS' in taken) return { refused: 'locked', waitS: taken.waitS };
     const refusal = await look();
     if (refusal === undefined) await taken.succeed();
-    // The password was right: that the code is still to come is no guess at anything.
+    // The password was right and no code was guessed.
     else if ('refused' in refusal && refusal.refused === 'code_required') await taken.undo();
     return refusal;
   };

@@ -6,15 +6,15 @@ export interface AddressRule {
   loopback: boolean;
 }
 
-/** All that is handed out for the public internet (RFC 4291). What lies outside carries other things, IPv4 among them. */
+/** Everything assigned to the public internet (RFC 4291). Ranges outside of it have other uses, such as embedded IPv4. */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
-/** IPv4 behind a translator (RFC 6052): in a network without IPv4, DNS says so of every IPv4 receiver. */
+/** NAT64 (RFC 6052): in a network without IPv4, DNS64 maps every IPv4 receiver to this prefix. */
 const translated: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
 /**
  * Whether an address, as a socket or DNS says it, is one of the public internet: not private,
- * loopback, link-local, of cloud metadata, or any other special range, and no IPv6 address that has an
- * IPv4 address inside, in whatever form it is written. Only translated IPv4 is judged by what it means.
+ * loopback, link-local, of cloud metadata, or any other special range, and not an IPv6 address with an
+ * embedded IPv4 address, in whatever form it is written. Only for NAT64 the embedded address decides.
  */
 export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -27,6 +27,6 @@ export function isAllowedAddress(address: string, rule: AddressRule): boolean {
   return range === 'unicast' && parsed.match(globalUnicast);
 }
 
-/** Whether it is an IPv6 address that stands for an IPv4 address by way of a translator: no receiver's own. */
+/** Whether it is a NAT64 address, which no receiver has as its own. */
 export const isTranslated = (address: string): boolean =>
   ipaddr.IPv6.isValid(address) && ipaddr.IPv6.parse(address).match(translated);

@@ -5,7 +5,7 @@ import type { Queries } from '../store/database.ts';
 
 const purpose = 'webhook';
 
-/** So many secrets of a webhook sign at a time: each costs two headers 120 bytes. Receivers read ten. */
+/** Maximum number of secrets that sign a webhook: each adds 120 bytes to the headers, and receivers read ten. */
 const mostSecrets = 5;
 
 /** Whose secrets these are. */
@@ -18,7 +18,7 @@ interface Owner {
  * Makes the next signing secret of a webhook and stores it sealed: `whsec_` and the base64 of 32 bytes,
  * as Standard Webhooks has it.
  *
- * @throws RefusedError `conflict` when as many as may sign at a time do already.
+ * @throws RefusedError `conflict` when the maximum number of secrets already sign.
  */
 export async function createWebhookSecret(
   queries: Queries,

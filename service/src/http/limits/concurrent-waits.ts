@@ -8,25 +8,25 @@ export interface WaitLimits {
   address: number;
 }
 
-/** Whom a waiting request is counted by. */
+/** What a waiting request counts against. */
 export interface Waiting {
   decisionId: string;
   keyId: string;
-  /** Absent for a server of the customer. */
+  /** Absent for requests with a secret key, which come from the customer's server. */
   address: string | undefined;
 }
 
-/** Counts the requests whose answers are held. */
+/** Bounds the requests that wait for a reward. */
 export interface ConcurrentWaits {
   /**
-   * Counts one more, until what is handed back is called.
+   * Counts one more, until the returned function is called.
    *
    * @throws ProblemError `rate_limited` when too many wait already.
    */
   enter(waiting: Waiting): () => void;
 }
 
-/** A tab waits for one reward at a time, and a decision is of one player: one is enough, and some are late to end. */
+/** One player waits for a decision, in one tab. The rest is slack for requests that end late. */
 const perDecision = 4;
 const inAll = 10_000;
 const retryAfterS = 5;
@@ -36,19 +36,14 @@ export function createConcurrentWaits(limits: WaitLimits | undefined): Concurren
   const most = (limit: number | undefined): number => limit ?? Infinity;
   return {
     enter({ decisionId, keyId, address }) {
-      const counted: [name: string, limit: number, what: string][] = [
+      type Count = [name: string, limit: number, what: string];
+      const counted: Count[] = [
         ['all', inAll, ''],
         [`decision ${decisionId}`, perDecision, ' for this decision'],
         [`key ${keyId}`, most(limits?.key), ' with this key'],
         ...(address === undefined
           ? []
-          : [
-              [`address ${address}`, most(limits?.address), ' from this address'] as [
-                string,
-                number,
-                string,
-              ],
-            ]),
+          : [[`address ${address}`, most(limits?.address), ' from this address'] satisfies Count]),
       ];
       for (const [name, limit, what] of counted) {
         if ((counts.get(name) ?? 0) < limit) continue;

@@ -27,7 +27,7 @@ export interface RateLimiter {
   onStranger(asker: Asker, answer: AnswerHeaders): void;
   /** A decision for a user. */
   onUser(principal: Principal, userRef: string, answer: AnswerHeaders): void;
-  /** A request whose answer is held, until what is handed back is called. */
+  /** A request that waits for a reward, until the returned function is called. */
   onWait(principal: Principal, asker: Pick<Asker, 'ip'>, decisionId: string): () => void;
 }
 
@@ -52,7 +52,7 @@ export function rateOfKey(
   };
 }
 
-/** Without limits nothing is refused, except requests that wait, which are bounded in all. */
+/** Without limits nothing is refused, except waiting requests: a process bounds them in any case. */
 export function createRateLimiter(
   limits: RateLimits | undefined,
   buckets: LimitBuckets | undefined,

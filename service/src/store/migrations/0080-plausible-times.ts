@@ -1,7 +1,7 @@
 /**
- * The database refuses what cannot have happened, whatever the code before it computed. `NOT VALID` holds for
- * every row that is written from now on; rows from before are not read, which would lock tables of any size
- * for minutes, and go with their week.
+ * The database refuses impossible values, whatever the code computed. `NOT VALID` constraints check every row
+ * that is written from now on. Existing rows are not checked, which would lock large tables for minutes; they
+ * are dropped with their week.
  */
 export const plausibleTimes = {
   name: '0080-plausible-times',

@@ -1,10 +1,10 @@
-/** Which house ad's daily cap a decision may still use up. */
+/** The house ad whose daily cap a decision counts against. */
 export const dailyReservations = {
   name: '0082-daily-reservations',
   statements: [`ALTER TABLE decisions ADD COLUMN reserved_ad text`],
 } as const;
 
-/** These are counted twice a second: by an index that holds no others. */
+/** Open reservations are counted twice a second, so they have a partial index. */
 export const dailyReservationsIndex = {
   name: '0083-daily-reservations-index',
   indexes: [

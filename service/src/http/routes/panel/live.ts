@@ -24,7 +24,7 @@ export function addLiveRoute(app: FastifyInstance, parts: Parts): void {
   const { liveTail, users, stopping } = parts;
   app.get(
     '/panel/api/live',
-    // A stream never ends, so there is nothing that HEAD could answer.
+    // HEAD would never be answered: the stream does not end.
     { config: { panel: 'account' }, schema: { hide: true }, exposeHeadRoute: false },
     async (request, reply) => {
       const { user, text } = sessionOf(request);

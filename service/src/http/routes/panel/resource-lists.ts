@@ -7,9 +7,9 @@ import { text } from './panel-schemas.ts';
 
 interface ListQuery {
   q?: string;
-  /** By commas. */
+  /** Comma-separated. */
   ids?: string;
-  /** As in an address: `review.status=approved`. */
+  /** Like a query string: `review.status=approved`. */
   where?: string;
   sort: string;
   order: 'asc' | 'desc';
@@ -33,7 +33,7 @@ const querystring = {
 
 /**
  * `/panel/api/placements` and the like: lists with numbered pages, searched and sorted by the database.
- * The lists of `/v1` have cursors, by which nothing is missed while somebody else adds something.
+ * The lists of `/v1` have cursors, which miss nothing when objects are added meanwhile.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelParts): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {

@@ -86,7 +86,8 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
         address: addressGroup(request.ip),
       });
       if ('refused' in signedIn) {
-        request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'a sign-in failed');
+        if (signedIn.refused !== 'code_required')
+          request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'a sign-in failed');
         throw refuse(signedIn);
       }
       // What the browser had before is nobody's session any more.
