@@ -1,11 +1,8 @@
 import type { Creative, HouseAd } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  createSteerableClock,
-  startInProcess,
-  type InProcessService,
-} from '../in-process-service.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createSteerableClock } from '../steerable-clock.ts';
 import { createClient } from './client.ts';
 import { startGame, type Filled, type Game } from './reward-game.ts';
 
@@ -122,7 +119,10 @@ describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
     const databaseUrl = await createPostgresDatabase();
     game = await startGame(databaseUrl);
     const { clock, config } = game;
-    second = await startInProcess({ clock, databaseUrl, dataDirectory: config.dataDirectory });
+    second = await startInProcess(
+      { DATABASE_URL: databaseUrl, PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },
+      { clock, dataDirectory: config.dataDirectory },
+    );
   });
   afterAll(async () => {
     await second.stop();
@@ -152,8 +152,8 @@ describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
     const made = await client.call('POST', '/v1/placements', client.secret, capOf(30));
     expect(made.status).toBe(201);
     const { databaseUrl = '', dataDirectory } = config;
-    const env = { RETENTION_DAYS: '20' };
-    await expect(startInProcess({ clock, databaseUrl, dataDirectory, env })).rejects.toThrow(
+    const env = { DATABASE_URL: databaseUrl, RETENTION_DAYS: '20' };
+    await expect(startInProcess(env, { clock, dataDirectory })).rejects.toThrow(
       'RETENTION_DAYS is 20, but the sandbox placement cap-of-30 looks back 30 days, for its caps or late completions. Set RETENTION_DAYS to 30 or more, or unset it.',
     );
   });
@@ -167,7 +167,7 @@ const capOf = (days: number) => ({
 
 test('RETENTION_DAYS is at least as long as what a placement looks back, when it is saved', async () => {
   const clock = createSteerableClock(Date.UTC(2026, 5, 1));
-  const running = await startInProcess({ clock, env: { RETENTION_DAYS: '20' } });
+  const running = await startInProcess({ RETENTION_DAYS: '20' }, { clock });
   try {
     const client = createClient(running);
     const save = (days: number) =>
