@@ -177,29 +177,3 @@ export async function readServed(
     ],
   );
 }
-
-/** How many ads each user was given in the time before each decision and has not seen. */
-export async function countUnseen(
-  queries: Queries,
-  { accountId, environment }: Scope,
-  decisions: readonly DecisionState[],
-  withinMs: number,
-): Promise<Map<string, number>> {
-  if (decisions.length === 0) return new Map();
-  const rows = await queries.query<{ id: string; count: number }>(
-    `SELECT asked_id AS id, (
-        SELECT count(*) FROM decisions WHERE account_id = $1 AND environment = $2 AND viewer = asked_viewer
-          AND status = 'filled' AND id > from_id AND id < to_id AND id <> asked_id AND served_at IS NULL) AS count
-      FROM (SELECT unnest($3::text[]) AS asked_id, unnest($4::text[]) AS asked_viewer,
-        unnest($5::text[]) AS from_id, unnest($6::text[]) AS to_id) AS asked`,
-    [
-      accountId,
-      environment,
-      decisions.map(({ id }) => id),
-      decisions.map(({ viewer }) => viewer),
-      decisions.map(({ issuedAtMs }) => firstIdAt('decision', issuedAtMs - withinMs)),
-      decisions.map(({ issuedAtMs }) => firstIdAt('decision', issuedAtMs + 1)),
-    ],
-  );
-  return new Map(rows.map(({ id, count }) => [id, count]));
-}

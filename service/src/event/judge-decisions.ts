@@ -56,14 +56,7 @@ const hasMoved = ({ before, after }: Move): boolean =>
 
 function judge(facts: Facts, before: DecisionState): Move {
   const events = facts.evidence.get(before.id) ?? [];
-  const invalidReason =
-    before.invalidReason ??
-    checkTraffic({
-      requiredMs: before.requiredMs,
-      events,
-      unseen: before.servedAtMs === null ? facts.history.unseenBefore(before) : 0,
-    }) ??
-    null;
+  const invalidReason = before.invalidReason ?? checkTraffic(before.requiredMs, events) ?? null;
   const invalid = invalidReason !== null;
   const servedAtMs =
     before.servedAtMs ?? (invalid ? null : (checkImpression(before, events) ?? null));

@@ -4,9 +4,8 @@ import type { Scope } from '../resource/scope.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { Queries } from '../store/database.ts';
 import { showGraceMs } from './check-arrival.ts';
-import { unseenWithinMs } from './check-traffic.ts';
 import type { DecisionState } from './decision-state.ts';
-import { countUnseen, readServed, readWatches } from './event-store.ts';
+import { readServed, readWatches } from './event-store.ts';
 import type { Move } from './move-decisions.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
@@ -16,8 +15,6 @@ export interface ViewerHistory {
   otherWatches(decision: DecisionState): Watch[];
   /** When the user had other verified impressions at the placement, less than `withinMs` away. */
   servedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
-  /** Ads that the user was given in the hour before this one, and has not seen. */
-  unseenBefore(decision: DecisionState): number;
   add(move: Move): void;
 }
 
@@ -25,8 +22,8 @@ export interface ViewerHistory {
 const watchesBackMs = 600_000;
 
 /**
- * Reads it for all decisions at once, in three statements at most; two of them for what is completed,
- * and may be rewarded. `evidence` is what was reported, by decision.
+ * Reads it for all decisions at once, in two statements at most, for what is completed and may be
+ * rewarded. `evidence` is what was reported, by decision.
  */
 export async function readHistory(
   queries: Queries,
@@ -56,17 +53,9 @@ export async function readHistory(
     Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
     Math.max(...capped.map((each) => each.expiresAtMs + showGraceMs + windowOf(each))),
   ]);
-  const unseen = await countUnseen(
-    queries,
-    scope,
-    known.filter(({ servedAtMs, invalidReason }) => servedAtMs === null && invalidReason === null),
-    unseenWithinMs,
-  );
   return historyOf({
     watches: groupByViewer(watches),
     served: groupByViewer(served),
-    unseen,
-    justServed: new Map(),
   });
 }
 
@@ -91,12 +80,9 @@ function push<T>(groups: ByViewer<T>, viewer: string, item: T): void {
 interface Known {
   watches: ByViewer<Watch & { decisionId: string }>;
   served: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
-  /** As it was before the batch, by decision. */
-  unseen: ReadonlyMap<string, number>;
-  justServed: ByViewer<DecisionState>;
 }
 
-function historyOf({ watches, served, unseen, justServed }: Known): ViewerHistory {
+function historyOf({ watches, served }: Known): ViewerHistory {
   const of = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
     (viewer === null ? undefined : groups.get(viewer)) ?? [];
   return {
@@ -108,22 +94,12 @@ function historyOf({ watches, served, unseen, justServed }: Known): ViewerHistor
         .filter((other) => other.placement === decision.placement)
         .map((other) => other.atMs)
         .filter((otherMs) => Math.abs(otherMs - atMs) < withinMs),
-    unseenBefore(decision) {
-      const seenMeanwhile = of(justServed, decision).filter(
-        ({ id, issuedAtMs }) =>
-          id !== decision.id &&
-          issuedAtMs <= decision.issuedAtMs &&
-          issuedAtMs >= decision.issuedAtMs - unseenWithinMs,
-      );
-      return (unseen.get(decision.id) ?? 0) - seenMeanwhile.length;
-    },
     add({ before, after, watch }) {
       const { id: decisionId, viewer, placement, servedAtMs } = after;
       if (viewer === null) return;
       if (watch) push(watches, viewer, { ...watch, decisionId });
       if (servedAtMs === null || before.servedAtMs !== null) return;
       push(served, viewer, { decisionId, placement, atMs: servedAtMs });
-      push(justServed, viewer, after);
     },
   };
 }

@@ -45,7 +45,6 @@ export function judgePlayer(ads: readonly GivenAd[], arrivals: readonly Arrival[
   const history: ViewerHistory = {
     otherWatches: ({ id }) => watches.filter((watch) => watch.id !== id),
     servedAround: () => [],
-    unseenBefore: () => 0,
     add({ after, watch }) {
       if (watch) watches.push({ ...watch, id: after.id });
     },
