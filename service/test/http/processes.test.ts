@@ -39,6 +39,17 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       events: ['decision.rewarded'],
     });
 
+    const registeredMs = performance.now();
+    const ageS = async (): Promise<number> => {
+      const text = await (await fetch(`${cluster.urls[1]}/metrics`)).text();
+      return Number(/^trueward_configuration_age_seconds (\S+)$/m.exec(text)?.[1]);
+    };
+    // The other one reads twice a second what was changed; until then it knows of no receiver.
+    for (;;) {
+      const sinceS = (performance.now() - registeredMs) / 1_000;
+      if ((await ageS()) < sinceS) break;
+    }
+
     // Decided by one, reported to both at once: one reward, told once.
     const decision = await here.decideImage('both');
     await there.begin(decision);
