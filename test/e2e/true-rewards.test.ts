@@ -19,7 +19,7 @@ describe('a player and a rewarded ad', () => {
   });
   it.afterEach(() => browser.close());
 
-  const newPlayer = (): string => `player-${(player += 1)}`;
+  const newPlayer = (): string => `true-rewards-${(player += 1)}`;
   const open = async (name: string): Promise<Page> => {
     const page = await browser.newPage();
     await page.goto(stack.pageFor(name));
