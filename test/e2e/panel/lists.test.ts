@@ -119,6 +119,8 @@ test('every time is shown and entered in the zone that was chosen, which stands 
   await inUtc.fill('2026-01-16T08:30');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('House ad saved').waitFor();
+  // Saving leads to the list, a moment after it says so.
+  await page.waitForURL(/#\/house-ads(\?|$)/);
   const { body: saved } = await owner.send<{ starts_at: string }>('GET', `/v1/house-ads/${id}`);
   expect(saved.starts_at).toBe('2026-01-16T08:30:00.000Z');
   await go(page, '/audit-entries');
