@@ -14,7 +14,7 @@ slowest first:
   cpu      CPU time of the file's process and of its child processes that have exited;
            unknown for tests in a browser, and incomplete for Chromium
   wait     total minus cpu: timers, responses, other processes, a busy machine
-  import   loading the file and everything that it imports
+  import   loading the file and everything that it imports; unknown for tests in a browser
   hooks    beforeAll and afterAll
   tests    the tests, with beforeEach and afterEach
   slowest  the slowest test and its time
@@ -40,7 +40,7 @@ else if (report === undefined) {
 function print({ startedAt, ms, files: all }) {
   const files = all
     .filter(({ project }) => values.project === undefined || project.startsWith(values.project))
-    .map((file) => ({ ...file, totalMs: file.importMs + file.hooksMs + file.testsMs }))
+    .map((file) => ({ ...file, totalMs: (file.importMs ?? 0) + file.hooksMs + file.testsMs }))
     .toSorted((one, other) => other.totalMs - one.totalMs);
   const shown = files.slice(0, Number(values.count));
   const header = ['total', 'cpu', 'wait', 'import', 'hooks', 'tests', 'file', 'slowest'];

@@ -12,8 +12,9 @@ const path = join(root, 'node_modules', '.cache', 'test-report.json');
  * @typedef {import('vitest/node').TestState} TestState
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
  * @typedef {{ name: string, ms: number }} Test
- * @typedef {{ file: string, project: string, importMs: number, hooksMs: number, testsMs: number,
- *   cpuMs?: number, slowest?: Test }} FileTiming `importMs`: until the tests are known, setup included.
+ * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testsMs: number,
+ *   cpuMs?: number, slowest?: Test }} FileTiming `importMs`: until the tests are known, setup included;
+ *   unknown in a browser, where Vitest adds the time that the file waited for a page.
  * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
  */
 
@@ -92,7 +93,11 @@ function timingOf(module) {
   return {
     file: relative(root, module.moduleId),
     project: module.project.name,
-    importMs: environmentSetupDuration + prepareDuration + setupDuration + collectDuration,
+    ...(module.project.isBrowserEnabled()
+      ? {}
+      : {
+          importMs: environmentSetupDuration + prepareDuration + setupDuration + collectDuration,
+        }),
     hooksMs: duration - testsMs,
     testsMs,
     ...(cpuMs === undefined ? {} : { cpuMs }),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startPrivatePostgres, type PrivatePostgres } from '../../service/test/private-postgres.ts';
 import { checkAgreement } from './support/check-agreement.ts';
 import { batchPlan, playersPerBatch, type BatchPlan } from './support/plan.ts';
@@ -7,7 +7,7 @@ import { schedule, type Action } from './support/schedule.ts';
 import { createWorld, type World } from './support/world.ts';
 
 /** Sequences per database; `npm run property:rewards` does 10,000. */
-const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? '300');
+const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '300' : '120'));
 /** Replays one batch; `TRUEWARD_SHRINK=1` also makes it smaller. */
 const replay = process.env['TRUEWARD_SEED'];
 const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(replay);

@@ -1,3 +1,4 @@
+import { readConfig } from '../config.ts';
 import { beginFileRotation, openSecretBox } from '../key/master-key.ts';
 import { discardSecrets, reencrypt } from '../key/reencrypt.ts';
 import { type Command, CommandError, readArguments, say, tell } from './command.ts';
@@ -24,13 +25,13 @@ An interrupted run loses nothing: run it again.
 Prints one line of JSON with the number of secrets that are now encrypted with the new key.`,
     async run(args) {
       readArguments(args, {});
+      const { masterKey, otherMasterKey } = readConfig(process.env);
+      if (masterKey !== undefined && otherMasterKey === undefined) {
+        throw new CommandError(
+          'TRUEWARD_OTHER_MASTER_KEY is not set. Set TRUEWARD_MASTER_KEY to the new key and TRUEWARD_OTHER_MASTER_KEY to the old one.',
+        );
+      }
       const reencrypted = await withDatabase(async ({ database, config }) => {
-        const { masterKey, otherMasterKey } = config;
-        if (masterKey !== undefined && otherMasterKey === undefined) {
-          throw new CommandError(
-            'TRUEWARD_OTHER_MASTER_KEY is not set. Set TRUEWARD_MASTER_KEY to the new key and TRUEWARD_OTHER_MASTER_KEY to the old one.',
-          );
-        }
         const { box, finish } =
           masterKey === undefined
             ? beginFileRotation(config)
