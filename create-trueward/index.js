@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { findDevFile, readDevFile } from './lib/dev-file.js';
 import { makeProject } from './lib/make-project.js';
 import { help, readArguments } from './lib/read-arguments.js';
@@ -31,7 +32,20 @@ function nextSteps(directory, service) {
   return `Made a game in ${directory}. ${keys}
 
   cd ${/\s/.test(directory) ? JSON.stringify(directory) : directory}
-  npm install
+  ${install(directory)}
   npm start      the game and its server, on http://127.0.0.1:5173
   npm test       that coins are credited once, and only for signed webhooks`;
+}
+
+/**
+ * From a clone of the repository, the game takes the package that was built there: as long as `trueward`
+ * is not on npm, nothing else can be installed.
+ *
+ * @param {string} directory
+ */
+function install(directory) {
+  const clone = join(import.meta.dirname, '..');
+  if (!existsSync(join(clone, 'src', 'create-ads.ts'))) return 'npm install';
+  const path = relative(directory, clone);
+  return `npm install ${/\s/.test(path) ? JSON.stringify(path) : path}`;
 }

@@ -1,0 +1,18 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+test('the starter of a clone says how to install the package of that clone, which is not on npm yet', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-starter-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const game = join(folder, 'my-game');
+  const printed = execFileSync(process.execPath, [join(root, 'create-trueward/index.js'), game], {
+    encoding: 'utf8',
+    cwd: folder,
+  });
+  expect(printed).toContain(`\n  npm install ${relative(game, root)}\n`);
+});
