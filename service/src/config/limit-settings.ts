@@ -10,27 +10,27 @@ const rate = {
 /** Rate limits. */
 export const limitSettings = {
   RATE_LIMITS: {
-    about: 'off: none of the limits below holds',
+    about: 'off: disables every rate limit below',
     ...oneOf('on', 'off'),
     fallback: 'on',
   },
   RATE_LIMIT_KEY_LIVE: {
-    about: 'requests of a live key that has no limit of its own: a second, and at once',
+    about: 'requests per second, and burst, of a live key without a limit of its own',
     ...rate,
     fallback: '2000/4000',
   },
   RATE_LIMIT_KEY_SANDBOX: {
-    about: 'the same for a sandbox key',
+    about: 'requests per second, and burst, of a sandbox key without a limit of its own',
     ...rate,
     fallback: '500/1000',
   },
   RATE_LIMIT_KEY_CEILING: {
-    about: 'the most that the limit of a key may be set to',
+    about: 'the highest limit that may be set for a single key',
     ...rate,
     fallback: '10000/20000',
   },
   RATE_LIMIT_ADDRESS: {
-    about: 'requests of an IPv4 address, or of the /64 of an IPv6 address, with publishable keys',
+    about: 'requests with publishable keys from one IPv4 address, or one IPv6 /64',
     ...rate,
     fallback: '100/500',
   },
@@ -45,12 +45,13 @@ export const limitSettings = {
     fallback: '2/60',
   },
   WAITS_PER_KEY: {
-    about: 'requests with wait_s of one key that a process holds at a time',
+    about: 'long-polling requests (wait_s) that one key may hold open in each process',
     ...wholeNumber(1, 10_000),
     fallback: '5000',
   },
   WAITS_PER_ADDRESS: {
-    about: 'the same of one address, or of the /64 of an IPv6 address, with publishable keys',
+    about:
+      'long-polling requests with publishable keys that one IP address, or one IPv6 /64, may hold open in each process',
     ...wholeNumber(1, 10_000),
     fallback: '100',
   },
