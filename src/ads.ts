@@ -46,9 +46,11 @@ export interface AdsEvents {
   open: (placement: string) => void;
   /** The first frame of the ad is on the screen. */
   start: (placement: string) => void;
-  /** A call to show an ad has ended. */
-  close: (placement: string, result: ShowResult) => void;
-  /** What `canShow()`, `rewards()` or `diagnostics()` answers may have changed. */
+  /** The ad is gone and the game goes on, at the moment of `onClose`; follows every `open`. */
+  close: (placement: string) => void;
+  /** A call to show an ad has ended, with an ad or without one. */
+  result: (placement: string, result: ShowResult) => void;
+  /** What `canShow()`, `availability()`, `rewards()` or `diagnostics()` answers may have changed. */
   change: () => void;
 }
 
@@ -68,7 +70,9 @@ export interface Diagnostics {
 /** Ads for one game. None of its calls throws for an ad reason, and every promise settles. */
 export interface Ads {
   /** Whether an ad can be offered now, as far as this device knows. Synchronous, without any effect. */
-  canShow(placement: string): Availability;
+  canShow(placement: string): boolean;
+  /** As {@link Ads.canShow}, with the reason why not and when asking again can succeed. */
+  availability(placement: string): Availability;
   /** Gets the decision and the media ready, so that showing it later is instant. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability>;
   /**
@@ -104,7 +108,7 @@ export interface Ads {
    * Opens the development overlay, or closes it: the last decisions and why they came out so, the queue,
    * the rewards, and what the last break went through. `?trueward-debug` in the address opens it too.
    */
-  debug(): void;
+  toggleDebugPanel(): void;
   /** Ends a running ad with `aborted`, gives the game back and stops all work. Stored events stay stored. */
   destroy(): void;
 }
@@ -159,6 +163,7 @@ export function assembleAds(parts: AdsParts): Ads {
         },
         onClose() {
           record.note('released');
+          events.emit('close', placement);
           options.onClose?.();
         },
       })
@@ -167,7 +172,7 @@ export function assembleAds(parts: AdsParts): Ads {
     call.abort();
     showing = null;
     record.note(result.outcome);
-    events.emit('close', placement, result);
+    events.emit('result', placement, result);
     events.emit('change');
     return result;
   }
@@ -179,20 +184,23 @@ export function assembleAds(parts: AdsParts): Ads {
     rewards: rewards.diagnostics(),
   });
 
+  const availability = (placement: string): Availability =>
+    showing === null
+      ? decisions.availability(placement)
+      : { available: false, reason: 'already_showing' };
+
   const panel = { record, diagnostics, rewards: rewards.list, ended: destroyed.signal };
 
   return {
-    canShow: (placement) =>
-      showing === null
-        ? decisions.availability(placement)
-        : { available: false, reason: 'already_showing' },
+    canShow: (placement) => availability(placement).available,
+    availability,
     preload: async (placement, { signal, decision } = {}) => {
       parts.prepare();
       const call = linkSignals(signal, destroyed.signal);
-      const availability = await decisions.preload(placement, call.signal, decision);
+      const preloaded = await decisions.preload(placement, call.signal, decision);
       call.abort();
       events.emit('change');
-      return availability;
+      return preloaded;
     },
     showRewarded: (placement, options) => show(placement, 'rewarded', options),
     showInterstitial: (placement, options) => show(placement, 'interstitial', options),
@@ -213,7 +221,7 @@ export function assembleAds(parts: AdsParts): Ads {
     setConsent: parts.setConsent,
     simulate: parts.setSimulation,
     diagnostics,
-    debug() {
+    toggleDebugPanel() {
       import('./debug/open-panel.ts').then(
         ({ togglePanel }) => togglePanel(panel),
         // A developer's tool: the browser's console shows the request that failed.

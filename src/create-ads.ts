@@ -115,7 +115,7 @@ export function createAds(options: AdsOptions): Ads {
     engine,
     clock: systemClock,
     loadShowAd,
-    confirmWithinMs: checked.confirmWithinMs,
+    confirmationTimeoutMs: checked.confirmationTimeoutMs,
     loadTimeoutMs,
   };
 
@@ -144,6 +144,7 @@ export function createAds(options: AdsOptions): Ads {
       frames.destroy();
     },
   });
-  if (new URLSearchParams(globalThis.location?.search).has('trueward-debug')) ads.debug();
+  if (new URLSearchParams(globalThis.location?.search).has('trueward-debug'))
+    ads.toggleDebugPanel();
   return ads;
 }

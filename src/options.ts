@@ -52,7 +52,7 @@ export interface AdsOptions {
   /** How long the request and the loading of an ad may take together, in milliseconds. Default: 8,000. */
   loadTimeoutMs?: number;
   /** How long `showRewarded()` waits for the confirmation before it answers `pending`. Default: 3,000. */
-  confirmWithinMs?: number;
+  confirmationTimeoutMs?: number;
   /** Replaces the browser’s `fetch`, to try faults. */
   fetch?: typeof globalThis.fetch;
 }
@@ -62,7 +62,7 @@ export interface CheckedOptions extends AdsOptions {
   environment: 'sandbox' | 'live';
   locale: string;
   loadTimeoutMs: number;
-  confirmWithinMs: number;
+  confirmationTimeoutMs: number;
 }
 
 /** Why `createAds()` refused its options. */
@@ -127,7 +127,7 @@ const checks: Record<keyof AdsOptions, Check> = {
   strings: instance('object'),
   engine: instance('object'),
   loadTimeoutMs: milliseconds,
-  confirmWithinMs: milliseconds,
+  confirmationTimeoutMs: milliseconds,
   fetch: instance('function'),
 };
 
@@ -182,6 +182,6 @@ export function checkOptions(options: AdsOptions): CheckedOptions {
     environment: checkKey(options.publishableKey),
     locale: options.locale ?? globalThis.navigator?.language ?? 'en',
     loadTimeoutMs: options.loadTimeoutMs ?? 8_000,
-    confirmWithinMs: options.confirmWithinMs ?? 3_000,
+    confirmationTimeoutMs: options.confirmationTimeoutMs ?? 3_000,
   };
 }

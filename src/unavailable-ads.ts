@@ -2,7 +2,7 @@ import type { Ads } from './ads.ts';
 import type { ShowResult } from './outcome.ts';
 
 /** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
-export type GameAds = Omit<Ads, 'diagnostics' | 'debug'>;
+export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
 
 /**
  * Answers every call with the same `error` and does nothing, so that a mistake in the options costs
@@ -12,7 +12,8 @@ export function unavailableAds(reason: string): GameAds {
   const result: ShowResult = { outcome: 'error', reason };
   const answer = () => Promise.resolve(result);
   return {
-    canShow: () => ({ available: false, reason: 'error' }),
+    canShow: () => false,
+    availability: () => ({ available: false, reason: 'error' }),
     preload: () => Promise.resolve({ available: false, reason: 'error' }),
     showRewarded: answer,
     showInterstitial: answer,

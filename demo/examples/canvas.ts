@@ -10,7 +10,7 @@ const ads = startGame(element('game', HTMLCanvasElement), {
 });
 const button = element('revive', HTMLButtonElement);
 ads.on('change', () => {
-  button.disabled = !ads.canShow('revive').available;
+  button.disabled = !ads.canShow('revive');
 });
 button.addEventListener('click', () => void watch());
 void ads.preload('revive');

@@ -30,7 +30,7 @@ export interface ShowParts extends Pick<AdSource, 'clock'> {
   rewards: Pick<Rewards, 'track' | 'watched' | 'confirmation'>;
   engine: EngineDriver;
   /** How long the service's word on a reward is waited for, in milliseconds. */
-  confirmWithinMs: number;
+  confirmationTimeoutMs: number;
 }
 
 export interface BreakParts extends AdSource, ShowParts {

@@ -52,9 +52,9 @@ function showAd(
         resolve(session.complete(effect.result));
       } else if (effect.type === 'confirm') {
         // A storage that hangs must not hang the game.
-        cancelWait = parts.clock.after(parts.confirmWithinMs + 500, stillPending);
+        cancelWait = parts.clock.after(parts.confirmationTimeoutMs + 500, stillPending);
         session
-          .confirm(parts.confirmWithinMs)
+          .confirm(parts.confirmationTimeoutMs)
           .then((report) => dispatch({ type: 'confirmed', report }), stillPending);
       } else {
         session.perform(effect);

@@ -4,7 +4,7 @@ import { breakStatusOf } from './break-status.ts';
 import type { Guard } from './guard.ts';
 
 /** The part of {@link Ads} that ad breaks need. */
-export type BreakAds = Pick<Ads, 'canShow' | 'preload' | 'showRewarded' | 'showInterstitial'>;
+export type BreakAds = Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'showInterstitial'>;
 
 /** One valid ad break. */
 export interface BreakRun {
@@ -26,7 +26,7 @@ async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
   // It answers what preloading cannot know: that another ad is on the screen.
-  const { available, reason } = preloaded.available ? ads.canShow(placement) : preloaded;
+  const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
   if (!available) return breakStatusOf(reason ?? 'no_fill', 'reward');
   if (!(await isAccepted(run))) return 'ignored';
   return showRewarded(run);

@@ -27,7 +27,7 @@ export interface RewardedButtonOptions {
  * with its scene, or by `destroy()`; an ad that it shows is aborted then.
  */
 export function addRewardedButton(
-  ads: Pick<Ads, 'canShow' | 'preload' | 'showRewarded' | 'on'>,
+  ads: Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'on'>,
   scene: Phaser.Scene,
   { label = defaultLabel, onResult, placement, ...look }: RewardedButtonOptions,
 ): Phaser.GameObjects.Container {
@@ -82,7 +82,7 @@ export function addRewardedButton(
   const stop = ads.on('change', () => {
     if (busy) return;
     // Only a “no” is taken over: another button's load must not make this one ask again, and so on.
-    const now = ads.canShow(placement);
+    const now = ads.availability(placement);
     if (now.available || now.reason === 'already_showing') return;
     known = now;
     refresh();

@@ -113,8 +113,13 @@ export class TruewardPlugin implements GameAds {
   }
 
   /** See {@link Ads.canShow}. */
-  canShow(placement: string): Availability {
+  canShow(placement: string): boolean {
     return this.#ads.canShow(placement);
+  }
+
+  /** See {@link Ads.availability}. */
+  availability(placement: string): Availability {
+    return this.#ads.availability(placement);
   }
 
   /** See {@link Ads.preload}. */
@@ -201,6 +206,11 @@ export class TruewardPlugin implements GameAds {
   /** See {@link Ads.simulate}. */
   simulate(outcome?: Simulation): void {
     this.#ads.simulate(outcome);
+  }
+
+  /** See {@link Ads.toggleDebugPanel}; does nothing where the options were refused. */
+  toggleDebugPanel(): void {
+    this.#running?.toggleDebugPanel();
   }
 
   /** See {@link Ads.diagnostics}; `undefined` where the options were refused. */

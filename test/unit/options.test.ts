@@ -27,7 +27,7 @@ describe('checkOptions', () => {
       environment: 'sandbox',
       serviceUrl: 'https://ads.example',
       loadTimeoutMs: 8_000,
-      confirmWithinMs: 3_000,
+      confirmationTimeoutMs: 3_000,
     });
     expect(checkOptions({ ...good, publishableKey: key('pk_live_') }).environment).toBe('live');
   });

@@ -28,7 +28,7 @@ export function createOffer(
   };
   const refresh = () => {
     if (!open) return;
-    const availability = ads.canShow(placement);
+    const availability = ads.availability(placement);
     paint(availability.available, offerText(availability, Date.now()));
   };
   button.addEventListener('click', () => {

@@ -332,7 +332,7 @@ it('awaits no storage and no request before the first frame of a loaded ad', asy
       engine: noEngine(stage.canvas),
       clock: systemClock,
       loadShowAd: () => createShowAd('en'),
-      confirmWithinMs: 100,
+      confirmationTimeoutMs: 100,
       loadTimeoutMs: 5000,
     },
     // Without a first frame, this would go on until the test is given up.

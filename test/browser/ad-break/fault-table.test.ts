@@ -196,7 +196,7 @@ const faults: Record<string, Fault> = {
   },
   'has no storage that answers': {
     parts: () => ({
-      confirmWithinMs: 1000,
+      confirmationTimeoutMs: 1000,
       enqueue: never,
       rewards: { track: never, watched: never, confirmation: never },
     }),
@@ -294,7 +294,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
     {
       clock,
       loadTimeoutMs: 100_000,
-      confirmWithinMs: 100_000,
+      confirmationTimeoutMs: 100_000,
       // The service's word comes after the fault, or never in time.
       rewards: {
         async track() {},

@@ -128,7 +128,7 @@ export function setStage() {
         },
         clock,
         loadShowAd,
-        confirmWithinMs: 1000,
+        confirmationTimeoutMs: 1000,
         loadTimeoutMs: 8000,
         ...more,
       },

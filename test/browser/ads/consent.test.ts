@@ -65,14 +65,15 @@ function openTcfDialogue() {
   };
 }
 
-const known = () => eventually(() => expect(ads?.canShow('revive').reason).not.toBe('not_ready'));
+const known = () =>
+  eventually(() => expect(ads?.availability('revive').reason).not.toBe('not_ready'));
 
 describe('the consent of the page', () => {
   it('lets nothing be sent, and nothing touch the game, before the player has chosen', async () => {
     const dialogue = openTcfDialogue();
-    const { canShow, mountBanner, preload, showRewarded } = start({ consent: 'page' });
+    const { availability, mountBanner, preload, showRewarded } = start({ consent: 'page' });
     await eventually(() => expect(dialogue.listeners.size).toBe(1));
-    expect(canShow('revive')).toEqual({ available: false, reason: 'not_ready' });
+    expect(availability('revive')).toEqual({ available: false, reason: 'not_ready' });
     expect(await preload('revive')).toEqual({ available: false, reason: 'not_ready' });
     const opened = vi.fn();
     expect(await showRewarded('revive', { onOpen: opened })).toEqual({
@@ -100,7 +101,7 @@ describe('the consent of the page', () => {
 
   it('finds a framework that loads after the game', async () => {
     start({ consent: 'page' });
-    expect(ads?.canShow('revive').reason).toBe('not_ready');
+    expect(ads?.availability('revive').reason).toBe('not_ready');
     const dialogue = openTcfDialogue();
     await eventually(() => expect(dialogue.listeners.size).toBe(1));
     dialogue.choose([1, 2, 7]);

@@ -31,7 +31,7 @@ it('tells of the last break, of requests and why they came out so, of the queue 
         };
   await ads.showRewarded('revive');
   await ads.showRewarded('double-coins');
-  ads.debug();
+  ads.toggleDebugPanel();
   await eventually(() => expect(text()).toContain('no_candidates'));
   expect(text()).toContain('not_approved');
   expect(text()).toContain('double-coins');
@@ -50,9 +50,9 @@ it('opens by the address, closes when it is called again, and leaves nothing', a
   history.replaceState(null, '', '?trueward-debug');
   const { ads } = start();
   await eventually(() => expect(panel()).not.toBeNull());
-  ads.debug();
+  ads.toggleDebugPanel();
   await eventually(() => expect(panel()).toBeNull());
-  ads.debug();
+  ads.toggleDebugPanel();
   await eventually(() => expect(panel()).not.toBeNull());
   ads.destroy();
   await eventually(() => expect(panel()).toBeNull());

@@ -166,7 +166,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     service.answer = () => picture(60_000);
     const button = add();
     const closed = new Promise<ShowResult>((resolve) => {
-      running.scene.ads.on('close', (_placement, result) => resolve(result));
+      running.scene.ads.on('result', (_placement, result) => resolve(result));
     });
     const started = new Promise<void>((resolve) => running.scene.ads.on('start', () => resolve()));
     await says('Watch an ad');

@@ -35,7 +35,7 @@ describe.each(phaserVersions)('The plugin in Phaser $version', ({ load }) => {
     const { game, scene } = await boot(configured({ publishableKey: 'sk_sandbox_x', serviceUrl }));
     expect(report).toHaveBeenCalledOnce();
     expect(String(report.mock.calls[0]?.[0])).toContain('rotate that key');
-    expect(scene.ads.canShow('revive')).toEqual({ available: false, reason: 'error' });
+    expect(scene.ads.availability('revive')).toEqual({ available: false, reason: 'error' });
     expect(await scene.ads.showRewarded('revive')).toEqual({
       outcome: 'error',
       reason: 'secret_key_in_browser',

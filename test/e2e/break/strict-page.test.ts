@@ -30,7 +30,7 @@ it.each(['video', 'image', 'html'])(
     await button(page, 'Werbung schließen').first().click();
     expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
     expect(await stateOf(page)).toEqual(asBefore('play'));
-    await page.evaluate(() => window.breakPage.ads.debug());
+    await page.evaluate(() => window.breakPage.ads.toggleDebugPanel());
     await page.locator('[data-trueward="debug"] dd').first().waitFor();
     expect(complaints).toEqual([]);
   },

@@ -151,7 +151,7 @@ describe('Rewarded ads', () => {
   });
 
   test('Without an ad the reward is not offered.', async () => {
-    ads.availability = { available: false, reason: 'frequency_capped' };
+    ads.known = { available: false, reason: 'frequency_capped' };
     await adBreak('reward');
     expect(log).toEqual(['preload revive', 'adBreakDone frequencyCapped']);
   });

@@ -4,7 +4,7 @@ import type { Availability, Outcome, ShowResult } from '../../../src/outcome.ts'
 
 /** Ads whose answers are set by the test; `log` gets what is asked of them, among the test's own lines. */
 export interface FakeAds extends BreakAds {
-  availability: Availability;
+  known: Availability;
   /** How the next ad ends; one that never covers the game has `opens: false`. */
   next: { outcome: Outcome; opens: boolean };
   /** While set, an ad stays on the screen until it resolves. */
@@ -28,15 +28,14 @@ export function fakeAds(log: string[]): FakeAds {
     return { outcome: options.signal?.aborted ? 'aborted' : ads.next.outcome };
   }
   const ads: FakeAds = {
-    availability: { available: true },
+    known: { available: true },
     next: { outcome: 'completed', opens: true },
     onScreen: undefined,
     showing: false,
-    canShow: () =>
-      ads.showing ? { available: false, reason: 'already_showing' } : ads.availability,
+    availability: () => (ads.showing ? { available: false, reason: 'already_showing' } : ads.known),
     preload(placement) {
       log.push(`preload ${placement}`);
-      return Promise.resolve(ads.availability);
+      return Promise.resolve(ads.known);
     },
     showRewarded: show,
     showInterstitial: show,

@@ -7,7 +7,7 @@ import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 test('Without a web page every call gives a clear answer, and none throws.', async () => {
   const ads = createCocosAds(createCocosEngine(), { publishableKey: '', serviceUrl: '' });
   const refused = { outcome: 'error', reason: 'no_dom' };
-  expect(ads.canShow('revive').available).toBe(false);
+  expect(ads.canShow('revive')).toBe(false);
   expect((await ads.preload('revive')).available).toBe(false);
   expect(await ads.showRewarded('revive')).toEqual(refused);
   expect(await ads.showInterstitial('level-end')).toEqual(refused);
