@@ -16,13 +16,10 @@ import type { TakeIn } from './event/intake.ts';
 import { collectMethods } from './http/allowed-methods.ts';
 import { addAuthentication, createAdmitKey } from './http/authenticate.ts';
 import { addAddressCheck } from './http/check-address.ts';
-import { createClientAddress } from './http/client-address.ts';
 import { addPreflight } from './http/cors.ts';
 import type { Country } from './http/country.ts';
 import { addJsonBody } from './http/json-body.ts';
 import { addOpenApi } from './http/openapi.ts';
-import { FrontServer } from './http/front/front-server.ts';
-import { createHotPath } from './http/hot-path.ts';
 import { answerProblem, ProblemError } from './http/problem.ts';
 import { addDecisionRoutes } from './http/routes/decisions.ts';
 import type { RateLimiter } from './http/limits/rate-limits.ts';
@@ -129,10 +126,8 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
         parts.country.screen(request);
         rest(request, response);
       };
-      const options = { keepAliveTimeout: keepAliveMs };
-      // A trace tells of requests of `node:http`.
-      if (tracing.listener) return createServer(options, tracing.listener(listener));
-      return new FrontServer(options, listener);
+      const traced = tracing.listener?.(listener) ?? listener;
+      return createServer({ keepAliveTimeout: keepAliveMs }, traced);
     },
     loggerInstance: log,
     logController: new LogController({
@@ -186,10 +181,8 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addPreflight(app);
   addHealthRoutes(app, parts);
   addMediaRoutes(app, parts);
-  const hotRoutes = [addDecisionRoutes(app, parts), addEventRoutes(app, parts)];
-  const clientAddress = createClientAddress(parts.trustedProxies);
-  if (app.server instanceof FrontServer)
-    app.server.plain = createHotPath(hotRoutes, { ...parts, admitKey, bodyLimit, clientAddress });
+  addDecisionRoutes(app, parts);
+  addEventRoutes(app, parts);
   addRewardRoutes(app, parts);
   addOperatorRoutes(app, parts);
   await addPanel(app, sessions, { ...parts, cookie });

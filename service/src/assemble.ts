@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
@@ -31,7 +31,6 @@ import { readServiceSecret } from './key/service-secrets.ts';
 import { createUserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
-import { createRandomPool } from './platform/random-pool.ts';
 import { refuseShortRetention } from './resource/check-retention.ts';
 import { openConfiguration, type Configuration } from './resource/configuration.ts';
 import { createManage } from './resource/manage.ts';
@@ -106,7 +105,7 @@ async function wire(
   const keptMs = config.keep.decisionsMs;
   await refuseShortRetention(database, keptMs);
   const box = openSecretBox(config);
-  const makeId = createIds(clock, createRandomPool());
+  const makeId = createIds(clock, randomBytes);
   const resources = createResourceStore(clock, makeId);
   const tokens = createDecisionTokens(
     await readServiceSecret(database, box, clock, 'decision_token'),

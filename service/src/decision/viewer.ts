@@ -1,4 +1,4 @@
-import { createMac } from '../platform/mac.ts';
+import { hmac } from '../platform/hmac.ts';
 import type { Scope } from '../resource/scope.ts';
 
 /** A user's pseudonym, for caps and overlap: it cannot be turned back into the `user_ref`. */
@@ -6,7 +6,6 @@ export type Pseudonym = (scope: Scope, userRef: string) => string;
 
 /** A keyed hash, so that it is of use also where `user_ref` itself must not be stored (children). */
 export function createPseudonyms(key: string): Pseudonym {
-  const mac = createMac(key);
   return ({ accountId, environment }, userRef) =>
-    mac(`${accountId}\n${environment}\n${userRef}`).slice(0, 22);
+    hmac(key, `${accountId}\n${environment}\n${userRef}`).slice(0, 22);
 }

@@ -1,5 +1,4 @@
 import type { Environment } from '../key/key-text.ts';
-import { remember } from '../platform/remember.ts';
 
 /** Crawlers and previews say so in their name. */
 const crawlers =
@@ -15,11 +14,5 @@ const automation =
 export function isBot(userAgent: string | undefined, environment: Environment): boolean {
   const name = userAgent?.trim() ?? '';
   if (name === '') return environment === 'live';
-  const { crawler, automated } = declared(name);
-  return crawler || (environment === 'live' && automated);
+  return crawlers.test(name) || (environment === 'live' && automation.test(name));
 }
-
-const declared = remember((name) => ({
-  crawler: crawlers.test(name),
-  automated: automation.test(name),
-}));

@@ -1,9 +1,8 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hashKey, parseKeyText, type KeyKind } from '../key/key-text.ts';
 import type { KeyPrincipal, Principal } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { allowOrigin } from './cors.ts';
-import type { AnswerHeaders, Asker } from './exchange.ts';
 import { ProblemError } from './problem.ts';
 import type { RateLimiter } from './limits/rate-limits.ts';
 import type { SessionAccess } from './session-access.ts';
@@ -32,33 +31,33 @@ interface Parts {
 const mostHashes = 10_000;
 
 /**
- * Who sent a request, by its key; at once unless there is something to record.
+ * Authenticates a request by its API key.
  *
- * @throws ProblemError when there is none, it is not good, not for this route, or used too often.
+ * @throws ProblemError when the key is missing, invalid, not permitted on this route, or over its rate limit.
  */
 export type AdmitKey = (
-  asker: Asker,
-  answer: AnswerHeaders,
+  request: FastifyRequest,
+  reply: FastifyReply,
   keys: readonly KeyKind[],
-) => KeyPrincipal | Promise<KeyPrincipal>;
+) => Promise<KeyPrincipal>;
 
 export function createAdmitKey(parts: Parts): AdmitKey {
   const hashes = new Map<string, string>();
-  return (asker, answer, keys) => {
-    const { origin } = asker.headers;
-    if (origin !== undefined && keys.includes('pk')) allowOrigin(answer, origin);
+  return async (request, reply, keys) => {
+    const { origin } = request.headers;
+    if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
     let principal: KeyPrincipal;
     try {
-      principal = readKey(parts, hashes, asker);
+      principal = readKey(parts, hashes, request);
       if (origin !== undefined) {
-        if (principal.kind === 'sk') return refuseLeak(parts, principal, origin, asker, answer);
+        if (principal.kind === 'sk') await refuseLeak(parts, principal, origin, request);
         checkOrigin(principal, origin);
       }
     } catch (error) {
-      parts.limiter.onStranger(asker, answer);
+      parts.limiter.onStranger(request, reply);
       throw error;
     }
-    parts.limiter.onKey(principal, asker, answer);
+    parts.limiter.onKey(principal, request, reply);
     if (!keys.includes(principal.kind)) {
       throw new ProblemError(
         'key_not_permitted',
@@ -104,7 +103,7 @@ export function principalOf(request: FastifyRequest): Principal {
 function readKey(
   { clock, findKey }: Parts,
   hashes: Map<string, string>,
-  { headers }: Asker,
+  { headers }: FastifyRequest,
 ): KeyPrincipal {
   const { authorization = '' } = headers;
   const known = hashes.get(authorization);
@@ -140,19 +139,13 @@ function bearerKey(authorization: string): string {
 }
 
 async function refuseLeak(
-  { onLeak, limiter }: Parts,
+  { onLeak }: Parts,
   principal: KeyPrincipal,
   origin: string,
-  asker: Asker,
-  answer: AnswerHeaders,
+  { id, log }: FastifyRequest,
 ): Promise<never> {
-  const { id, log } = asker;
   log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: rotate it');
-  try {
-    await onLeak(principal, origin, id);
-  } finally {
-    limiter.onStranger(asker, answer);
-  }
+  await onLeak(principal, origin, id);
   throw new ProblemError(
     'secret_key_in_browser',
     'A secret key came from a web page, so it has leaked: rotate it now.',

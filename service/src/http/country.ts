@@ -1,11 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
-import type { Sender } from './client-address.ts';
 
 /** In which country a player is, as the load balancer or delivery network before the service says. */
 export interface Country {
   /** Takes the header off a request that comes from anybody else, who could write anything into it. */
-  screen(sender: Sender): void;
+  screen(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
   /** ISO 3166-1 alpha-2; undefined when nobody says. */
   of(headers: IncomingHttpHeaders): string | undefined;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,6 @@ import { recordDecisions } from '../../src/decision/record-decisions.ts';
 import { lookUpByIndexes, readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { insertEvents } from '../../src/event/insert-events.ts';
 import { createIds } from '../../src/platform/ids.ts';
-import { createRandomPool } from '../../src/platform/random-pool.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { makePartitions } from '../../src/store/partitions.ts';
@@ -37,7 +37,7 @@ const nowMs = Date.UTC(2026, 10, 19);
 
 /** Stores a decision of this time with one event, and hands back its id. */
 async function store(atMs: number): Promise<string> {
-  const id = createIds({ nowMs: () => atMs }, createRandomPool())('decision');
+  const id = createIds({ nowMs: () => atMs }, randomBytes)('decision');
   const record: DecisionRecord = {
     kind: {
       status: 'no_fill',

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
 import { lockViewers, readDecisions } from '../../src/event/event-store.ts';
@@ -6,7 +7,6 @@ import { moveDecisions } from '../../src/event/move-decisions.ts';
 import type { RecordedEvent } from '../../src/event/recorded-event.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createIds } from '../../src/platform/ids.ts';
-import { createRandomPool } from '../../src/platform/random-pool.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import type { Database } from '../../src/store/database.ts';
 import { isArchived } from '../../src/store/archive/archive-week.ts';
@@ -16,7 +16,7 @@ import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
 import { takeChore } from '../../src/upkeep/take-chore.ts';
 import { claim, readDue } from '../../src/webhook/delivery-store.ts';
 
-const makeId = createIds(systemClock, createRandomPool());
+const makeId = createIds(systemClock, randomBytes);
 const scope = { accountId: makeId('account'), environment: 'live' } as const;
 const decisionId = makeId('decision');
 const dayMs = 86_400_000;

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createAdmitKey } from '../../src/http/authenticate.ts';
@@ -28,14 +29,18 @@ test('a leaked key counts against its address, though the database is away', asy
     onLeak: () => Promise.reject(new Error('The database is away.')),
   });
   const authorization = `Bearer ${makeKeyText('sk', 'live')}`;
-  const asker = {
+  const request = {
     id: '1',
     ip: '198.51.100.7',
     headers: { authorization, origin: 'https://game.example' },
     log: pino({ level: 'silent' }),
-  };
-  const answer = { getHeader: () => undefined, header: () => undefined };
-  const ask = async () => admitKey(asker, answer, ['pk', 'sk']);
+  } as unknown as FastifyRequest;
+  const reply = {
+    getHeader: () => undefined,
+    header: () => reply,
+    headers: () => reply,
+  } as unknown as FastifyReply;
+  const ask = async () => admitKey(request, reply, ['pk', 'sk']);
   for (let times = 0; times < rate.burst; times += 1)
     await expect(ask()).rejects.toThrow('The database is away.');
   await expect(ask()).rejects.toMatchObject({ code: 'rate_limited' });

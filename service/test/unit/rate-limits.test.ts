@@ -8,7 +8,7 @@ const rate = { perS: 100, burst: 400 };
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
   const buckets = Array.from({ length: processes }, () => createTokenBuckets(rate, () => nowMs));
-  const exchanges = buckets.map((ip) => createUseExchange({ ip }, (text) => `hash of ${text}`));
+  const exchanges = buckets.map((ip) => createUseExchange({ ip }, 'key'));
   const table = new Map<number, Map<string, Use>>();
   let names = new Set<string>();
   const exchange = (index: number): void => {

@@ -1,4 +1,4 @@
-import type { Mac } from '../../platform/mac.ts';
+import { hmac } from '../../platform/hmac.ts';
 import type { TokenBuckets } from './token-buckets.ts';
 
 /** How many requests a process let through since it began to tell, by a name that nobody else can read. */
@@ -37,15 +37,15 @@ interface Known {
  */
 export function createUseExchange(
   buckets: Readonly<Record<string, TokenBuckets>>,
-  mac: Mac,
+  key: string,
 ): UseExchange {
   const known = new Map<string, Known>();
   let round = 0;
 
   const remember = (kind: string, name: string, uses: number): void => {
-    const key = mac(`${kind}\n${name}`).slice(0, 22);
-    const before = known.get(key);
-    known.set(key, {
+    const hashed = hmac(key, `${kind}\n${name}`).slice(0, 22);
+    const before = known.get(hashed);
+    known.set(hashed, {
       kind,
       name,
       uses: (before?.uses ?? 0) + uses,

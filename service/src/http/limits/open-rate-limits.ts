@@ -2,7 +2,6 @@ import type { Logger } from 'pino';
 import type { SecretBox } from '../../key/secret-box.ts';
 import { readServiceSecret } from '../../key/service-secrets.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { createMac } from '../../platform/mac.ts';
 import type { Queries } from '../../store/database.ts';
 import { createUseExchange, type UseExchange } from './exchange-uses.ts';
 import {
@@ -36,9 +35,9 @@ export async function openRateLimits(
   const buckets = limits && createLimitBuckets(limits, clock.monotonicMs);
   const limiter = createRateLimiter(limits, buckets);
   if (!buckets || processId === undefined) return { limiter, stop: () => Promise.resolve() };
-  const mac = createMac(await readServiceSecret(database, box, clock, 'limit_names'));
+  const key = await readServiceSecret(database, box, clock, 'limit_names');
   const store = createUseStore(database, processId);
-  return { limiter, stop: startExchange(store, createUseExchange({ ...buckets }, mac), log) };
+  return { limiter, stop: startExchange(store, createUseExchange({ ...buckets }, key), log) };
 }
 
 /** Hands back what ends it. */

@@ -1,7 +1,7 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../../key/key-text.ts';
 import type { KeyPrincipal, Principal } from '../../key/principal.ts';
 import { addressGroup } from '../client-address.ts';
-import type { AnswerHeaders, Asker } from '../exchange.ts';
 import { ProblemError } from '../problem.ts';
 import { createConcurrentWaits, type WaitLimits } from './concurrent-waits.ts';
 import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
@@ -19,16 +19,19 @@ export interface RateLimits {
   waits: WaitLimits;
 }
 
+type Client = Pick<FastifyRequest, 'ip'>;
+type ReplyHeaders = Pick<FastifyReply, 'getHeader' | 'header'>;
+
 /** Refuses floods with 429; every answer says how much is left of the tightest limit. */
 export interface RateLimiter {
   /** A request whose key is good. */
-  onKey(principal: KeyPrincipal, asker: Asker, answer: AnswerHeaders): void;
+  onKey(principal: KeyPrincipal, client: Client, reply: ReplyHeaders): void;
   /** A request whose key is not good. */
-  onStranger(asker: Asker, answer: AnswerHeaders): void;
+  onStranger(client: Client, reply: ReplyHeaders): void;
   /** A decision for a user. */
-  onUser(principal: Principal, userRef: string, answer: AnswerHeaders): void;
+  onUser(principal: Principal, userRef: string, reply: ReplyHeaders): void;
   /** A request that waits for a reward, until the returned function is called. */
-  onWait(principal: Principal, asker: Pick<Asker, 'ip'>, decisionId: string): () => void;
+  onWait(principal: Principal, client: Client, decisionId: string): () => void;
 }
 
 /** What each limit counts by. */
@@ -58,51 +61,52 @@ export function createRateLimiter(
   buckets: LimitBuckets | undefined,
 ): RateLimiter {
   const waits = createConcurrentWaits(limits?.waits);
-  const onWait: RateLimiter['onWait'] = (principal, asker, decisionId) =>
+  const onWait: RateLimiter['onWait'] = (principal, client, decisionId) =>
     waits.enter({
       decisionId,
       keyId: principal.kind === 'session' ? principal.userId : principal.keyId,
-      address: principal.kind === 'pk' ? addressGroup(asker.ip) : undefined,
+      address: principal.kind === 'pk' ? addressGroup(client.ip) : undefined,
     });
   if (!limits || !buckets) {
     const nothing = () => undefined;
     return { onKey: nothing, onStranger: nothing, onUser: nothing, onWait };
   }
   const take = (
-    answer: AnswerHeaders,
+    reply: ReplyHeaders,
     what: string,
     bucket: TokenBuckets,
     name: string,
     rate?: Rate,
   ): void => {
     const taken = bucket.take(name, rate);
-    tell(answer, taken);
+    setHeaders(reply, taken);
     if (taken.allowed) return;
     throw new ProblemError('rate_limited', `Too many requests ${what}.`, {
       retryAfterS: Math.max(1, taken.resetS),
     });
   };
-  const onStranger: RateLimiter['onStranger'] = ({ ip }, answer) =>
-    take(answer, 'from this address', buckets.address, addressGroup(ip));
+  const onStranger: RateLimiter['onStranger'] = ({ ip }, reply) =>
+    take(reply, 'from this address', buckets.address, addressGroup(ip));
   return {
-    onKey(principal, asker, answer) {
+    onKey(principal, client, reply) {
       const rate = rateOfKey(limits, principal);
-      take(answer, 'with this key', buckets.key, principal.keyId, rate);
-      if (principal.kind === 'pk') onStranger(asker, answer);
+      take(reply, 'with this key', buckets.key, principal.keyId, rate);
+      if (principal.kind === 'pk') onStranger(client, reply);
     },
     onStranger,
-    onUser({ accountId, environment }, userRef, answer) {
+    onUser({ accountId, environment }, userRef, reply) {
       const name = `${accountId} ${environment} ${userRef}`;
-      take(answer, 'for this user', buckets.user, name, limits.user[environment]);
+      take(reply, 'for this user', buckets.user, name, limits.user[environment]);
     },
     onWait,
   };
 }
 
-function tell(answer: AnswerHeaders, { limit, remaining, resetS }: Taken): void {
-  const told = answer.getHeader('ratelimit-remaining');
-  if (typeof told === 'number' && told <= remaining) return;
-  answer.header('ratelimit-limit', limit);
-  answer.header('ratelimit-remaining', remaining);
-  answer.header('ratelimit-reset', resetS);
+/** The headers describe the tightest limit that applies to the request. */
+function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: Taken): void {
+  const current = reply.getHeader('ratelimit-remaining');
+  if (typeof current === 'number' && current <= remaining) return;
+  void reply.header('ratelimit-limit', limit);
+  void reply.header('ratelimit-remaining', remaining);
+  void reply.header('ratelimit-reset', resetS);
 }

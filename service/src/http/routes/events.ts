@@ -3,11 +3,7 @@ import type { AdEvent, EventBatchResult } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { NoteDropped } from '../../event/dropped-events.ts';
 import type { Submitted, TakeIn } from '../../event/intake.ts';
-import type { Principal } from '../../key/principal.ts';
-import { asciiJson } from '../../platform/ascii-json.ts';
 import { principalOf } from '../authenticate.ts';
-import type { Asker } from '../exchange.ts';
-import type { HotRoute } from '../hot-path.ts';
 import { compileBody } from '../validation.ts';
 
 /** A batch whose events have not been looked at yet: each is validated by itself. */
@@ -31,14 +27,6 @@ function looseBatch(): object {
   return { ...batch, $id: 'LooseEventBatch', properties: { ...batch.properties, events } };
 }
 
-interface Asked {
-  principal: Principal;
-  body: LooseBatch;
-  asker: Asker;
-}
-
-const path = '/v1/events';
-
 interface BatchSchema {
   properties: { events: object };
 }
@@ -47,23 +35,13 @@ interface BatchSchema {
 export function addEventRoutes(
   app: FastifyInstance,
   { takeIn, noteDropped }: { takeIn: TakeIn; noteDropped: NoteDropped },
-): HotRoute<LooseBatch, EventBatchResult> {
+): void {
   const isBatch = compileBody(app, looseBatch());
   const isEvent = compileBody(app, { $ref: 'AdEvent#' });
-  const keys = ['pk'] as const;
-  const answer = ({ principal, body, asker }: Asked): Promise<EventBatchResult> => {
-    const { sent_at: sentAt, events, dropped } = body;
-    if (dropped) noteDropped(principal, dropped);
-    const submitted = events.map((event): Submitted =>
-      isEvent(event) ? (event as AdEvent) : { id: event.id, malformed: true },
-    );
-    return takeIn(principal, sentAt, submitted, asker.headers['user-agent']);
-  };
-
   app.post<{ Body: LooseBatch }>(
-    path,
+    '/v1/events',
     {
-      config: { keys },
+      config: { keys: ['pk'] },
       schema: {
         operationId: 'reportEvents',
         summary: 'Report what happened to shown ads',
@@ -73,13 +51,14 @@ export function addEventRoutes(
       // The documented schema would refuse the whole batch for one bad event.
       validatorCompiler: () => isBatch,
     },
-    (request) => answer({ principal: principalOf(request), body: request.body, asker: request }),
+    (request): Promise<EventBatchResult> => {
+      const principal = principalOf(request);
+      const { sent_at: sentAt, events, dropped } = request.body;
+      if (dropped) noteDropped(principal, dropped);
+      const submitted = events.map((event): Submitted =>
+        isEvent(event) ? (event as AdEvent) : { id: event.id, malformed: true },
+      );
+      return takeIn(principal, sentAt, submitted, request.headers['user-agent']);
+    },
   );
-  return {
-    path,
-    keys,
-    validate: isBatch,
-    answer,
-    write: asciiJson,
-  };
 }
