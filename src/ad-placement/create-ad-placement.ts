@@ -57,7 +57,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
         preloadDecided = true;
         if (preloadAdBreaks === 'on') {
           const names = new Set(Object.values(placements).filter((name) => name !== undefined));
-          preloaded = Promise.all([...names].map((name) => ads.preload(name)));
+          preloaded = Promise.all(Array.from(names, (name) => ads.preload(name)));
         }
       }
       void preloaded.then(() => createGuard().run(() => onReady?.()));

@@ -23,7 +23,7 @@ export function keepTab(root: ShadowRoot): () => void {
 
 /** What the keyboard can reach now, in order. */
 function stopsOf(root: ShadowRoot): HTMLElement[] {
-  return [...root.querySelectorAll<HTMLElement>('button, a, slot')]
+  return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
     .filter((element) => element.closest('[inert]') === null)
     .flatMap((element) => (element instanceof HTMLSlotElement ? frames(element) : element))
     .filter((element) => element.getClientRects().length > 0);

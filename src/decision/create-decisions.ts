@@ -29,7 +29,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     slots.get(placement)?.ready?.creative.destroy();
     slots.delete(placement);
   };
-  const forgetAll = (): void => [...slots.keys()].forEach(forget);
+  const forgetAll = (): void => Array.from(slots.keys()).forEach(forget);
 
   /** What was refused and, by the service's own word, would be again. */
   const remembered = (slot: Slot): NoAd | undefined => {

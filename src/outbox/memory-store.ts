@@ -9,7 +9,7 @@ export function createMemoryStore(): EventStore {
       for (const record of added) records.set(++lastKey, record);
     },
     async read(afterKey, limit) {
-      const later = [...records].filter(([key]) => key > afterKey);
+      const later = Array.from(records).filter(([key]) => key > afterKey);
       return later.slice(0, limit).map(([key, value]) => ({ key, value }));
     },
     async remove(first, last) {

@@ -22,6 +22,6 @@ export function createRecentEvents(maxBytes: number): RecentEvents {
       while (total > maxBytes) drop(events.keys().next().value ?? '');
     },
     remove: (ids) => ids.forEach(drop),
-    list: () => [...events.values()].map(({ event }) => event),
+    list: () => Array.from(events.values(), ({ event }) => event),
   };
 }

@@ -83,7 +83,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
           return resolve(false);
         const earned = { decisionId, placement, reward, ...(receipt !== undefined && { receipt }) };
         // `async`, so that a handler that throws at once counts like one that rejects.
-        const calls = [...handlers].map(async (handler) => handler(earned));
+        const calls = Array.from(handlers, async (handler) => handler(earned));
         Promise.all(calls).then(() => resolve(true), reject);
       });
     });

@@ -84,7 +84,7 @@ export function createLedger(options: {
   return {
     add: (entry) => write(entry.decisionId, (known) => known ?? entry),
     change: (decisionId, transition) => write(decisionId, (known) => known && transition(known)),
-    seen: () => [...mirror.values()],
+    seen: () => Array.from(mirror.values()),
     async all() {
       const oldest = options.clock.now() - keptMs;
       await attempt(async (store) => {
@@ -101,7 +101,7 @@ export function createLedger(options: {
           after = IDBKeyRange.lowerBound(keys.at(-1), true);
         }
       });
-      return [...mirror.values()];
+      return Array.from(mirror.values());
     },
     health: () => ({ storage, ...(lastError !== undefined && { lastError }) }),
     close: () => database.close(),
