@@ -15,6 +15,8 @@ const defaultCloseAfterMs = 5_000;
 const endCardMs = 10_000;
 /** A page of the advertiser that has not taken the keyboard by then was opened behind, in milliseconds. */
 const leaveMs = 1_000;
+/** How long after its expiry the service still takes the impression of an ad that began in time, in milliseconds. */
+const seenGraceMs = 60_000;
 /** How long a question waits for its answer: to play, or whether to close; in milliseconds. */
 const answerMs = 20_000;
 
@@ -34,7 +36,7 @@ export interface Stage {
 
 /** Puts an ad over the page, and tells `dispatch` what happens to it. */
 export function openStage(
-  { creative, decision }: ReadyAd,
+  { creative, decision, expiry }: ReadyAd,
   options: {
     clock: Clock;
     strings: OverlayStrings;
@@ -49,8 +51,19 @@ export function openStage(
   let ended = false;
   let paused = false;
   let asked = false;
+  let begun = false;
+  let seen = false;
   let cancelWait: (() => void) | undefined;
   let cancelLeave: (() => void) | undefined;
+
+  /**
+   * An ad that expires before it was seen, because the device slept or the page was hidden for long, can no
+   * longer earn: it ends here, so that the player does not watch it for nothing.
+   */
+  function tellUnlessExpired(event: BreakEvent): void {
+    const expired = !seen && expiry.leftMs() <= (begun ? -seenGraceMs : 0);
+    dispatch(expired ? { type: 'failed', reason: 'expired' } : event);
+  }
 
   const overlay: Overlay = openOverlay(
     { element: creative.element, strings, alt, clickUrl, reward: decision.reward },
@@ -77,13 +90,17 @@ export function openStage(
   const viewability = watchViewability(creative.element, {
     clock,
     requiredMs: video ? 2_000 : 1_000,
-    onViewable: (visibility) => dispatch({ type: 'viewed', ...visibility }),
+    onViewable(visibility) {
+      tellUnlessExpired({ type: 'viewed', ...visibility });
+      seen = true;
+    },
   });
   viewability.setPlaying(false);
   const cancelCloseAfter = clock.after(decision.close_after_ms ?? defaultCloseAfterMs, () =>
     dispatch({ type: 'closeAllowed' }),
   );
-  const onVisibility = () => dispatch({ type: document.hidden ? 'hidden' : 'visible' });
+  const onVisibility = () =>
+    document.hidden ? dispatch({ type: 'hidden' }) : tellUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
   window.addEventListener('focus', onVisibility);
   // Inside the frame of a portal the focus may come back to the portal: then this says who is here.
@@ -111,11 +128,12 @@ export function openStage(
           moved();
         }
         overlay.progress(event.watchedMs, neededMs);
-        dispatch(event);
+        tellUnlessExpired(event);
         break;
       case 'painted':
         moved();
-        dispatch(event);
+        tellUnlessExpired(event);
+        begun = true;
         break;
       case 'clicked':
         // Its link tells of the click.
@@ -132,13 +150,13 @@ export function openStage(
         break;
       case 'closeRequested':
         // Asked over and over by the creative, the question would keep the ad from its end.
-        if (!asked) dispatch(event);
+        if (!asked) tellUnlessExpired(event);
         break;
       case 'waiting':
         viewability.setPlaying(false);
         break;
       default:
-        dispatch(event);
+        tellUnlessExpired(event);
     }
   }
 

@@ -3,6 +3,8 @@ import { afterPaint } from './after-paint.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
+/** A tick that is later than this says that the device or the page slept, in milliseconds. */
+const sleptMs = 1_000;
 
 /** Lets a creative without a length of its own run for a while of visible time. */
 export interface Exposure {
@@ -29,8 +31,9 @@ export function startExposure(
 
   function tick(): void {
     const now = clock.monotonic();
-    // A late tick means that the page slept; what nobody saw does not count.
-    if (running && !document.hidden) watchedMs += Math.min(now - last, tickMs * 4);
+    const passedMs = now - last;
+    // Up to a tick may have been seen before the sleep.
+    if (running && !document.hidden) watchedMs += passedMs > sleptMs ? tickMs : passedMs;
     last = now;
     const ended = watchedMs >= durationMs;
     if (!ended) cancelTick = clock.after(tickMs, tick);

@@ -16,6 +16,8 @@ export interface ViewabilityWatch {
 const leastRatio = 0.5;
 /** How often something that covers the element is looked for, in milliseconds. */
 const lookMs = 200;
+/** Longer between two looks, and the device or the page slept: nobody saw the ad meanwhile; in milliseconds. */
+const sleptMs = 2_000;
 
 /**
  * Tells once when at least half of the element's pixels have been visible for `requiredMs` without a
@@ -31,6 +33,7 @@ export function watchViewability(
   let playing = true;
   let over = false;
   let since: number | undefined;
+  let lookedAt = -Infinity;
   let cancel: (() => void) | undefined;
   const observer = new IntersectionObserver(
     (entries) => {
@@ -52,9 +55,11 @@ export function watchViewability(
     if (over) return;
     const onScreen = playing && !document.hidden && ratio >= leastRatio;
     const visible = onScreen ? ratio * uncoveredShare(element) : 0;
+    const now = clock.monotonic();
     if (visible < leastRatio) since = undefined;
-    else since ??= clock.monotonic();
-    const ms = since === undefined ? 0 : Math.round(clock.monotonic() - since);
+    else if (since === undefined || now - lookedAt > sleptMs) since = now;
+    lookedAt = now;
+    const ms = since === undefined ? 0 : Math.round(now - since);
     if (ms >= requiredMs) {
       destroy();
       onViewable({ ratio: visible, ms });

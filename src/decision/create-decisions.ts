@@ -13,7 +13,6 @@ const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 
 /** Makes the cache of decisions and their media. */
 export function createDecisions(parts: DecisionsParts): Decisions {
-  const { clock } = parts;
   const slots = new Map<string, Slot>();
   let destroyed = false;
 
@@ -22,8 +21,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     slots.set(placement, slot);
     return slot;
   };
-  const fresh = (slot: Slot): boolean =>
-    clock.monotonic() < (unexpired(slot, clock)?.freshUntil ?? -Infinity);
+  const fresh = (slot: Slot): boolean => unexpired(slot)?.freshness.passed() === false;
 
   const forget = (placement: string): void => {
     slots.get(placement)?.ready?.creative.destroy();
@@ -33,9 +31,10 @@ export function createDecisions(parts: DecisionsParts): Decisions {
 
   /** What was refused and, by the service's own word, would be again. */
   const remembered = (slot: Slot): NoAd | undefined => {
-    const { noAd, until = 0 } = slot.refused ?? {};
-    const certain = noAd?.retryAt || until === Infinity;
-    return certain && clock.monotonic() < until ? noAd : undefined;
+    const { refused } = slot;
+    if (!refused || refused.end.passed()) return undefined;
+    const certain = refused.noAd.retryAt || refused.end.leftMs() === Infinity;
+    return certain ? refused.noAd : undefined;
   };
 
   const fly = (placement: string, slot: Slot, given?: Decision): Flight => {
@@ -102,11 +101,11 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     const noAd = await ensure(placement, signal);
     if (noAd) return noAd;
     const slot = slotOf(placement);
-    // Another caller may have taken what both waited for.
-    if (!slot.ready) return take(placement, signal);
-    const { decision, creative } = slot.ready;
+    // Another caller may have taken what both waited for, or the device may have slept meanwhile.
+    const ready = unexpired(slot);
+    if (!ready) return take(placement, signal);
     delete slot.ready;
-    return { decision, creative };
+    return ready;
   };
 
   const availability = (placement: string): Availability => {
@@ -115,7 +114,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     if (!parts.isKnown()) return unavailable(notReady);
     if (fresh(slot)) return { available: true };
     const { refused } = slot;
-    if (refused && clock.monotonic() < refused.until) return unavailable(refused.noAd);
+    if (refused && !refused.end.passed()) return unavailable(refused.noAd);
     return parts.isOnline() ? { available: true } : { available: false, reason: 'offline' };
   };
 

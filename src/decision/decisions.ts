@@ -1,6 +1,7 @@
 import type { Decision, DecisionCreative } from '../../protocol/wire.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
 import type { Availability, Outcome } from '../outcome.ts';
+import type { Deadline } from '../platform/clock.ts';
 
 /** A decision that has an ad. */
 export type FilledDecision = Decision & {
@@ -13,6 +14,8 @@ export type FilledDecision = Decision & {
 export interface ReadyAd {
   decision: FilledDecision;
   creative: LoadedCreative;
+  /** After this, the service no longer counts an ad that begins. */
+  expiry: Deadline;
 }
 
 /** Why there is no ad. */

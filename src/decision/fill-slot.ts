@@ -1,7 +1,6 @@
 import type { Decision } from '../../protocol/wire.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, deadlineIn } from '../platform/clock.ts';
 import type { NoAd, ReadyAd } from './decisions.ts';
-import { durationMs } from './duration.ts';
 import { loadGiven, requestAd, type RequestAdParts } from './request-ad.ts';
 import { type Slot, unexpired } from './slot.ts';
 
@@ -34,7 +33,7 @@ export async function fillSlot(
   const { clock } = parts;
   const result = await (given
     ? loadGiven(parts, placement, signal, given)
-    : requestAd(parts, placement, signal, unexpired(slot, clock)));
+    : requestAd(parts, placement, signal, unexpired(slot)));
   if (!('creative' in result)) {
     if (isCurrent()) refuse(slot, result, clock);
     return result;
@@ -46,11 +45,9 @@ export async function fillSlot(
 }
 
 function keep(slot: Slot, ad: ReadyAd, clock: Clock, freshForMs: number): void {
-  const now = clock.monotonic();
-  const livesMs = durationMs(ad.decision.issued_at, ad.decision.expires_at);
   if (slot.ready && slot.ready.creative !== ad.creative) slot.ready.creative.destroy();
   delete slot.refused;
-  slot.ready = { ...ad, freshUntil: now + freshForMs, expiresAt: now + livesMs };
+  slot.ready = { ...ad, freshness: deadlineIn(clock, freshForMs) };
 }
 
 function refuse(slot: Slot, noAd: NoAd, clock: Clock): void {
@@ -60,5 +57,5 @@ function refuse(slot: Slot, noAd: NoAd, clock: Clock): void {
   slot.ready?.creative.destroy();
   delete slot.ready;
   const forMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? emptyMs);
-  slot.refused = { noAd, until: clock.monotonic() + forMs };
+  slot.refused = { noAd, end: deadlineIn(clock, forMs) };
 }

@@ -1,6 +1,7 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
 import { bounded } from '../platform/bounded.ts';
+import { type Deadline, deadlineIn, stopwatch } from '../platform/clock.ts';
 import {
   isDecision,
   requestDecision,
@@ -9,6 +10,7 @@ import {
 import type { Answer } from '../transport/service-client.ts';
 import { describeRequest, type Profile } from './describe-request.ts';
 import type { FilledDecision, NoAd, ReadyAd } from './decisions.ts';
+import { durationMs } from './duration.ts';
 import { noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
 
 export interface RequestAdParts extends RequestDecisionParts {
@@ -37,6 +39,8 @@ export async function requestAd(
   signal: AbortSignal,
   previous?: ReadyAd,
 ): Promise<ReadyAd | NoAd> {
+  // From before the request: the device may sleep between the decision and its arrival.
+  const ageMs = stopwatch(parts.clock);
   const answer = await requestDecision(
     parts,
     describeRequest(placement, parts.locale, parts.profile()),
@@ -45,7 +49,7 @@ export async function requestAd(
   parts.onAnswer?.(placement, answer);
   if (signal.aborted) return { outcome: 'aborted' };
   if (answer.kind !== 'ok') return noAdFromAnswer(answer, parts.clock.now());
-  return loadDecided(parts, answer.body, signal, previous);
+  return loadDecided(parts, answer.body, ageMs, signal, previous);
 }
 
 /** Loads the media of a decision that the game's own server made. */
@@ -59,26 +63,30 @@ export async function loadGiven(
   // An error of this call, since it says nothing of the placement.
   if (given.placement !== placement)
     return { outcome: 'error', reason: `placement_is_${given.placement}` };
-  return loadDecided(parts, given, signal);
+  return loadDecided(parts, given, stopwatch(parts.clock), signal);
 }
 
 async function loadDecided(
   parts: RequestAdParts,
   decision: Decision,
+  ageMs: () => number,
   signal: AbortSignal,
   previous?: ReadyAd,
 ): Promise<ReadyAd | NoAd> {
   if (decision.status !== 'filled') return noAdFromDecision(decision, parts.clock.now());
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
+  const livesMs = durationMs(decision.issued_at, decision.expires_at);
+  const expiry = deadlineIn(parts.clock, livesMs, ageMs);
   if (previous && sameMedia(previous.decision, decision))
-    return { decision, creative: previous.creative };
-  return load(parts, decision, signal);
+    return { decision, creative: previous.creative, expiry };
+  return load(parts, decision, expiry, signal);
 }
 
 async function load(
   parts: RequestAdParts,
   decision: FilledDecision,
+  expiry: Deadline,
   outer: AbortSignal,
 ): Promise<ReadyAd | NoAd> {
   const decisionId = decision.id;
@@ -91,7 +99,7 @@ async function load(
     creative = await parts.loadCreative(decision, signal);
     // A renderer may finish although it was told to stop.
     if (signal.aborted) drop();
-    return { decision, creative };
+    return { decision, creative, expiry };
   });
   // It was told to stop in the moment in which it finished.
   if (typeof loaded === 'string') drop();

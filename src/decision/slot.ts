@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts';
+import type { Deadline } from '../platform/clock.ts';
 import type { NoAd, ReadyAd } from './decisions.ts';
 
 /** A request for an ad that is on its way. */
@@ -8,13 +8,15 @@ export interface Flight {
   abort: AbortController;
 }
 
-/** What is known of one placement. Times are on the monotonic clock. */
+/** What is known of one placement. */
 export interface Slot {
-  ready?: ReadyAd & { freshUntil: number; expiresAt: number };
-  refused?: { noAd: NoAd; until: number };
+  /** A preloaded ad; once it is no longer fresh, the service is asked again before it is shown. */
+  ready?: ReadyAd & { freshness: Deadline };
+  /** Why there was no ad, and how long that holds. */
+  refused?: { noAd: NoAd; end: Deadline };
   flight?: Flight;
 }
 
-/** The preloaded ad, unless it is too old to be shown at all. */
-export const unexpired = (slot: Slot, clock: Clock): Slot['ready'] =>
-  slot.ready && clock.monotonic() < slot.ready.expiresAt ? slot.ready : undefined;
+/** The preloaded ad, unless it has expired. */
+export const unexpired = ({ ready }: Slot): Slot['ready'] =>
+  ready?.expiry.passed() ? undefined : ready;

@@ -1,5 +1,5 @@
 import { bounded } from '../platform/bounded.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, deadlineIn } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page-lifecycle.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
 import type { Ledger } from './ledger.ts';
@@ -71,7 +71,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     receipt,
   }: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
-      const until = clock.monotonic() + claimMs;
+      const claim = deadlineIn(clock, claimMs);
       const giveUp = (): void => {
         abandon.delete(giveUp);
         resolve(false);
@@ -79,8 +79,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       abandon.add(giveUp);
       parts.deliver(() => {
         // After its claim, another tab may have handed it over.
-        if (!abandon.delete(giveUp) || handlers.size === 0 || clock.monotonic() >= until)
-          return resolve(false);
+        if (!abandon.delete(giveUp) || handlers.size === 0 || claim.passed()) return resolve(false);
         const earned = { decisionId, placement, reward, ...(receipt !== undefined && { receipt }) };
         // `async`, so that a handler that throws at once counts like one that rejects.
         const calls = Array.from(handlers, async (handler) => handler(earned));

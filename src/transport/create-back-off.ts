@@ -1,11 +1,11 @@
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
 import { backOffMs } from './back-off.ts';
 
 /** The pauses between the tries of one piece of work. */
 export interface BackOff {
   /** How many tries failed in a row. */
   failures(): number;
-  /** Whether the next try is being waited for. */
+  /** Whether the next try is being waited for. No longer true when the device slept through the pause. */
   waiting(): boolean;
   /** Waits, longer with every failure in a row; a `Retry-After` is waited out before that. */
   failed(retryAfterMs?: number): void;
@@ -23,12 +23,14 @@ export function createBackOff(
 ): BackOff {
   let failures = 0;
   let cancelTimer: (() => void) | undefined;
+  let end: Deadline | undefined;
   const cancel = (): void => {
     cancelTimer?.();
-    cancelTimer = undefined;
+    end = undefined;
   };
   const pause = (ms: number): void => {
     cancel();
+    end = deadlineIn(parts.clock, ms);
     cancelTimer = parts.clock.after(ms, () => {
       cancel();
       tryAgain();
@@ -36,7 +38,7 @@ export function createBackOff(
   };
   return {
     failures: () => failures,
-    waiting: () => cancelTimer !== undefined,
+    waiting: () => end?.passed() === false,
     failed(retryAfterMs) {
       failures += 1;
       pause(backOffMs(failures, parts.random, retryAfterMs));

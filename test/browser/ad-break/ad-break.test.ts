@@ -2,11 +2,20 @@ import { expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { runAdBreak } from '../../../src/ad-break/run-ad-break.ts';
 import { createShowAd } from '../../../src/ad-break/show-ad.ts';
-import { loadCreative } from '../../../src/creative/load-creative.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { passTime } from './pass-time.ts';
-import { decide, givenBack, html, image, missing, overlay, setStage, video } from './stage-set.ts';
+import {
+  decide,
+  givenBack,
+  html,
+  image,
+  load,
+  missing,
+  overlay,
+  setStage,
+  video,
+} from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
@@ -320,13 +329,13 @@ it('awaits no storage and no request before the first frame of a loaded ad', asy
   const stage = setStage();
   const decision = decide(video);
   const { signal } = new AbortController();
-  const creative = await loadCreative(decision, { clock: systemClock, signal });
+  const ad = await load(decision, { clock: systemClock, signal });
   const requests = vi.spyOn(globalThis, 'fetch');
   const abort = new AbortController();
   const never = () => new Promise<never>(() => {});
   const result = await runAdBreak(
     {
-      take: async () => ({ decision, creative }),
+      take: async () => ad,
       enqueue: never,
       rewards: { track: never, watched: never, confirmation: never },
       engine: noEngine(stage.canvas),

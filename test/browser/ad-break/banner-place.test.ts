@@ -1,9 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { showBanner } from '../../../src/ad-break/show-banner.ts';
-import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
-import { decide, html, image, missing } from './stage-set.ts';
+import { decide, html, image, load, missing } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { untilObserved } from '../creative/until-observed.ts';
@@ -41,7 +40,7 @@ const showMedia = (media: DecisionCreative['media']) =>
   show(async (signal) => {
     const decision = decide(media, { format: 'banner' });
     try {
-      return { decision, creative: await loadCreative(decision, { clock, signal }) };
+      return await load(decision, { clock, signal });
     } catch {
       return { outcome: 'error', reason: 'load_failed' };
     }

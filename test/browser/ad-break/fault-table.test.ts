@@ -6,6 +6,7 @@ import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
 import type { BreakParts } from '../../../src/ad-break/run-ad-break.ts';
+import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { passTime } from './pass-time.ts';
 import { decide, givenBack, html, image, overlay, setStage, video } from './stage-set.ts';
 import { watchTraces } from './traces.ts';
@@ -37,7 +38,8 @@ const phases = [
   'endCard',
   'confirming',
 ] as const;
-type Phase = (typeof phases)[number];
+/** After the impression and before the reward: only faults that tell these two apart are tried there. */
+type Phase = (typeof phases)[number] | 'seen';
 
 /**
  * No break lasts longer: the creative (3 s), a stall (8 s), an unanswered question (20 s), an end card
@@ -49,7 +51,10 @@ const longestMs = 42_500;
 const early: readonly Phase[] = ['requesting', 'opening', 'playing', 'asking'];
 const withAd: readonly Phase[] = ['playing', 'asking', 'watched'];
 const onceOpen = phases.filter((phase) => phase !== 'requesting');
-const hourMs = 3_600_000;
+/** Before the impression: an ad that expires there can no longer earn. */
+const unseen: readonly Phase[] = ['opening', 'playing', 'asking'];
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 interface Fault {
   /** What is wrong from the start. */
@@ -173,15 +178,27 @@ const faults: Record<string, Fault> = {
     in: ['opening'],
     of: ['video'],
   },
-  'has the device sleep for an hour': {
-    strikes: ({ clock }) => clock.sleep(hourMs),
+  'has the device sleep for five minutes': {
+    strikes: ({ clock }) => clock.sleep(5 * minuteMs),
     outcome: () => 'rewarded',
-    in: onceOpen,
+    in: [...onceOpen, 'seen'],
+    of: Object.keys(kinds),
   },
-  'is frozen for an hour': {
-    strikes: (scene) => scene.freeze(hourMs),
+  'has the device sleep for nine hours, and its ad expire': {
+    strikes: ({ clock }) => clock.sleep(9 * hourMs),
+    outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
+    in: [...onceOpen, 'seen'],
+    of: Object.keys(kinds),
+  },
+  'is frozen for five minutes': {
+    strikes: (scene) => scene.freeze(5 * minuteMs),
     outcome: () => 'rewarded',
-    in: onceOpen,
+    in: [...onceOpen, 'seen'],
+  },
+  'is frozen for an hour, and its ad expires': {
+    strikes: (scene) => scene.freeze(hourMs),
+    outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
+    in: [...onceOpen, 'seen'],
   },
   'has its clock set by a day': {
     strikes: ({ clock }) => clock.setWallTime(clock.now() - 24 * hourMs),
@@ -256,13 +273,15 @@ function endCardComes(tell: () => void): void {
 function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
   const clock = manualClock();
-  const time = passTime(clock, { fastVideo: true });
+  // A fast video can be over before the looks for its impression, which are 200 ms apart.
+  const time = passTime(clock, { fastVideo: phase !== 'seen' });
   const traces = watchTraces();
   const parts = fault.parts?.();
   const abort = new AbortController();
   const confirmed = deferred<RewardReport>();
   const reached = deferred<void>();
   const ends: string[] = [];
+  const events: NewAdEvent[] = [];
   let frozenMs = 0;
   let started = false;
   let struck = false;
@@ -295,6 +314,11 @@ function play(kind: string, phase: Phase, fault: Fault) {
       clock,
       loadTimeoutMs: 100_000,
       confirmationTimeoutMs: 100_000,
+      async enqueue(event) {
+        stage.log.push(event.type);
+        events.push(event);
+        if (event.type === 'impression') reach('seen');
+      },
       // The service's word comes after the fault, or never in time.
       rewards: {
         async track() {},
@@ -320,6 +344,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
     clock,
     phase,
     ends,
+    events,
     stage,
     time,
     traces,
@@ -369,6 +394,11 @@ describe.each(Object.keys(kinds))('A break with %s', (kind) => {
     // Aborted, a break does not wait until all is told: that needs the rest of this task.
     await new Promise((resolve) => setTimeout(resolve));
     expect(stage.count('complete')).toBe(stage.count('watched'));
+    // Neither sleep nor a frozen page counts as watched or as seen.
+    for (const { visible, watched_ms: watchedMs = 0 } of scene.events) {
+      expect(watchedMs).toBeLessThan(longestMs);
+      expect(visible?.ms ?? 0).toBeLessThan(longestMs);
+    }
     expect(traces.left()).toEqual([]);
     expect(clock.timers()).toBe(0);
     const heard = vi.fn();

@@ -6,11 +6,11 @@ import {
 } from '../../../src/ad-break/run-ad-break.ts';
 import { createShowAd } from '../../../src/ad-break/show-ad.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
-import type { FilledDecision } from '../../../src/decision/decisions.ts';
+import type { FilledDecision, ReadyAd } from '../../../src/decision/decisions.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
-import { type Clock, systemClock } from '../../../src/platform/clock.ts';
+import { type Clock, deadlineIn, systemClock } from '../../../src/platform/clock.ts';
 
 const file = (name: string, mime: string) => ({
   url: new URL(`../../media/${name}`, import.meta.url).href,
@@ -64,9 +64,19 @@ export function decide(
     close_after_ms: 100,
     token: 'token',
     issued_at: new Date().toISOString(),
-    expires_at: new Date(Date.now() + 60_000).toISOString(),
+    expires_at: new Date(Date.now() + 600_000).toISOString(),
     ...more,
   };
+}
+
+/** Loads the ad of a decision, as a preload does. */
+export async function load(
+  decision: FilledDecision,
+  options: { clock: Clock; signal: AbortSignal },
+): Promise<ReadyAd> {
+  const livesMs = Date.parse(decision.expires_at) - Date.parse(decision.issued_at);
+  const expiry = deadlineIn(options.clock, livesMs);
+  return { decision, creative: await loadCreative(decision, options), expiry };
 }
 
 /** A page with a game on it, on which breaks can be run. */
@@ -83,7 +93,7 @@ export function setStage() {
 
   async function take(decision: FilledDecision, signal: AbortSignal, clock: Clock) {
     try {
-      return { decision, creative: await loadCreative(decision, { clock, signal }) };
+      return await load(decision, { clock, signal });
     } catch (error) {
       return { outcome: 'error', reason: error instanceof Error ? error.message : '' } as const;
     }

@@ -1,19 +1,17 @@
 import { expect, it, vi } from 'vitest';
 import { showBanner } from '../../../src/ad-break/show-banner.ts';
-import { loadCreative } from '../../../src/creative/load-creative.ts';
+import type { ReadyAd } from '../../../src/decision/decisions.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
-import { decide, html, image } from '../ad-break/stage-set.ts';
+import { decide, html, image, load } from '../ad-break/stage-set.ts';
 
 const { signal } = new AbortController();
 
-async function load(media: Parameters<typeof decide>[0]) {
-  const decision = decide(media, { format: 'banner' });
-  return { decision, creative: await loadCreative(decision, { clock: systemClock, signal }) };
-}
+const loadMedia = (media: Parameters<typeof decide>[0]) =>
+  load(decide(media, { format: 'banner' }), { clock: systemClock, signal });
 
-async function show(ad: Awaited<ReturnType<typeof load>>, element: HTMLElement) {
+async function show(ad: ReadyAd, element: HTMLElement) {
   const { creative } = ad;
   const destroyed = vi.spyOn(creative, 'destroy');
   const events: NewAdEvent[] = [];
@@ -38,7 +36,7 @@ it('takes away at once a creative that failed while it waited', async () => {
     `port.postMessage({ type: 'ready' }); for (let i = 0; i < 300; i++) port.postMessage({});`,
   );
   const cutOff = vi.spyOn(MessagePort.prototype, 'close');
-  const ad = await load(flood);
+  const ad = await loadMedia(flood);
   await eventually(() => expect(cutOff).toHaveBeenCalled());
   const { destroyed, events, result } = await show(ad, slot);
   expect(result).toMatchObject({ outcome: 'error', reason: 'message_flood' });
@@ -48,7 +46,7 @@ it('takes away at once a creative that failed while it waited', async () => {
 });
 
 it('answers an error where there is no element', async () => {
-  const { destroyed, result } = await show(await load(image), null as unknown as HTMLElement);
+  const { destroyed, result } = await show(await loadMedia(image), null as unknown as HTMLElement);
   expect(result.outcome).toBe('error');
   expect(destroyed).toHaveBeenCalled();
 });

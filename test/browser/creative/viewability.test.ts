@@ -107,3 +107,13 @@ it('begins again when the page was hidden or the video stood still', async () =>
   document.dispatchEvent(new Event('visibilitychange'));
   await expectToCount();
 });
+
+it('begins again when the device or the page slept', async () => {
+  await watch();
+  await clock.advance(requiredMs - 1);
+  clock.freeze(3_600_000);
+  await clock.advance(requiredMs - 1);
+  expect(seen).not.toHaveBeenCalled();
+  await clock.advance(1);
+  expect(seen.mock.calls[0]?.[0]).toEqual({ ratio: 1, ms: requiredMs });
+});

@@ -81,3 +81,20 @@ test('a reward whose tab died while handing it over goes to another tab after it
     expect(got).toBeGreaterThanOrEqual(claimedAt + claimMs);
   });
 });
+
+test('a tab that slept past its claim leaves the reward to the tab that has it now', async () => {
+  const clock = manualClock();
+  const asleep = openTab(clock);
+  asleep.stopFrames();
+  const got: string[] = [];
+  asleep.rewards.onReward(() => void got.push('asleep'));
+  await earn(asleep.rewards, 'dec_1');
+  await eventually(() => expect(asleep.frames).toHaveLength(1));
+  clock.sleep(claimMs);
+  const awake = openTab(clock);
+  awake.rewards.onReward(() => void got.push('awake'));
+  await eventually(() => expect(got).toEqual(['awake']));
+  asleep.frames.forEach((frame) => frame());
+  await eventually(async () => expect(await asleep.rewards.list()).toEqual([]));
+  expect(got).toEqual(['awake']);
+});

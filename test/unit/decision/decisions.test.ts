@@ -295,3 +295,78 @@ test('destroy aborts requests and destroys preloaded creatives', async () => {
   expect(await decisions.take('revive', never)).toEqual({ outcome: 'aborted' });
   expect(clock.timers()).toBe(0);
 });
+
+const hourMs = 3_600_000;
+
+test('an ad that expired while the device slept is asked for again', async () => {
+  const { decisions, log, clock } = setUp();
+  await decisions.preload('revive', never);
+  clock.sleep(9 * hourMs);
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 1 });
+});
+
+test('an ad that is no longer fresh after a nap is asked for again, and keeps the same media', async () => {
+  const { decisions, log, clock } = setUp();
+  await decisions.preload('revive', never);
+  clock.sleep(5 * 60_000);
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+  expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
+});
+
+test('a decision that the device slept through on its way is asked for again', async () => {
+  const { answers, clock, decisions, log } = setUp();
+  const answer = deferred<Answer<Decision>>();
+  answers.push(answer.promise);
+  const taken = decisions.take('revive', never);
+  await vi.waitFor(() => expect(log.requests).toBe(1));
+  clock.sleep(9 * hourMs);
+  answer.resolve(ok(filled('dec_old')));
+  expect(idOf(await taken)).toBe('dec_2');
+  expect(log.destroyed).toBe(1);
+});
+
+test('an ad that the device slept through while it loaded is asked for again', async () => {
+  const { clock, decisions, loadBy, log } = setUp();
+  const slow = deferred();
+  loadBy(() => slow.promise);
+  const taken = decisions.take('revive', never);
+  await vi.waitFor(() => expect(log.loads).toBe(1));
+  clock.sleep(9 * hourMs);
+  slow.resolve();
+  expect(idOf(await taken)).toBe('dec_2');
+  expect(log.destroyed).toBe(1);
+});
+
+test('a decision of the game’s own server that expired in the sleep is replaced', async () => {
+  const { decisions, clock } = setUp();
+  await decisions.preload('revive', never, filled('dec_given'));
+  clock.sleep(9 * hourMs);
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
+});
+
+test.each([
+  ['the device slept', 'sleep'],
+  ['the page was frozen', 'freeze'],
+] as const)('a retry time that passed while %s holds nobody up', async (_, pass) => {
+  const { answers, clock, decisions } = setUp();
+  answers.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
+  await decisions.take('revive', never);
+  clock[pass](hourMs - 1);
+  expect(decisions.availability('revive').available).toBe(false);
+  clock[pass](1);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+});
+
+test('an ad is neither fresher nor lost when the clock of the device is set', async () => {
+  const { decisions, clock, log } = setUp();
+  await decisions.preload('revive', never);
+  clock.setWallTime(0);
+  await clock.advance(59_999);
+  await decisions.preload('revive', never);
+  expect(log.requests).toBe(1);
+  clock.setWallTime(Date.UTC(2040, 0, 1));
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+});

@@ -75,6 +75,20 @@ test('asks a limiting service only once until its Retry-After is over', async ()
   expect(service.counted).toHaveLength(2);
 });
 
+test('waits no longer for a Retry-After that passed while the device slept', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const { outbox, lifecycle } = openTab();
+  service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
+  await outbox.enqueue(adEvent());
+  await settled();
+  lifecycle.tell('hidden');
+  // The pause has up to a second on top, at random.
+  clock.sleep(3_601_000);
+  lifecycle.tell('visible');
+  await settled();
+  expect(service.counted).toHaveLength(1);
+});
+
 test.each(['foreign_answer', 'network', 'timeout'] as const)(
   'backs off after %s, and tries at once when the network comes back',
   async (cause) => {

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { Decision, DecisionCreative } from '../../../protocol/wire.ts';
+import { createDecisions } from '../../../src/decision/create-decisions.ts';
+import { loadCreative } from '../../../src/creative/load-creative.ts';
+import type { Answer, Guard } from '../../../src/transport/service-client.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { passTime } from './pass-time.ts';
+import { decide, givenBack, html, image, setStage, video } from './stage-set.ts';
+
+// What a device does between `preload()` and the show, with real media; the sleep during a break is a fault of
+// the fault table.
+
+const minuteMs = 60_000;
+const media: Record<string, DecisionCreative['media']> = {
+  video,
+  image,
+  html: html("port.postMessage({ type: 'ready' });"),
+};
+const never = new AbortController().signal;
+
+/** A game that preloads from a service which hands out decisions that live for ten minutes. */
+function open(kind: string) {
+  const clock = manualClock();
+  const loaded: string[] = [];
+  let asked = 0;
+  const decisions = createDecisions({
+    clock,
+    isKnown: () => true,
+    isOnline: () => true,
+    reach: () => Promise.reject(new Error('not used')),
+    locale: 'en',
+    profile: () => ({ user: {}, consent: undefined, simulate: undefined }),
+    loadTimeoutMs: 100_000,
+    client: {
+      async call<T>(_path: string, _guard: Guard<T>) {
+        const body: Decision = decide(media[kind] ?? image, { id: `dec_${(asked += 1)}` });
+        return { kind: 'ok', body } as Answer<T>;
+      },
+    },
+    loadCreative(decision, signal) {
+      loaded.push(decision.id);
+      return loadCreative(decision, { clock, signal });
+    },
+  });
+  const stage = setStage();
+  const time = passTime(clock, { fastVideo: true });
+  const show = async () => {
+    const result = await stage.run(
+      decide(image),
+      { onStart: () => time.start() },
+      { clock, take: decisions.take, loadTimeoutMs: 100_000 },
+    );
+    time.stop();
+    return result;
+  };
+  return { clock, decisions, loaded, show, stage };
+}
+
+describe.each(Object.keys(media))('A preloaded ad (%s)', (kind) => {
+  it.each([
+    ['for a moment is shown', 1_000, 'dec_1', ['dec_1']],
+    ['for five minutes is asked for again, and keeps its media', 5 * minuteMs, 'dec_2', ['dec_1']],
+    ['for nine hours is replaced', 540 * minuteMs, 'dec_2', ['dec_1', 'dec_2']],
+  ])('of a device that slept %s', async (_, sleptMs, shown, loads) => {
+    const { clock, decisions, loaded, show, stage } = open(kind);
+    expect(await decisions.preload('revive', never)).toEqual({ available: true });
+    clock.sleep(sleptMs);
+    expect(decisions.availability('revive')).toEqual({ available: true });
+    expect(await show()).toMatchObject({ outcome: 'rewarded', decisionId: shown });
+    expect(loaded).toEqual(loads);
+    expect(stage.isGivenBack()).toEqual(givenBack);
+    decisions.destroy();
+  });
+});

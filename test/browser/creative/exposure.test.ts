@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { startExposure } from '../../../src/creative/exposure.ts';
+import type { RendererEvent } from '../../../src/creative/renderer.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+it.each(['sleep', 'freeze'] as const)(
+  'counts no more than a tick of an hour of %s as watched',
+  async (pass) => {
+    const clock = manualClock();
+    const told: RendererEvent[] = [];
+    const exposure = startExposure(clock, 5_000, (event) => told.push(event));
+    await eventually(() => expect(told).toEqual([{ type: 'painted' }]));
+    await clock.advance(1_000);
+    clock[pass](3_600_000);
+    await clock.advance(pass === 'sleep' ? 250 : 0);
+    expect(told.at(-1)).toEqual({ type: 'progress', watchedMs: 1_250, durationMs: 5_000 });
+    await clock.advance(3_750);
+    expect(told.at(-1)).toEqual({ type: 'ended' });
+    exposure.destroy();
+    expect(clock.timers()).toBe(0);
+  },
+);
