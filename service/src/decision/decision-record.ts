@@ -2,11 +2,9 @@ import type { DecisionRequest, Explanation, Reward } from '@trueward/protocol/wi
 import type { EventDraft } from '../webhook/event-writer.ts';
 import type { Scope } from '../resource/scope.ts';
 
-/**
- * What decisions have in common that end alike: the same ad at the same place. Decisions hold the
- * same object where they can, and what many hold is sent to the database once.
- */
-export interface DecisionKind {
+/** A new row of the table `decisions`; members have the names of its columns, and times are unix milliseconds. */
+export interface DecisionRecord {
+  id: string;
   status: 'filled' | 'no_fill' | 'blocked';
   reason: string | null;
   placement: string;
@@ -23,18 +21,11 @@ export interface DecisionKind {
   /** Why it is invalid traffic, where that is known from the beginning. */
   invalid_reason: 'bot' | null;
   simulate: NonNullable<DecisionRequest['simulate']> | null;
-}
-
-/** What is stored of a decision when it is made; the names, and those of its kind, are the columns. */
-export interface DecisionRecord {
-  kind: DecisionKind;
-  id: string;
   user_ref: string | null;
   viewer: string | null;
   custom_data: string | null;
-  /** For people who ask why; in live only where nothing was shown. */
+  /** Why each candidate lost; in live only for decisions without an ad. */
   explain: readonly Explanation[] | null;
-  /** Unix milliseconds, as the next two. */
   issued_at: number;
   expires_at: number;
   late_at: number | null;

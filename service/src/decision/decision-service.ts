@@ -64,7 +64,7 @@ export function createMakeDecision(parts: Parts): MakeDecision {
       nowMs,
       sign: parts.tokens.sign,
     });
-    const { reserved_ad: reserved } = made.record.kind;
+    const { reserved_ad: reserved } = made.record;
     const release = reserved === null ? undefined : reserveIn(parts, scope, reserved);
     try {
       await lane.push(made);

@@ -1,7 +1,7 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { Scope } from '../resource/scope.ts';
 import type { Verdict } from './decide.ts';
-import type { DecisionKind, DecisionRecord, MadeDecision } from './decision-record.ts';
+import type { DecisionRecord, MadeDecision } from './decision-record.ts';
 import type { Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
 
@@ -22,10 +22,7 @@ const lifetimeMs = 600_000;
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/**
- * Turns a verdict into the answer and the row. Members are set one by one: to spread objects into
- * each other costs more here than all the rest.
- */
+/** Turns a verdict into the answer and the row. */
 export function describeDecision(facts: Described): { decision: Decision; made: MadeDecision } {
   const { verdict, scope, entry, id, nowMs } = facts;
   const { placement } = entry;
@@ -86,42 +83,15 @@ function describeAd(
 const minWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
 
-function describeRecord(facts: Described, expiresAtMs: number): DecisionRecord {
-  const { verdict, entry, request, nowMs } = facts;
-  const filled = verdict.status === 'filled';
-  return {
-    kind: kindOf(facts),
-    id: facts.id,
-    user_ref: request.child_directed === true ? null : (request.user_ref ?? null),
-    viewer: facts.viewer ?? null,
-    custom_data: request.custom_data ?? null,
-    explain: facts.scope.environment === 'sandbox' || !filled ? verdict.explain : null,
-    issued_at: nowMs,
-    expires_at: expiresAtMs,
-    late_at: filled ? nowMs + entry.placement.late_window_s * 1_000 : null,
-  };
-}
-
-/** Of what comes of a place again and again; it is a new object whenever it or one of its ads changes. */
-const usualKinds = new WeakMap<PlacementEntry, Map<Candidate | string, DecisionKind>>();
-
-function kindOf(facts: Described): DecisionKind {
-  const { verdict, entry, request, bot } = facts;
-  if (bot || request.simulate !== undefined) return describeKind(facts);
-  let known = usualKinds.get(entry);
-  if (!known) usualKinds.set(entry, (known = new Map<Candidate | string, DecisionKind>()));
-  const end =
-    verdict.status === 'filled' ? verdict.candidate : `${verdict.status} ${verdict.reason}`;
-  let kind = known.get(end);
-  if (!kind) known.set(end, (kind = describeKind(facts)));
-  return kind;
-}
-
-function describeKind({ verdict, entry: { placement }, request, bot }: Described): DecisionKind {
+function describeRecord(
+  { id, verdict, scope, entry: { placement }, request, viewer, bot, nowMs }: Described,
+  expiresAtMs: number,
+): DecisionRecord {
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
   const creative = candidate?.creative;
   const rewarded = creative !== undefined && placement.format === 'rewarded';
   return {
+    id,
     status: verdict.status,
     reason: verdict.status === 'filled' ? null : verdict.reason,
     placement: placement.name,
@@ -137,5 +107,12 @@ function describeKind({ verdict, entry: { placement }, request, bot }: Described
     required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,
     invalid_reason: bot ? 'bot' : null,
     simulate: request.simulate ?? null,
+    user_ref: request.child_directed === true ? null : (request.user_ref ?? null),
+    viewer: viewer ?? null,
+    custom_data: request.custom_data ?? null,
+    explain: scope.environment === 'sandbox' || !candidate ? verdict.explain : null,
+    issued_at: nowMs,
+    expires_at: expiresAtMs,
+    late_at: candidate ? nowMs + placement.late_window_s * 1_000 : null,
   };
 }

@@ -1,6 +1,5 @@
 import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
-import { textArray } from '../store/binary-arrays.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Watch } from '../reward/watch-time.ts';
@@ -24,7 +23,7 @@ export async function lockViewers(
     `INSERT INTO viewers (account_id, environment, viewer, seen_at)
       SELECT $1, $2, viewer, $3::timestamptz FROM unnest($4::text[]) AS viewer ORDER BY viewer
       ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at`,
-    [accountId, environment, iso(nowMs), textArray(viewers)],
+    [accountId, environment, iso(nowMs), viewers],
   );
 }
 
@@ -66,7 +65,7 @@ export async function readDecisions(
 ): Promise<DecisionState[]> {
   if (ids.length === 0) return [];
   // In one order everywhere, so that two that hold the same never wait for each other.
-  const params = [accountId, environment, textArray(ids.toSorted())];
+  const params = [accountId, environment, ids.toSorted()];
   return queries.execute<DecisionState>(hold ? readAndHold : readSome, params);
 }
 
@@ -100,7 +99,7 @@ export async function readEvidence(
 ): Promise<Map<string, RecordedEvent[]>> {
   const evidence = new Map(decisionIds.map((id): [string, RecordedEvent[]] => [id, []]));
   if (decisionIds.length === 0) return evidence;
-  const params = [accountId, textArray(decisionIds)];
+  const params = [accountId, decisionIds];
   const rows = await queries.execute<EvidenceRow>(readEvidenceOfEach, params);
   for (const row of rows) evidence.get(row.decisionId)?.push(eventOf(row));
   return evidence;

@@ -1,41 +1,19 @@
-import {
-  bigintArray,
-  booleanArray,
-  doubleArray,
-  integerArray,
-  textArray,
-  timeArray,
-} from '../store/binary-arrays.ts';
 import type { Queries } from '../store/database.ts';
-import { unnest } from '../store/unnest.ts';
+import { arraysOf, type Column, unnest } from '../store/unnest.ts';
 import { keyOf, type RecordedEvent } from './recorded-event.ts';
 
-/** A column, and how the values of all rows are sent. */
-interface Column {
-  name: string;
-  type: 'text' | 'timestamptz' | 'bigint' | 'boolean' | 'integer' | 'double precision';
-  encode(events: readonly RecordedEvent[]): Buffer;
-}
-
-const column = <T>(
-  name: string,
-  type: Column['type'],
-  encode: (values: readonly T[]) => Buffer,
-  read: (event: RecordedEvent) => T,
-): Column => ({ name, type, encode: (events) => encode(events.map(read)) });
-
-const columns: readonly Column[] = [
-  column('decision_id', 'text', textArray, ({ decisionId }) => decisionId),
-  column('id', 'text', textArray, ({ id }) => id),
-  column('type', 'text', textArray, ({ type }) => type),
-  column('occurred_at', 'timestamptz', timeArray, ({ occurredAtMs }) => occurredAtMs),
-  column('received_at', 'timestamptz', timeArray, ({ receivedAtMs }) => receivedAtMs),
-  column('offset_ms', 'bigint', bigintArray, ({ offsetMs }) => offsetMs),
-  column('clamped', 'boolean', booleanArray, ({ clamped }) => clamped),
-  column('watched_ms', 'integer', integerArray, ({ watchedMs }) => watchedMs),
-  column('visible_ratio', 'double precision', doubleArray, ({ visible }) => visible?.ratio),
-  column('visible_ms', 'integer', integerArray, ({ visible }) => visible?.ms),
-  column('detail', 'text', textArray, ({ detail }) => detail),
+const columns: readonly Column<RecordedEvent>[] = [
+  { name: 'decision_id', type: 'text', read: (event) => event.decisionId },
+  { name: 'id', type: 'text', read: (event) => event.id },
+  { name: 'type', type: 'text', read: (event) => event.type },
+  { name: 'occurred_at', type: 'timestamptz', read: (event) => event.occurredAtMs },
+  { name: 'received_at', type: 'timestamptz', read: (event) => event.receivedAtMs },
+  { name: 'offset_ms', type: 'bigint', read: (event) => event.offsetMs },
+  { name: 'clamped', type: 'boolean', read: (event) => event.clamped },
+  { name: 'watched_ms', type: 'integer', read: (event) => event.watchedMs },
+  { name: 'visible_ratio', type: 'double precision', read: (event) => event.visible?.ratio },
+  { name: 'visible_ms', type: 'integer', read: (event) => event.visible?.ms },
+  { name: 'detail', type: 'text', read: (event) => event.detail },
 ];
 const names = columns.map(({ name }) => name).join(', ');
 
@@ -73,9 +51,9 @@ export async function insertEvents(
   const rows = events.toSorted((a, b) =>
     a.decisionId === b.decisionId ? order(a.id, b.id) : order(a.decisionId, b.decisionId),
   );
-  const paramsOf = (some: readonly RecordedEvent[]): [string, ...Buffer[]] => [
+  const paramsOf = (some: readonly RecordedEvent[]): unknown[] => [
     accountId,
-    ...columns.map(({ encode }) => encode(some)),
+    ...arraysOf(columns, some),
   ];
   const fresh = freshOf(rows, stored);
   if (fresh.length > 0) await queries.execute(insert, paramsOf(fresh));

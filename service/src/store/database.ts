@@ -6,13 +6,12 @@ export interface Queries {
   /** Runs one statement with `$1`-style parameters. */
   query<T = Row>(text: string, params?: readonly unknown[]): Promise<T[]>;
   /**
-   * Runs one statement that is run often: each connection prepares it once. A parameter is a text, or
-   * a Buffer in PostgreSQL's binary format (`binary-arrays.ts`).
+   * Runs one statement that is run often: on a server, each connection prepares it once.
    *
    * For what inserts, and for look-ups that can go by one index only: a plan of how to find rows is kept
    * as well, and what was good for the empty partition of a new week is not for the full one.
    */
-  execute<T = Row>(text: string, params: readonly (string | Buffer)[]): Promise<T[]>;
+  execute<T = Row>(text: string, params: readonly unknown[]): Promise<T[]>;
 }
 
 export interface TransactionOptions {

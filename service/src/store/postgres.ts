@@ -2,7 +2,6 @@ import pg from 'pg';
 import { describeBlockers } from './blockers.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
 import { isLockTimeout, isReadTimeout } from './is-unavailable.ts';
-import { PreparedCall, type PreparedStatement } from './prepared-call.ts';
 
 /** How much the service asks of a PostgreSQL server. */
 export interface PostgresLimits {
@@ -55,7 +54,7 @@ export function openPostgres(
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
       again(() => query<T>(text, params)),
     // Behind a pooler a session keeps no settings: the timeouts need a transaction.
-    execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
+    execute: <T = Row>(text: string, params: readonly unknown[]) =>
       limits.pooler
         ? transaction((queries) => queries.execute<T>(text, params), {})
         : again(() => executeAlone<T>(parts, text, params)),
@@ -123,19 +122,18 @@ async function maintain(
   }
 }
 
-type Prepare = (text: string, params: readonly (string | Buffer)[]) => PreparedCall;
+/** A query that `pg` prepares under its name, once for each connection. */
+type Prepare = (text: string, params: readonly unknown[]) => pg.QueryConfig;
 
-/** Under its name a connection finds the statement that it has prepared; behind a pooler the next one is another. */
+/** Behind a pooler, the connection that prepared a statement may not be the one that runs it: no names there. */
 function createPrepare({ pooler }: PostgresLimits): Prepare {
-  const statements = new Map<string, PreparedStatement>();
+  const names = new Map<string, string>();
   return (text, params) => {
-    let statement = statements.get(text);
-    if (!statement) {
-      const name = pooler ? '' : `statement_${statements.size + 1}`;
-      statement = { text, name, by: new WeakMap() };
-      statements.set(text, statement);
-    }
-    return new PreparedCall(statement, params, types);
+    const values = [...params];
+    if (pooler) return { text, values };
+    const name = names.get(text) ?? `statement_${names.size + 1}`;
+    names.set(text, name);
+    return { name, text, values };
   };
 }
 
@@ -147,24 +145,14 @@ interface Parts {
   watchLocks: WatchLocks;
 }
 
-const submit = <T>(client: pg.PoolClient, call: PreparedCall): Promise<T[]> =>
-  new Promise((resolve, reject) => {
-    const done = (error: Error | null, rows: Row[] = []): void => {
-      if (error) reject(error);
-      else resolve(rows as T[]);
-    };
-    // The types of `pg` know no callback beside a query of another class.
-    client.query(call as never, undefined as never, done as never);
-  });
-
 async function executeAlone<T>(
   { pool, prepare, limits, watchLocks }: Parts,
   text: string,
-  params: readonly (string | Buffer)[],
+  params: readonly unknown[],
 ): Promise<T[]> {
   const client = await pool.connect();
   try {
-    const run = (): Promise<T[]> => submit<T>(client, prepare(text, params));
+    const run = async (): Promise<T[]> => (await client.query(prepare(text, params))).rows as T[];
     const rows = await watchLocks(client, limits.lockTimeoutMs, run);
     client.release();
     return rows;
@@ -185,8 +173,8 @@ async function inTransaction<T>(
     const patience = unhurried ? { query_timeout: noTimeoutMs } : {};
     return (await client.query({ text, values: [...params], ...patience })).rows as R[];
   };
-  const execute = <R = Row>(text: string, params: readonly (string | Buffer)[]) =>
-    submit<R>(client, prepare(text, params));
+  const execute = async <R = Row>(text: string, params: readonly unknown[]) =>
+    (await client.query(prepare(text, params))).rows as R[];
   try {
     await query(beginOf(limits, options));
     const run = (): Promise<T> => work({ query, execute });

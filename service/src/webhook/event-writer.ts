@@ -1,7 +1,6 @@
 import type { Webhook, WebhookEvent } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { textArray } from '../store/binary-arrays.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { EventBodies } from './event-body.ts';
@@ -61,9 +60,9 @@ export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): W
         SELECT $1, $2, $3::timestamptz, * FROM unnest($4::text[], $5::text[], $6::text[])`,
       [
         ...common,
-        textArray(events.map(({ id }) => id)),
-        textArray(events.map(({ type }) => type)),
-        textArray(events.map(({ body }) => body)),
+        events.map(({ id }) => id),
+        events.map(({ type }) => type),
+        events.map(({ body }) => body),
       ],
     );
     if (deliveries.length === 0) return false;
@@ -72,9 +71,9 @@ export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): W
         SELECT $1, $2, now(), $3::timestamptz, 'pending', 0, * FROM unnest($4::text[], $5::text[], $6::text[])`,
       [
         ...common,
-        textArray(deliveries.map(({ id }) => id)),
-        textArray(deliveries.map(({ event_id }) => event_id)),
-        textArray(deliveries.map(({ webhook_id }) => webhook_id)),
+        deliveries.map(({ id }) => id),
+        deliveries.map(({ event_id }) => event_id),
+        deliveries.map(({ webhook_id }) => webhook_id),
       ],
     );
     return true;

@@ -5,7 +5,7 @@ import { describeDecision } from '../../src/decision/describe-decision.ts';
 import { compileSnapshot } from '../../src/decision/snapshot.ts';
 import { ad, placement } from './fixtures.ts';
 
-/** Makes decisions of one configuration, and tells their kind. */
+/** Makes decisions of one configuration, and returns their rows. */
 function configure(place: Partial<Placement> = {}) {
   const document = placement(place);
   const snapshot = compileSnapshot([{ kind: 'placement', document }, ...ad('a')]);
@@ -40,23 +40,15 @@ function configure(place: Partial<Placement> = {}) {
       nowMs: 0,
       sign: () => '',
     });
-    return made.record.kind;
+    return made.record;
   };
 }
 
-test('decisions of one configuration that end alike are of one kind, and others are not', () => {
-  const kindOf = configure();
-  const filled = kindOf();
-  expect(filled).toMatchObject({ status: 'filled', creative_id: 'crv_a', invalid_reason: null });
-  expect(kindOf()).toBe(filled);
-  expect(kindOf({ bot: true })).toMatchObject({ status: 'filled', invalid_reason: 'bot' });
-
-  const unfilled = kindOf({ formats: ['html'] });
-  expect(unfilled).toMatchObject({ status: 'no_fill', creative_id: null });
-  expect(kindOf({ formats: ['html'] })).toBe(unfilled);
-
-  const paused = configure({ status: 'paused' })();
-  expect(paused).toMatchObject({ status: 'no_fill', reason: 'paused' });
-  expect(unfilled.reason).not.toBe('paused');
-  expect(configure()()).not.toBe(filled);
+test('the row says how a decision ended, and what it was made of', () => {
+  const record = configure();
+  expect(record()).toMatchObject({ status: 'filled', creative_id: 'crv_a', invalid_reason: null });
+  expect(record({ bot: true })).toMatchObject({ status: 'filled', invalid_reason: 'bot' });
+  const unfilled = { status: 'no_fill', creative_id: null, late_at: null };
+  expect(record({ formats: ['html'] })).toMatchObject(unfilled);
+  expect(configure({ status: 'paused' })()).toMatchObject({ ...unfilled, reason: 'paused' });
 });

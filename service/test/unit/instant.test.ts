@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { instantOf, parseInstant } from '../../src/platform/instant.ts';
-import {
-  bigintArray,
-  doubleArray,
-  integerArray,
-  timeArray,
-} from '../../src/store/binary-arrays.ts';
 
 describe('an instant', () => {
   test.each([
@@ -56,15 +50,3 @@ describe('an instant', () => {
     );
   });
 });
-
-test.each<[string, (values: number[]) => Buffer, number[]]>([
-  ['integers', integerArray, [NaN, 1.5, 2 ** 31, -(2 ** 31) - 1, Infinity]],
-  ['long integers', bigintArray, [NaN, 0.5, 2 ** 53, -Infinity]],
-  ['numbers', doubleArray, [NaN, Infinity]],
-  ['times', timeArray, [NaN, Infinity, 1e16]],
-])(
-  '%s that a column cannot hold are refused, not stored as something else',
-  (_, encode, values) => {
-    for (const value of values) expect(() => encode([1, value]), String(value)).toThrow(RangeError);
-  },
-);

@@ -1,13 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { systemClock } from '../../../service/src/platform/clock.ts';
 import { createIds } from '../../../service/src/platform/ids.ts';
-import {
-  bigintArray,
-  booleanArray,
-  integerArray,
-  textArray,
-  timeArray,
-} from '../../../service/src/store/binary-arrays.ts';
 import { migrate } from '../../../service/src/store/migrate.ts';
 import { makePartitions } from '../../../service/src/store/partitions.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
@@ -31,16 +24,16 @@ export async function measureInserts(databaseUrl: string, ms: number): Promise<n
       if (index % perDecision === 0) decisionId = makeId('decision');
       return { decisionId, id: randomUUID(), type: 'midpoint', atMs: Date.now() };
     });
-    const times = timeArray(rows.map(({ atMs }) => atMs));
+    const times = rows.map(({ atMs }) => new Date(atMs).toISOString());
     await database.execute(insert, [
-      textArray(rows.map((row) => row.decisionId)),
-      textArray(rows.map(({ id }) => id)),
-      textArray(rows.map(({ type }) => type)),
+      rows.map((row) => row.decisionId),
+      rows.map(({ id }) => id),
+      rows.map(({ type }) => type),
       times,
       times,
-      bigintArray(rows.map(() => 3)),
-      booleanArray(rows.map(() => false)),
-      integerArray(rows.map(() => null)),
+      rows.map(() => 3),
+      rows.map(() => false),
+      rows.map(() => null),
     ]);
   };
   let count = 0;

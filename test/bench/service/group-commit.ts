@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import type {
-  DecisionKind,
   DecisionRecord,
   MadeDecision,
 } from '../../../service/src/decision/decision-record.ts';
@@ -61,7 +60,6 @@ export async function measureGroupCommit(
           [
             JSON.stringify({
               ...record,
-              ...record.kind,
               issued_at: new Date(record.issued_at),
               expires_at: new Date(record.expires_at),
               late_at: new Date(record.late_at ?? record.expires_at),
@@ -98,28 +96,23 @@ async function perSecond(store: (made: MadeDecision) => Promise<unknown>, ms: nu
 }
 
 const scope = { accountId: 'acc_bench', environment: 'sandbox' } as const;
-/** As decisions for one ad share it. */
-const kind: DecisionKind = {
-  status: 'filled',
-  reason: null,
-  placement: 'revive',
-  format: 'rewarded',
-  creative_id: 'crv_bench',
-  media_format: 'video',
-  advertiser_id: 'adv_bench',
-  source_id: 'src_bench',
-  house_ad_id: 'had_bench',
-  reserved_ad: null,
-  reward: { type: 'coins', amount: 25 },
-  required_ms: 12_000,
-  invalid_reason: null,
-  simulate: null,
-};
-
 function decision(): MadeDecision {
   const nowMs = Date.now();
   const record: DecisionRecord = {
-    kind,
+    status: 'filled',
+    reason: null,
+    placement: 'revive',
+    format: 'rewarded',
+    creative_id: 'crv_bench',
+    media_format: 'video',
+    advertiser_id: 'adv_bench',
+    source_id: 'src_bench',
+    house_ad_id: 'had_bench',
+    reserved_ad: null,
+    reward: { type: 'coins', amount: 25 },
+    required_ms: 12_000,
+    invalid_reason: null,
+    simulate: null,
     id: makeId('decision'),
     user_ref: 'player-1',
     viewer: 'player-1',

@@ -8,7 +8,6 @@ export interface WorkerOptions {
 
 export type WorkerRequest =
   | { id: number; kind: 'query'; text: string; params: readonly unknown[] }
-  | { id: number; kind: 'protocol'; message: Uint8Array }
   | { id: number; kind: 'close' };
 
 export type WorkerAnswer =

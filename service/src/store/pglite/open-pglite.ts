@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { takeDirectoryLock } from '../directory-lock.ts';
 import type { Database, Queries, Row } from '../database.ts';
 import { startDatabaseThread } from './database-thread.ts';
-import { createExecute } from './execute.ts';
 import { initialise } from './initialise.ts';
 
 /** A transaction of one decision takes 0.4 ms here, and one of 27 little more: 0.5. */
@@ -41,14 +40,13 @@ async function serve(directory: string, release: () => void): Promise<Database> 
     turn = result.catch(() => undefined); // the caller has the rejection; the next one goes on
     return result;
   };
-  const execute = createExecute((message) => thread.ask({ kind: 'protocol', message }));
-  const queries: Queries = { query: run, execute };
+  const alone = <T = Row>(text: string, params?: readonly unknown[]) =>
+    inTurn(() => run<T>(text, params));
+  const queries: Queries = { query: run, execute: run };
 
   return {
-    query: <T = Row>(text: string, params?: readonly unknown[]) =>
-      inTurn(() => run<T>(text, params)),
-    execute: <T = Row>(text: string, params: readonly (string | Buffer)[]) =>
-      inTurn(() => execute<T>(text, params)),
+    query: alone,
+    execute: alone,
     gatherMs,
     transaction: (work) =>
       inTurn(async () => {

@@ -2,7 +2,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { DurableFileSystem } from './durable-file-system.ts';
-import { runMessages } from './run-messages.ts';
 import { readyId, type WorkerAnswer, type WorkerOptions, type WorkerRequest } from './messages.ts';
 
 const { directory, mode } = workerData as WorkerOptions;
@@ -38,9 +37,6 @@ function serve(database: PGlite): void {
       if (request.kind === 'close') {
         await database.close();
         return { id: request.id, rows: [] };
-      }
-      if (request.kind === 'protocol') {
-        return { id: request.id, rows: await runMessages(database, request.message) };
       }
       const { rows } = await database.query<Record<string, unknown>>(request.text, [
         ...request.params,

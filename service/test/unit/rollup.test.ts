@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Count, hourMs, sumsOf } from '../../src/report/rollup.ts';
+
+const firstHour = 500_000 * hourMs;
+const name = fc.constantFrom('a', 'b');
+const id = fc.constantFrom('1', '2', null);
+const count: fc.Arbitrary<Count> = fc.record(
+  {
+    environment: fc.constantFrom('live', 'sandbox'),
+    dimensions: fc.record({
+      placement: name,
+      creativeId: id,
+      sourceId: id,
+      advertiserId: id,
+      houseAdId: id,
+    }),
+    atMs: fc.constantFrom(0, 1, hourMs - 1, hourMs, 2 * hourMs - 1).map((ms) => firstHour + ms),
+    metric: fc.constantFrom('filled', 'completes'),
+    times: fc.integer({ min: 1, max: 3 }),
+    reason: name,
+  },
+  { requiredKeys: ['environment', 'dimensions', 'atMs', 'metric'] },
+);
+
+test('sums are those of a recount, one row per group and hour', () => {
+  fc.assert(
+    fc.property(fc.array(count, { maxLength: 20 }), (counts) => {
+      const arrays = sumsOf(counts);
+      const keys = (arrays[0] ?? []).map((_, row) =>
+        arrays
+          .slice(0, -1)
+          .map((array) => array[row])
+          .join(),
+      );
+      expect(new Set(keys).size).toBe(keys.length);
+      const recount = new Map<string, number>();
+      for (const { environment, dimensions, atMs, metric, times = 1, reason = '' } of counts) {
+        const { placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
+        const ad = [creativeId, sourceId, advertiserId, houseAdId].map((part) => part ?? '');
+        const hour = new Date(atMs - (atMs % hourMs)).toISOString();
+        const key = [environment, placement, ...ad, metric, reason, hour].join();
+        recount.set(key, (recount.get(key) ?? 0) + times);
+      }
+      expect(new Map(keys.map((key, row) => [key, arrays.at(-1)?.[row]]))).toEqual(recount);
+    }),
+  );
+});
+
+test('rows come in one order, whatever the order of the counts', () => {
+  fc.assert(
+    fc.property(fc.array(count, { maxLength: 10 }), (counts) => {
+      expect(sumsOf(counts.toReversed())).toEqual(sumsOf(counts));
+    }),
+  );
+});
