@@ -2,7 +2,7 @@ import type { Decision, DecisionRequest } from '../protocol/wire.ts';
 import type { BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
 import type { Recorder } from './debug/recorder.ts';
 import type { Decisions } from './decision/decisions.ts';
-import type { ConsentOptions } from './options.ts';
+import { type ConsentOptions, mistakeInCall, type RequestOptions } from './options.ts';
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
@@ -12,8 +12,11 @@ import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards
 /** An outcome that the sandbox can be told to make. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
-/** What one call to get an ad ready may bring along. */
-export interface PreloadOptions {
+/**
+ * What one call to get an ad ready may bring along. A show takes the preloaded ad only when both calls gave
+ * the same `customData` and `segments`; otherwise it asks for another.
+ */
+export interface PreloadOptions extends RequestOptions {
   signal?: AbortSignal;
   /**
    * A decision that your own server asked for with its secret key, as it was answered. The next show of
@@ -23,7 +26,9 @@ export interface PreloadOptions {
 }
 
 /** What one call to show an ad may bring along. */
-export interface ShowOptions {
+export interface ShowOptions extends RequestOptions {
+  /** Whether the ad starts without sound. Default: what `createAds()` was told. */
+  muted?: boolean;
   /** Ends the call with `aborted`, whatever it is at. */
   signal?: AbortSignal;
   /** The ad is about to cover the game, which is held from here on. */
@@ -143,6 +148,8 @@ export function assembleAds(parts: AdsParts): Ads {
     options: ShowOptions = {},
   ): Promise<ShowResult> {
     if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
+    const mistake = mistakeInCall(options);
+    if (mistake) return { outcome: 'error', reason: 'option_invalid', detail: mistake };
     if (showing !== null) return { outcome: 'already_showing', reason: showing };
     // A signal that is none throws here, before anything counts as shown.
     const call = linkSignals(options.signal, destroyed.signal);
@@ -150,6 +157,7 @@ export function assembleAds(parts: AdsParts): Ads {
     record.note('begin');
     const result = await parts
       .runBreak({
+        ...options,
         placement,
         kind,
         signal: call.signal,
@@ -194,10 +202,11 @@ export function assembleAds(parts: AdsParts): Ads {
   return {
     canShow: (placement) => availability(placement).available,
     availability,
-    preload: async (placement, { signal, decision } = {}) => {
+    preload: async (placement, options = {}) => {
+      if (mistakeInCall(options)) return { available: false, reason: 'error' };
       parts.prepare();
-      const call = linkSignals(signal, destroyed.signal);
-      const preloaded = await decisions.preload(placement, call.signal, decision);
+      const call = linkSignals(options.signal, destroyed.signal);
+      const preloaded = await decisions.preload(placement, call.signal, options);
       call.abort();
       events.emit('change');
       return preloaded;

@@ -126,7 +126,8 @@ export function createAds(options: AdsOptions): Ads {
     outbox,
     events,
     record: recorder,
-    runBreak: (request) => runAdBreak(breakParts, request),
+    runBreak: (request) =>
+      runAdBreak(breakParts, { ...request, muted: request.muted ?? checked.muted }),
     // What it fails with, the call that needs it tells.
     prepare: () => void loadShowAd().catch(() => undefined),
     showBanner: (placement, element, signal) =>

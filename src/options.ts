@@ -11,8 +11,19 @@ export interface ConsentOptions {
   gppString?: string;
 }
 
+/** A signed user token, or a function that gets one; see {@link AdsOptions.userToken}. */
+export type UserToken = string | (() => string | Promise<string>);
+
+/** What one call may say in its request for an ad, in place of the same options of `createAds()`. */
+export interface RequestOptions {
+  /** Handed back in the `decision.rewarded` webhook; at most 1,024 characters. */
+  customData?: string;
+  /** The segments that the player is in, for the policies of the operator; at most 20, of 1 to 64 characters. */
+  segments?: string[];
+}
+
 /** What `createAds()` takes. Only the first two are needed. */
-export interface AdsOptions {
+export interface AdsOptions extends RequestOptions {
   /** `pk_sandbox_…` or `pk_live_…`. */
   publishableKey: string;
   /** Where the service is: `https://ads.example.com`. */
@@ -22,11 +33,12 @@ export interface AdsOptions {
   /**
    * The player’s name signed by your own server (`signUserToken` of `trueward/server`), so that no client
    * can claim another player’s name. Give it instead of `userRef`, or with the same name. A function is
-   * called for each request, so that a game which runs for hours never sends an expired one.
+   * called for each request, so that a game which runs for hours never sends an expired one. It may
+   * return a promise, whose time is part of `loadTimeoutMs`. If it fails, that request ends with the
+   * outcome `error` and the reason `user_token_failed`; if it takes too long, with `timeout` and
+   * `user_token_timeout`.
    */
-  userToken?: string | (() => string);
-  /** Handed back in the `decision.rewarded` webhook; at most 1,024 characters. */
-  customData?: string;
+  userToken?: UserToken;
   /**
    * What the player agreed to, or `'page'` to read it from the consent framework of the page (IAB TCF or
    * GPP): then nothing at all is sent before the player has chosen, and calls answer `not_ready`.
@@ -38,15 +50,12 @@ export interface AdsOptions {
    * targeted. Rewards are then credited by their receipts. Default: `false`.
    */
   childDirected?: boolean;
-  /**
-   * The segments that your game puts the player in, for the policies of the operator: `['newcomer']`. At
-   * most 20, of up to 64 characters.
-   */
-  segments?: string[];
   /** Language of the overlay and of the request, by BCP 47. Default: the browser’s. */
   locale?: string;
   /** Texts of the overlay to be shown instead of ours: `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;
+  /** Ads start without sound, which the player can turn on by a button. Default: `false`. */
+  muted?: boolean;
   /** How to pause your game, and on which frame to call it. Default: a page without an engine. */
   engine?: EngineDriver;
   /** How long the request and the loading of an ad may take together, in milliseconds. Default: 8,000. */
@@ -109,6 +118,9 @@ const instance =
   (value) =>
     (typeof value !== type || value === null) && `of type ${type}`;
 
+const isSegment = (value: unknown): boolean =>
+  typeof value === 'string' && /^[^]{1,64}$/u.test(value);
+
 /** Every option with what it must be; a check answers what it expected, or `false` when content. */
 const checks: Record<keyof AdsOptions, Check> = {
   publishableKey: text(/^/, 'a publishable key'),
@@ -116,20 +128,43 @@ const checks: Record<keyof AdsOptions, Check> = {
   userRef: text(/^[\x20-\x7e]{1,128}$/, '1 to 128 printable ASCII characters'),
   userToken: (value) =>
     typeof value !== 'function' && text(/^[\w.-]{1,4096}$/, 'a signed token')(value),
-  customData: text(/^[^]{1,1024}$/, '1 to 1,024 characters'),
+  customData: text(/^[^]{0,1024}$/u, 'a text of at most 1,024 characters'),
   consent: (value) =>
     value !== 'page' &&
     !['granted', 'denied', 'unknown'].includes((value as ConsentOptions | null)?.status ?? '') &&
     "{ status: 'granted' | 'denied' | 'unknown' } or 'page'",
   childDirected: instance('boolean'),
-  segments: instance('object'),
+  segments: (value) =>
+    !(
+      Array.isArray(value) &&
+      value.length <= 20 &&
+      new Set(value).size === value.length &&
+      value.every(isSegment)
+    ) && 'at most 20 different texts of 1 to 64 characters',
   locale: text(/^[A-Za-z0-9-]{2,35}$/, 'a tag such as `pt-BR`'),
   strings: instance('object'),
+  muted: instance('boolean'),
   engine: instance('object'),
   loadTimeoutMs: milliseconds,
   confirmationTimeoutMs: milliseconds,
   fetch: instance('function'),
 };
+
+function mistakeIn(name: keyof AdsOptions, value: unknown): string | undefined {
+  const expected = value !== undefined && checks[name](value);
+  if (!expected) return undefined;
+  const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value;
+  return `the option \`${name}\` must be ${expected}; got ${got}.`;
+}
+
+/** What is wrong with the options of one call, or `undefined`. */
+export function mistakeInCall(
+  options: RequestOptions & Pick<AdsOptions, 'muted'>,
+): string | undefined {
+  return (['customData', 'segments', 'muted'] as const)
+    .map((name) => mistakeIn(name, options[name]))
+    .find(Boolean);
+}
 
 function fail(code: OptionErrorCode, message: string): never {
   throw new OptionError(code, message);
@@ -170,11 +205,8 @@ export function checkOptions(options: AdsOptions): CheckedOptions {
         `there is no option \`${name}\`; there are ${Object.keys(checks).join(', ')}.`,
       );
     }
-    const expected = value !== undefined && checks[name as keyof AdsOptions](value);
-    if (expected) {
-      const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value;
-      fail('option_invalid', `the option \`${name}\` must be ${expected}; got ${got}.`);
-    }
+    const mistake = mistakeIn(name as keyof AdsOptions, value);
+    if (mistake) fail('option_invalid', mistake);
   }
   return {
     ...options,

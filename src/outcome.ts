@@ -53,6 +53,8 @@ export interface ShowResult {
   decisionId?: string;
   /** Why, in a stable word of the service or the SDK. */
   reason?: string;
+  /** Text for the developer, where the reason says too little. */
+  detail?: string;
   /** When asking again can succeed. */
   retryAt?: Date;
   /** The reward that was confirmed, or that is awaited. */

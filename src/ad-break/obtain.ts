@@ -1,10 +1,11 @@
+import type { RequestOptions } from '../options.ts';
 import type { NoAd, ReadyAd } from '../decision/decisions.ts';
 import { bounded } from '../platform/bounded.ts';
 import type { Clock } from '../platform/clock.ts';
 
 /** What can get an ad. */
 export interface AdSource {
-  take(placement: string, signal: AbortSignal): Promise<ReadyAd | NoAd>;
+  take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   clock: Clock;
   /** How long the request and the loading may take together, in milliseconds. */
   loadTimeoutMs: number;
@@ -16,13 +17,14 @@ export interface AdSource {
  */
 export async function obtain<Code>(
   { clock, loadTimeoutMs, take }: AdSource,
-  { format, placement, signal }: { format: string; placement: string; signal?: AbortSignal },
+  request: RequestOptions & { format: string; placement: string; signal?: AbortSignal },
   load: () => Promise<Code>,
 ): Promise<{ ad: ReadyAd; code: Code } | NoAd> {
+  const { format, placement, signal } = request;
   let taken: ReadyAd | NoAd | undefined;
   const found = await bounded(clock, loadTimeoutMs, signal, async (inner) => {
     const loading = load().catch(() => undefined);
-    const ad = (taken = await take(placement, inner));
+    const ad = (taken = await take(placement, inner, request));
     // It came although nobody waits any more.
     if (inner.aborted) destroy(ad);
     if (!('creative' in ad)) return ad;

@@ -1,3 +1,4 @@
+import type { RequestOptions } from '../options.ts';
 import type { ReadyAd } from '../decision/decisions.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
@@ -9,9 +10,11 @@ import { type AdSource, obtain } from './obtain.ts';
 export type { BreakKind } from './machine.ts';
 
 /** One call to show an ad. */
-export interface BreakRequest {
+export interface BreakRequest extends RequestOptions {
   placement: string;
   kind: BreakKind;
+  /** Whether the ad starts without sound. */
+  muted?: boolean | undefined;
   /** Ends the break with `aborted`, whatever it is at. */
   signal?: AbortSignal;
   /** The game is held, and the ad is about to cover it. */

@@ -38,7 +38,7 @@ export function createSession(
       guarded(request.onOpen);
       // The game may have ended the break just now; an ad put up after that would stay for ever.
       if (released) return;
-      stage = openStage(ad, { ...parts, neededMs, dispatch });
+      stage = openStage(ad, { ...parts, neededMs, muted: request.muted, dispatch });
       stage.start();
     } catch (error) {
       dispatch({ type: 'failed', reason: `open: ${String(error)}` });

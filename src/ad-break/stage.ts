@@ -41,6 +41,7 @@ export function openStage(
     clock: Clock;
     strings: OverlayStrings;
     neededMs: number;
+    muted: boolean | undefined;
     dispatch(event: BreakEvent): void;
   },
 ): Stage {
@@ -172,6 +173,8 @@ export function openStage(
   return {
     start() {
       watchdog.reset();
+      // Before it plays, so that not even its first moment is heard.
+      if (options.muted) creative.setMuted(true);
       creative.start(hear);
     },
     pause() {

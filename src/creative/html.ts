@@ -136,7 +136,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     },
     pause: () => exposure?.pause(),
     resume: () => exposure?.resume(),
-    setMuted() {},
+    setMuted: (muted) => port?.postMessage({ type: 'muted', muted }),
     destroy,
   };
 };

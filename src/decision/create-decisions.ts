@@ -1,8 +1,9 @@
 import type { Decision } from '../../protocol/wire.ts';
+import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
 import type { Decisions, NoAd, ReadyAd } from './decisions.ts';
 import type { RequestAdParts } from './request-ad.ts';
-import { type Flight, type Slot, unexpired } from './slot.ts';
+import { type Flight, keyOf, type Slot, unexpired } from './slot.ts';
 
 interface DecisionsParts extends RequestAdParts {
   /** Whether consent is known; before that, nothing is asked. */
@@ -11,13 +12,22 @@ interface DecisionsParts extends RequestAdParts {
 
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 
+/** What one caller wants. */
+interface Wish {
+  placement: string;
+  signal: AbortSignal;
+  options: RequestOptions;
+  /** A decision that the game's own server made. */
+  given?: Decision | undefined;
+}
+
 /** Makes the cache of decisions and their media. */
 export function createDecisions(parts: DecisionsParts): Decisions {
   const slots = new Map<string, Slot>();
   let destroyed = false;
 
   const slotOf = (placement: string): Slot => {
-    const slot = slots.get(placement) ?? {};
+    const slot = slots.get(placement) ?? { flights: new Map() };
     slots.set(placement, slot);
     return slot;
   };
@@ -30,21 +40,25 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const forgetAll = (): void => Array.from(slots.keys()).forEach(forget);
 
   /** What was refused and, by the service's own word, would be again. */
-  const remembered = (slot: Slot): NoAd | undefined => {
+  const remembered = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { refused } = slot;
     if (!refused || refused.end.passed()) return undefined;
+    // Policies may depend on segments; custom data is only handed back.
+    if (refused.segments !== JSON.stringify(segments)) return undefined;
     const certain = refused.noAd.retryAt || refused.end.leftMs() === Infinity;
     return certain ? refused.noAd : undefined;
   };
 
-  const fly = (placement: string, slot: Slot, given?: Decision): Flight => {
+  const fly = ({ placement, options, given }: Wish, slot: Slot): Flight => {
     const abort = new AbortController();
+    const key = keyOf(options);
     // Loaded with the first request: a game starts without it.
     const filled = import('./fill-slot.ts').then(
       ({ fillSlot }) =>
         fillSlot(parts, {
           placement,
           slot,
+          options,
           signal: abort.signal,
           isCurrent: () => slots.get(placement) === slot,
           given,
@@ -52,26 +66,25 @@ export function createDecisions(parts: DecisionsParts): Decisions {
       (): NoAd => ({ outcome: 'offline', reason: 'network' }),
     );
     const done = filled.finally(() => {
-      if (slot.flight?.abort === abort) delete slot.flight;
+      if (slot.flights.get(key) === flight) slot.flights.delete(key);
     });
-    return (slot.flight = { done, waiters: 0, abort });
+    const flight: Flight = { done, waiters: 0, abort };
+    slot.flights.set(key, flight);
+    return flight;
   };
 
-  /** Waits for the placement's one flight; the last to lose interest aborts it. */
-  const join = (
-    placement: string,
-    slot: Slot,
-    signal: AbortSignal,
-    given?: Decision,
-  ): Promise<NoAd | undefined> =>
+  /** Waits for the placement's one flight with these options; the last to lose interest aborts it. */
+  const join = (wish: Wish, slot: Slot): Promise<NoAd | undefined> =>
     new Promise((resolve) => {
-      const flight = slot.flight ?? fly(placement, slot, given);
+      const { options, signal } = wish;
+      const key = keyOf(options);
+      const flight = slot.flights.get(key) ?? fly(wish, slot);
       flight.waiters += 1;
       const leave = (): void => {
         flight.waiters -= 1;
         if (flight.waiters === 0) {
           flight.abort.abort();
-          if (slot.flight === flight) delete slot.flight;
+          if (slot.flights.get(key) === flight) slot.flights.delete(key);
         }
         resolve({ outcome: 'aborted' });
       };
@@ -83,33 +96,30 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     });
 
   /** Sees to it that a fresh ad is there; says why when it is not. */
-  const ensure = async (
-    placement: string,
-    signal: AbortSignal,
-    given?: Decision,
-  ): Promise<NoAd | undefined> => {
+  const ensure = async (wish: Wish): Promise<NoAd | undefined> => {
+    const { placement, signal, options, given } = wish;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!parts.isKnown()) return notReady;
     // What is known or on its way makes room for the decision of the game's own server.
     if (given) forget(placement);
     const slot = slotOf(placement);
-    if (fresh(slot)) return undefined;
-    return remembered(slot) ?? join(placement, slot, signal, given);
+    if (fresh(slot) && slot.ready?.asked === keyOf(options)) return undefined;
+    return remembered(slot, options) ?? join(wish, slot);
   };
 
-  const take = async (placement: string, signal: AbortSignal): Promise<ReadyAd | NoAd> => {
-    const noAd = await ensure(placement, signal);
+  const take: Decisions['take'] = async (placement, signal, options = {}) => {
+    const noAd = await ensure({ placement, signal, options });
     if (noAd) return noAd;
     const slot = slotOf(placement);
-    // Another caller may have taken what both waited for, or the device may have slept meanwhile.
+    // Another caller may have taken or replaced what both waited for, or the device may have slept meanwhile.
     const ready = unexpired(slot);
-    if (!ready) return take(placement, signal);
+    if (ready?.asked !== keyOf(options)) return take(placement, signal, options);
     delete slot.ready;
     return ready;
   };
 
   const availability = (placement: string): Availability => {
-    const slot = slots.get(placement) ?? {};
+    const slot = slotOf(placement);
     if (destroyed) return { available: false, reason: 'aborted' };
     if (!parts.isKnown()) return unavailable(notReady);
     if (fresh(slot)) return { available: true };
@@ -120,15 +130,17 @@ export function createDecisions(parts: DecisionsParts): Decisions {
 
   return {
     take,
-    async preload(placement, signal, given) {
-      const noAd = await ensure(placement, signal, given);
+    async preload(placement, signal, options = {}) {
+      const noAd = await ensure({ placement, signal, options, given: options.decision });
       return noAd ? unavailable(noAd) : availability(placement);
     },
     availability,
     forget: forgetAll,
     destroy() {
       destroyed = true;
-      for (const slot of slots.values()) slot.flight?.abort.abort();
+      for (const { flights } of slots.values()) {
+        for (const { abort } of flights.values()) abort.abort();
+      }
       forgetAll();
     },
   };

@@ -1,5 +1,6 @@
 import type { Decision, DecisionCreative } from '../../protocol/wire.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
+import type { RequestOptions } from '../options.ts';
 import type { Availability, Outcome } from '../outcome.ts';
 import type { Deadline } from '../platform/clock.ts';
 
@@ -22,6 +23,8 @@ export interface ReadyAd {
 export interface NoAd {
   outcome: Outcome;
   reason?: string;
+  /** Text for the developer, where the reason says too little. */
+  detail?: string;
   /** When asking again can succeed; asking earlier is answered with this, without a request. */
   retryAt?: Date;
   decisionId?: string;
@@ -29,10 +32,17 @@ export interface NoAd {
 
 /** Gets ads ready, placement by placement, one request at a time for each. */
 export interface Decisions {
-  /** The preloaded ad, or else a new one. Never rejects; an abort by `signal` is an outcome too. */
-  take(placement: string, signal: AbortSignal): Promise<ReadyAd | NoAd>;
-  /** Gets an ad ready, so that `take` does not wait: of the decision that is `given`, or of a new one. */
-  preload(placement: string, signal: AbortSignal, given?: Decision): Promise<Availability>;
+  /**
+   * The ad that was preloaded with the same options, or else a new one. Never rejects; an abort by `signal`
+   * is an outcome too.
+   */
+  take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
+  /** Gets an ad ready, so that `take` does not wait: of the `decision` that is given, or of a new one. */
+  preload(
+    placement: string,
+    signal: AbortSignal,
+    options?: RequestOptions & { decision?: Decision },
+  ): Promise<Availability>;
   /** Whether anything is known that speaks against an ad now. Asks nobody. */
   availability(placement: string): Availability;
   /** Forgets what was preloaded or refused, because the terms of asking have changed. */

@@ -1,10 +1,11 @@
 import type { DecisionRequest } from '../../protocol/wire.ts';
+import type { RequestOptions, UserToken } from '../options.ts';
 
 /** What requests say of the player at one moment. */
 export interface Profile {
   user: {
     userRef?: string;
-    userToken?: string | (() => string);
+    userToken?: UserToken;
     customData?: string;
     childDirected?: boolean;
     segments?: string[];
@@ -15,26 +16,19 @@ export interface Profile {
   simulate: DecisionRequest['simulate'];
 }
 
-/** A game whose function fails has no token: the service then says what is missing. */
-function tokenOf(userToken: Profile['user']['userToken']): string | undefined {
-  try {
-    return typeof userToken === 'function' ? userToken() : userToken;
-  } catch (error) {
-    queueMicrotask(() => {
-      throw error;
-    });
-    return undefined;
-  }
-}
-
-/** Everything that a request for an ad says. */
+/**
+ * Everything that a request for an ad says. What `call` gives replaces what the user's options say, except
+ * for a child: none of that leaves the device.
+ */
 export function describeRequest(
   placement: string,
   locale: string,
   { user, consent, simulate }: Profile,
+  call: RequestOptions = {},
+  userToken?: string,
 ): DecisionRequest {
-  const { childDirected, customData, segments, userRef } = user;
-  const userToken = tokenOf(user.userToken);
+  const { childDirected, userRef } = user;
+  const { customData = user.customData, segments = user.segments } = childDirected ? {} : call;
   return {
     placement,
     viewport: { width: Math.max(1, innerWidth), height: Math.max(1, innerHeight) },

@@ -1,8 +1,9 @@
 import type { Decision } from '../../protocol/wire.ts';
+import type { RequestOptions } from '../options.ts';
 import { type Clock, deadlineIn } from '../platform/clock.ts';
 import type { NoAd, ReadyAd } from './decisions.ts';
-import { loadGiven, requestAd, type RequestAdParts } from './request-ad.ts';
-import { type Slot, unexpired } from './slot.ts';
+import { loadGiven, loadMedia, requestAd, type RequestAdParts } from './request-ad.ts';
+import { keyOf, type Slot, unexpired } from './slot.ts';
 
 /** An operator's kill switch reaches a preloaded ad by asking again after this. */
 const freshMs = 60_000;
@@ -16,6 +17,7 @@ const passing = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 
 export interface Filling {
   placement: string;
   slot: Slot;
+  options: RequestOptions;
   signal: AbortSignal;
   isCurrent(): boolean;
   /** A decision that the game's own server made. */
@@ -28,34 +30,40 @@ export interface Filling {
  */
 export async function fillSlot(
   parts: RequestAdParts,
-  { placement, slot, signal, isCurrent, given }: Filling,
+  { placement, slot, options, signal, isCurrent, given }: Filling,
 ): Promise<NoAd | undefined> {
   const { clock } = parts;
-  const result = await (given
+  const lender = unexpired(slot);
+  let result = await (given
     ? loadGiven(parts, placement, signal, given)
-    : requestAd(parts, placement, signal, unexpired(slot)));
+    : requestAd(parts, { placement, options, signal, previous: lender }));
+  if ('creative' in result && result.creative === lender?.creative && slot.ready !== lender) {
+    // The ad that lent its media was shown meanwhile, or made room for another.
+    result = await loadMedia(parts, result.decision, result.expiry, signal);
+  }
   if (!('creative' in result)) {
-    if (isCurrent()) refuse(slot, result, clock);
+    if (isCurrent()) refuse(slot, result, clock, options);
     return result;
   }
+  const asked = keyOf(options);
   // A decision that was given can't be asked for again.
-  if (isCurrent()) keep(slot, result, clock, given ? Infinity : freshMs);
+  if (isCurrent()) keep(slot, { ...result, asked }, clock, given ? Infinity : freshMs);
   else result.creative.destroy();
   return undefined;
 }
 
-function keep(slot: Slot, ad: ReadyAd, clock: Clock, freshForMs: number): void {
+function keep(slot: Slot, ad: ReadyAd & { asked: string }, clock: Clock, freshForMs: number): void {
   if (slot.ready && slot.ready.creative !== ad.creative) slot.ready.creative.destroy();
   delete slot.refused;
   slot.ready = { ...ad, freshness: deadlineIn(clock, freshForMs) };
 }
 
-function refuse(slot: Slot, noAd: NoAd, clock: Clock): void {
+function refuse(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
   const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
   // A preloaded ad stays for the next try.
   if (passing.has(noAd.outcome) && waitMs === undefined) return;
   slot.ready?.creative.destroy();
   delete slot.ready;
   const forMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? emptyMs);
-  slot.refused = { noAd, end: deadlineIn(clock, forMs) };
+  slot.refused = { noAd, segments: JSON.stringify(segments), end: deadlineIn(clock, forMs) };
 }

@@ -1,5 +1,6 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
+import type { RequestOptions } from '../options.ts';
 import { bounded } from '../platform/bounded.ts';
 import { type Deadline, deadlineIn, stopwatch } from '../platform/clock.ts';
 import {
@@ -12,6 +13,7 @@ import { describeRequest, type Profile } from './describe-request.ts';
 import type { FilledDecision, NoAd, ReadyAd } from './decisions.ts';
 import { durationMs } from './duration.ts';
 import { noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
+import { getUserToken } from './user-token.ts';
 
 export interface RequestAdParts extends RequestDecisionParts {
   locale: string;
@@ -21,7 +23,7 @@ export interface RequestAdParts extends RequestDecisionParts {
   onAnswer?(placement: string, answer: Answer<Decision>): void;
   /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
-  /** How long media may take to load, in milliseconds. */
+  /** How long media, or the user token, may take to load, in milliseconds. */
   loadTimeoutMs: number;
 }
 
@@ -35,17 +37,25 @@ const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
 /** Asks for a decision and loads its media; `previous` lends its media where they are the same. */
 export async function requestAd(
   parts: RequestAdParts,
-  placement: string,
-  signal: AbortSignal,
-  previous?: ReadyAd,
+  {
+    placement,
+    options,
+    signal,
+    previous,
+  }: {
+    placement: string;
+    options: RequestOptions;
+    signal: AbortSignal;
+    previous: ReadyAd | undefined;
+  },
 ): Promise<ReadyAd | NoAd> {
+  const profile = parts.profile();
+  const identified = await getUserToken(profile.user.userToken, parts, signal);
+  if ('outcome' in identified) return identified;
+  const request = describeRequest(placement, parts.locale, profile, options, identified.userToken);
   // From before the request: the device may sleep between the decision and its arrival.
   const ageMs = stopwatch(parts.clock);
-  const answer = await requestDecision(
-    parts,
-    describeRequest(placement, parts.locale, parts.profile()),
-    signal,
-  );
+  const answer = await requestDecision(parts, request, signal);
   parts.onAnswer?.(placement, answer);
   if (signal.aborted) return { outcome: 'aborted' };
   if (answer.kind !== 'ok') return noAdFromAnswer(answer, parts.clock.now());
@@ -80,10 +90,11 @@ async function loadDecided(
   const expiry = deadlineIn(parts.clock, livesMs, ageMs);
   if (previous && sameMedia(previous.decision, decision))
     return { decision, creative: previous.creative, expiry };
-  return load(parts, decision, expiry, signal);
+  return loadMedia(parts, decision, expiry, signal);
 }
 
-async function load(
+/** Loads the media of a decision, in bounded time. */
+export async function loadMedia(
   parts: RequestAdParts,
   decision: FilledDecision,
   expiry: Deadline,

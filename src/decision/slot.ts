@@ -1,3 +1,4 @@
+import type { RequestOptions } from '../options.ts';
 import type { Deadline } from '../platform/clock.ts';
 import type { NoAd, ReadyAd } from './decisions.ts';
 
@@ -10,12 +11,20 @@ export interface Flight {
 
 /** What is known of one placement. */
 export interface Slot {
-  /** A preloaded ad; once it is no longer fresh, the service is asked again before it is shown. */
-  ready?: ReadyAd & { freshness: Deadline };
-  /** Why there was no ad, and how long that holds. */
-  refused?: { noAd: NoAd; end: Deadline };
-  flight?: Flight;
+  /**
+   * A preloaded ad; once it is no longer fresh, the service is asked again before it is shown. `asked` is
+   * the {@link keyOf} the options that it was asked for with.
+   */
+  ready?: ReadyAd & { asked: string; freshness: Deadline };
+  /** Why there was no ad, for which segments (as JSON), and how long that holds. */
+  refused?: { noAd: NoAd; segments: string | undefined; end: Deadline };
+  /** By the {@link keyOf} their options. */
+  flights: Map<string, Flight>;
 }
+
+/** The same for options that make the same request. */
+export const keyOf = ({ customData, segments }: RequestOptions): string =>
+  JSON.stringify([customData, segments]);
 
 /** The preloaded ad, unless it has expired. */
 export const unexpired = ({ ready }: Slot): Slot['ready'] =>

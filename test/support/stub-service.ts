@@ -55,9 +55,10 @@ export function stubService(): StubService {
 
 const json = (body: object): Response => Response.json(body);
 
-function decide(service: StubService, { placement }: DecisionRequest): Response {
+function decide(service: StubService, request: DecisionRequest): Response {
+  const { placement } = request;
   service.asked.push(placement);
-  const answer = service.answer({ placement } as DecisionRequest);
+  const answer = service.answer(request);
   if (answer instanceof Response) return answer;
   return json({
     id: `dec_${String(service.asked.length).padStart(26, '0')}`,

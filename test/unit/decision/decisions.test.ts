@@ -257,7 +257,7 @@ test('on changed terms, what was preloaded, refused or on its way is asked for a
 test('a given decision for another placement is refused, and says nothing of this one', async () => {
   const { decisions } = setUp();
   const elsewhere = { ...filled('dec_given'), placement: 'lobby' };
-  const refused = await decisions.preload('revive', never, elsewhere);
+  const refused = await decisions.preload('revive', never, { decision: elsewhere });
   expect(refused).toEqual({ available: false, reason: 'error' });
   expect(decisions.availability('revive')).toEqual({ available: true });
   expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
@@ -340,7 +340,7 @@ test('an ad that the device slept through while it loaded is asked for again', a
 
 test('a decision of the game’s own server that expired in the sleep is replaced', async () => {
   const { decisions, clock } = setUp();
-  await decisions.preload('revive', never, filled('dec_given'));
+  await decisions.preload('revive', never, { decision: filled('dec_given') });
   clock.sleep(9 * hourMs);
   expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
 });

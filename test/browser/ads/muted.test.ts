@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import { type Ads, type AdsOptions, createAds, type ShowOptions } from '../../../src/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshKey, type StubService, stubService } from '../../support/stub-service.ts';
+import { decide, html, overlay, video } from '../ad-break/stage-set.ts';
+
+let service: StubService;
+let open: Ads[];
+/** Whether the sound was off at each attempt to play. */
+let plays: boolean[];
+
+beforeEach(() => {
+  document.body.replaceChildren();
+  service = stubService();
+  service.answer = () => ({ creative: decide(video).creative, min_watch_ms: 2_000 });
+  open = [];
+  plays = [];
+  const { play } = HTMLMediaElement.prototype;
+  vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
+    this: HTMLMediaElement,
+  ) {
+    plays.push(this.muted);
+    return play.call(this);
+  });
+});
+afterEach(() => open.forEach((ads) => ads.destroy()));
+
+function show(options: Partial<AdsOptions>, call: ShowOptions = {}): Ads {
+  const ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    userRef: 'player-1',
+    fetch: service.fetch,
+    ...options,
+  });
+  open.push(ads);
+  void ads.showRewarded('revive', call);
+  return ads;
+}
+const soundButton = (label: string) =>
+  eventually(() => {
+    const button = overlay().shown(`button[aria-label="${label}"]`);
+    if (!button) throw new Error(`There is no button “${label}”.`);
+    return button;
+  });
+
+it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
+  ['with sound unless told otherwise', {}, {}, false],
+  ['without sound by the option of createAds()', { muted: true }, {}, true],
+  ['without sound by the option of the call', {}, { muted: true }, true],
+  ['with sound by the option of the call', { muted: true }, { muted: false }, false],
+])('starts %s', async (_how, options, call, muted) => {
+  show(options, call);
+  await eventually(() => expect(plays[0]).toBe(muted));
+});
+
+it('lets the player turn on the sound of an ad that started without', async () => {
+  show({ muted: true });
+  await userEvent.click(await soundButton('Turn sound on'));
+  await soundButton('Turn sound off');
+  const shown = document.querySelector('video');
+  expect(shown).toMatchObject({ muted: false, paused: false });
+  expect(plays).toEqual([true]);
+});
+
+it('asks for a tap where not even an ad without sound may start', async () => {
+  vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
+    plays.push(this.muted);
+    return Promise.reject(new DOMException('no gesture', 'NotAllowedError'));
+  });
+  show({ muted: true });
+  await eventually(() => expect(overlay().root?.textContent).toContain('Tap to play'));
+  expect(plays).toEqual([true]);
+});
+
+it('tells an HTML creative before it is shown', async () => {
+  const told = html(`
+    port.onmessage = ({ data }) => {
+      document.body.append(JSON.stringify(data));
+      if (data.type === 'muted' && data.muted) port.postMessage({ type: 'close' });
+    };
+    port.postMessage({ type: 'ready' });
+  `);
+  service.answer = () => ({ creative: decide(told).creative, close_after_ms: 0 });
+  show({ muted: true });
+  // Its request to be closed is the only thing that a sandboxed frame can be heard to say.
+  await eventually(() => expect(overlay().root?.textContent).toContain('lose the reward'));
+});

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { DecisionRequest } from '../../../protocol/wire.ts';
+import { type Ads, createAds, type ShowOptions } from '../../../src/index.ts';
+import { freshKey, picture, type StubService, stubService } from '../../support/stub-service.ts';
+
+let service: StubService;
+let requests: DecisionRequest[];
+let ads: Ads;
+
+beforeEach(() => {
+  service = stubService();
+  requests = [];
+  service.answer = (request) => {
+    requests.push(request);
+    return picture(200);
+  };
+  ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    userToken: async () => `token-${requests.length + 1}`,
+    customData: 'every call',
+    fetch: service.fetch,
+  });
+});
+afterEach(() => ads.destroy());
+
+it('asks with what the call says, and shows no ad that was preloaded for another', async () => {
+  await ads.preload('revive');
+  const call: ShowOptions = { customData: 'level-7', segments: ['newcomer'] };
+  expect((await ads.showRewarded('revive', call)).outcome).toBe('rewarded');
+  expect(requests.map(({ custom_data, segments }) => [custom_data, segments])).toEqual([
+    ['every call', undefined],
+    ['level-7', ['newcomer']],
+  ]);
+});
+
+it('shows the ad that was preloaded for the same call', async () => {
+  await ads.preload('revive', { customData: 'level-7' });
+  await ads.showRewarded('revive', { customData: 'level-7' });
+  expect(requests).toHaveLength(1);
+});
+
+it('waits for the user token of each request', async () => {
+  await ads.preload('revive');
+  await ads.preload('lobby');
+  expect(requests.map(({ user_token }) => user_token)).toEqual(['token-1', 'token-2']);
+});
+
+it.each<[object, string]>([
+  [{ customData: 'x'.repeat(1_025) }, '`customData` must be a text of at most 1,024 characters'],
+  [{ customData: 7 }, '`customData` must be'],
+  [{ segments: 'newcomer' }, '`segments` must be at most 20 different texts'],
+  [{ segments: [''] }, '`segments` must be'],
+  [{ segments: ['a', 'a'] }, '`segments` must be'],
+  [{ segments: Array.from({ length: 21 }, (_, index) => String(index)) }, '`segments` must be'],
+  [{ muted: 'yes' }, '`muted` must be of type boolean; got "yes"'],
+])('answers %j with `option_invalid`, and asks nobody', async (options, detail) => {
+  for (const show of [ads.showRewarded, ads.showInterstitial]) {
+    expect(await show('revive', options)).toEqual({
+      outcome: 'error',
+      reason: 'option_invalid',
+      detail: expect.stringContaining(detail),
+    });
+  }
+  expect(await ads.preload('revive', options)).toEqual({ available: false, reason: 'error' });
+  expect(requests).toEqual([]);
+});

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Decision, DecisionRequest } from '../../../protocol/wire.ts';
+import type { LoadedCreative } from '../../../src/creative/renderer.ts';
+import { createDecisions } from '../../../src/decision/create-decisions.ts';
+import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
+import type { Profile } from '../../../src/decision/describe-request.ts';
+import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
+import { deferred } from '../../support/deferred.ts';
+import { manualClock, settled } from '../../support/manual-clock.ts';
+
+const never = new AbortController().signal;
+const blue = { customData: 'blue' };
+const red = { customData: 'red' };
+
+beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
+afterEach(() => void vi.unstubAllGlobals());
+
+/** The parts over a service whose decisions repeat the custom data in their ids, and show one creative. */
+function setUp(user: Profile['user'] = {}) {
+  const clock = manualClock();
+  const requests: DecisionRequest[] = [];
+  const answers: (Partial<Decision> | Promise<Partial<Decision>>)[] = [];
+  const log = { loads: 0, destroyed: 0, aborted: 0 };
+  const decisions = createDecisions({
+    clock,
+    isKnown: () => true,
+    isOnline: () => true,
+    reach: () => Promise.reject(new Error('not used')),
+    locale: 'en',
+    profile: () => ({ user, consent: undefined, simulate: undefined }),
+    loadTimeoutMs: 5_000,
+    client: {
+      async call<T>(_path: string, _guard: Guard<T>, { body, signal }: Call) {
+        const request = body as DecisionRequest;
+        requests.push(request);
+        signal?.addEventListener('abort', () => log.aborted++);
+        const decision = {
+          id: `dec_${request.custom_data ?? 'none'}`,
+          status: 'filled',
+          placement: 'revive',
+          format: 'rewarded',
+          creative: {
+            id: 'crv_1',
+            alt: '',
+            media: { format: 'html', inline: '', width: 1, height: 1 },
+          },
+          token: 'token',
+          issued_at: '2026-01-01T00:00:00.000Z',
+          expires_at: '2026-01-01T00:10:00.000Z',
+          ...(await answers.shift()),
+        } satisfies Decision;
+        return { kind: 'ok', body: decision } as Answer<T>;
+      },
+    },
+    async loadCreative() {
+      log.loads++;
+      return { destroy: () => log.destroyed++ } as unknown as LoadedCreative;
+    },
+  });
+  return { answers, clock, decisions, log, requests };
+}
+
+const idOf = (result: ReadyAd | NoAd) => ('creative' in result ? result.decision.id : result);
+
+describe('Custom data and segments of one call', () => {
+  test('replace those of the options', async () => {
+    const { decisions, requests } = setUp({ customData: 'all', segments: ['newcomer'] });
+    await decisions.take('revive', never);
+    await decisions.take('revive', never, { customData: '', segments: [] });
+    expect(requests.map(({ custom_data, segments }) => [custom_data, segments])).toEqual([
+      ['all', ['newcomer']],
+      ['', []],
+    ]);
+  });
+
+  test('never leave the device of a child', async () => {
+    const { decisions, requests } = setUp({ childDirected: true });
+    await decisions.take('revive', never, { customData: 'blue', segments: ['newcomer'] });
+    expect(requests[0]).not.toHaveProperty('custom_data');
+    expect(requests[0]).not.toHaveProperty('segments');
+  });
+
+  test('take the ad that was preloaded with the same', async () => {
+    const { decisions, requests } = setUp();
+    const options = { customData: 'blue', segments: ['a', 'b'] };
+    await decisions.preload('revive', never, options);
+    expect(idOf(await decisions.take('revive', never, structuredClone(options)))).toBe('dec_blue');
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([[{}], [red], [{ ...blue, segments: ['newcomer'] }]])(
+    'with %j ask again where the preloaded ad has others, and reuse its media',
+    async (options) => {
+      const { decisions, log, requests } = setUp();
+      await decisions.preload('revive', never, blue);
+      await decisions.take('revive', never, options);
+      expect(requests).toHaveLength(2);
+      expect(requests[1]?.custom_data).toBe(options.customData);
+      expect(log).toMatchObject({ loads: 1, destroyed: 0 });
+    },
+  );
+
+  test('get each caller an ad of its own when both ask at once', async () => {
+    const { answers, decisions } = setUp();
+    const first = deferred<Partial<Decision>>();
+    answers.push(first.promise);
+    const preloaded = decisions.preload('revive', never, blue);
+    await settled();
+    expect(idOf(await decisions.take('revive', never, red))).toBe('dec_red');
+    first.resolve({});
+    expect(await preloaded).toEqual({ available: true });
+    expect(idOf(await decisions.take('revive', never, blue))).toBe('dec_blue');
+  });
+
+  test('do not share media with an ad that was shown while the request was on its way', async () => {
+    const { answers, decisions, log } = setUp();
+    await decisions.preload('revive', never, blue);
+    const second = deferred<Partial<Decision>>();
+    answers.push(second.promise);
+    const preloaded = decisions.preload('revive', never, red);
+    await settled();
+    const shown = await decisions.take('revive', never, blue);
+    second.resolve({});
+    await preloaded;
+    const next = await decisions.take('revive', never, red);
+    expect(log.loads).toBe(2);
+    expect('creative' in shown && 'creative' in next && shown.creative !== next.creative).toBe(
+      true,
+    );
+  });
+
+  test('share a cooldown, except that other segments may have another', async () => {
+    const { answers, decisions, requests } = setUp();
+    const retryAt = '2026-01-01T00:01:00.000Z';
+    answers.push({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
+    await decisions.take('revive', never, blue);
+    expect(await decisions.take('revive', never, red)).toMatchObject({ outcome: 'cooldown' });
+    expect(requests).toHaveLength(1);
+    await decisions.take('revive', never, { segments: ['newcomer'] });
+    expect(requests).toHaveLength(2);
+  });
+
+  test('leave no request behind when the SDK is destroyed', async () => {
+    const { answers, decisions, log } = setUp();
+    answers.push(new Promise(() => undefined), new Promise(() => undefined));
+    const both = [blue, red].map((options) => decisions.preload('revive', never, options));
+    await settled();
+    decisions.destroy();
+    expect(log.aborted).toBe(2);
+    answers.length = 0;
+    void both;
+  });
+});
+
+describe('A function for the user token', () => {
+  test('is awaited for each request', async () => {
+    let asked = 0;
+    const { decisions, requests } = setUp({ userToken: async () => `token-${(asked += 1)}` });
+    await decisions.take('revive', never);
+    await decisions.take('revive', never);
+    expect(requests.map(({ user_token }) => user_token)).toEqual(['token-1', 'token-2']);
+  });
+
+  test.each<[string, () => string | Promise<string>, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no session');
+      },
+      'no session',
+    ],
+    ['rejects', () => Promise.reject(new Error('no session')), 'no session'],
+    ['resolves with a number', async () => 7 as unknown as string, 'got number'],
+  ])('that %s costs this request only', async (_what, failing, detail) => {
+    const userToken = vi.fn<() => string | Promise<string>>(failing);
+    const { decisions, requests } = setUp({ userToken });
+    expect(await decisions.take('revive', never)).toEqual({
+      outcome: 'error',
+      reason: 'user_token_failed',
+      detail: expect.stringContaining(detail),
+    });
+    expect(requests).toEqual([]);
+    userToken.mockReturnValue('token');
+    expect(idOf(await decisions.take('revive', never))).toBe('dec_none');
+  });
+
+  test('that hangs costs this request only, after the load timeout', async () => {
+    const userToken = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
+    const { clock, decisions, requests } = setUp({ userToken });
+    const preloaded = decisions.preload('revive', never);
+    await clock.advance(5_000);
+    expect(await preloaded).toEqual({ available: false, reason: 'timeout' });
+    expect(clock.timers()).toBe(0);
+    userToken.mockReturnValue('token');
+    expect(idOf(await decisions.take('revive', never))).toBe('dec_none');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('is not waited for by a call that was aborted', async () => {
+    const { clock, decisions } = setUp({ userToken: () => new Promise(() => undefined) });
+    const abort = new AbortController();
+    const taken = decisions.take('revive', abort.signal);
+    await settled();
+    abort.abort();
+    expect(await taken).toEqual({ outcome: 'aborted' });
+    expect(clock.timers()).toBe(0);
+  });
+});
