@@ -22,6 +22,8 @@ export {
   type ConsentOptions,
   OptionError,
   type OptionErrorCode,
+  type RequestOptions,
+  type UserToken,
 } from './options.ts';
 export type { DropReason, OutboxDiagnostics } from './outbox/outbox.ts';
 export type { RewardDiagnostics, RewardHandler } from './reward/rewards.ts';

@@ -1,7 +1,7 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
-import type { Decisions, NoAd, ReadyAd } from './decisions.ts';
+import type { Decisions, NoAd } from './decisions.ts';
 import type { RequestAdParts } from './request-ad.ts';
 import { type Flight, keyOf, type Slot, unexpired } from './slot.ts';
 
