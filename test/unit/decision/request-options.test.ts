@@ -3,6 +3,7 @@ import type { Decision, DecisionRequest } from '../../../protocol/wire.ts';
 import type { LoadedCreative } from '../../../src/creative/renderer.ts';
 import { createDecisions } from '../../../src/decision/create-decisions.ts';
 import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
+import type { RequestOptions } from '../../../src/options.ts';
 import type { Profile } from '../../../src/decision/describe-request.ts';
 import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
@@ -88,7 +89,7 @@ describe('Custom data and segments of one call', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test.each([[{}], [red], [{ ...blue, segments: ['newcomer'] }]])(
+  test.each<[RequestOptions]>([[{}], [red], [{ ...blue, segments: ['newcomer'] }]])(
     'with %j ask again where the preloaded ad has others, and reuse its media',
     async (options) => {
       const { decisions, log, requests } = setUp();
