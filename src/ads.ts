@@ -6,6 +6,7 @@ import { type ConsentOptions, mistakeInCall, type RequestOptions } from './optio
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
+import { surface } from './platform/guard.ts';
 import { linkSignals } from './platform/link-signals.ts';
 import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards.ts';
 
@@ -45,8 +46,8 @@ export interface Banner {
   readonly result: Promise<ShowResult>;
 }
 
-/** What `ads.on()` can listen to, beside `reward`. */
-export interface AdsEvents {
+/** What `ads.on()` can listen to. */
+export interface AdsListeners {
   /** An ad is about to cover the game. */
   open: (placement: string) => void;
   /** The first frame of the ad is on the screen. */
@@ -57,10 +58,10 @@ export interface AdsEvents {
   result: (placement: string, result: ShowResult) => void;
   /** What `canShow()`, `availability()`, `rewards()` or `diagnostics()` answers may have changed. */
   change: () => void;
-}
-
-/** Everything that `ads.on()` can listen to. */
-export interface AdsListeners extends AdsEvents {
+  /**
+   * A confirmed reward: on the engine’s frame, once per decision, and again after a crash or a reload
+   * until the handler has finished, or the promise that it returns has resolved.
+   */
   reward: RewardHandler;
 }
 
@@ -93,13 +94,29 @@ export interface Ads {
   /** Puts a house ad into an element of the page, until it is removed or `destroy()` is called. */
   mountBanner(placement: string, element: HTMLElement): Banner;
   /**
-   * Hands every confirmed reward to the game: on the engine’s frame, once per decision, and again
-   * after a crash or a reload until the handler has finished. The function that it returns ends this.
+   * Calls `handler` at every `event`, with `context` as its `this`. A handler that throws is reported as
+   * an uncaught error. The function that it returns removes the handler.
    *
    * @example
    * ads.on('reward', async ({ decisionId, reward }) => save.addOnce(decisionId, reward));
    */
-  on<Name extends keyof AdsListeners>(event: Name, handler: AdsListeners[Name]): () => void;
+  on<Name extends keyof AdsListeners>(
+    event: Name,
+    handler: AdsListeners[Name],
+    context?: unknown,
+  ): () => void;
+  /** As {@link Ads.on}, for the next time only. */
+  once<Name extends keyof AdsListeners>(
+    event: Name,
+    handler: AdsListeners[Name],
+    context?: unknown,
+  ): () => void;
+  /** Removes a handler, with whichever context unless one is given; without a handler, all of the event. */
+  off<Name extends keyof AdsListeners>(
+    event: Name,
+    handler?: AdsListeners[Name],
+    context?: unknown,
+  ): void;
   /** Asks the service about one reward; while offline, answers from this device. */
   rewardStatus(decisionId: string): Promise<RewardReport>;
   /** The rewards that this device knows of and that have not been handed over yet. */
@@ -124,7 +141,7 @@ export interface AdsParts {
   decisions: Decisions;
   rewards: Rewards;
   outbox: Outbox;
-  events: Emitter<AdsEvents>;
+  events: Emitter<AdsListeners>;
   record: Recorder;
   runBreak(request: BreakRequest): Promise<ShowResult>;
   /** Fetches the code that a show needs. */
@@ -141,6 +158,30 @@ export function assembleAds(parts: AdsParts): Ads {
   const { decisions, events, outbox, record, rewards } = parts;
   const destroyed = new AbortController();
   let showing: string | null = null;
+  let ended = false;
+  let stopRewards: (() => void) | undefined;
+
+  const emit = <Name extends keyof AdsListeners>(
+    name: Name,
+    ...details: Parameters<AdsListeners[Name]>
+  ): void => {
+    if (!ended) for (const call of events.emit(name, ...details)) call.catch(surface);
+  };
+
+  /** Rewards are claimed only while somebody listens: another tab may have a handler. */
+  function takeRewards(): void {
+    if (ended || !events.isHeard('reward')) {
+      stopRewards?.();
+      stopRewards = undefined;
+    } else {
+      stopRewards ??= rewards.onReward(async (earned) => {
+        const taken = Promise.all(events.emit('reward', earned));
+        takeRewards();
+        await taken;
+      });
+    }
+  }
+  takeRewards();
 
   async function show(
     placement: string,
@@ -163,15 +204,15 @@ export function assembleAds(parts: AdsParts): Ads {
         signal: call.signal,
         onOpen() {
           record.note('open');
-          events.emit('open', placement);
+          emit('open', placement);
           options.onOpen?.();
         },
         onStart() {
-          events.emit('start', placement);
+          emit('start', placement);
         },
         onClose() {
           record.note('released');
-          events.emit('close', placement);
+          emit('close', placement);
           options.onClose?.();
         },
       })
@@ -180,8 +221,8 @@ export function assembleAds(parts: AdsParts): Ads {
     call.abort();
     showing = null;
     record.note(result.outcome);
-    events.emit('result', placement, result);
-    events.emit('change');
+    emit('result', placement, result);
+    emit('change');
     return result;
   }
 
@@ -197,6 +238,17 @@ export function assembleAds(parts: AdsParts): Ads {
       ? decisions.availability(placement)
       : { available: false, reason: 'already_showing' };
 
+  const listen =
+    (method: 'on' | 'once'): Ads['on'] =>
+    (event, handler, context) => {
+      const remove = events[method](event, handler, context);
+      takeRewards();
+      return () => {
+        remove();
+        takeRewards();
+      };
+    };
+
   const panel = { record, diagnostics, rewards: rewards.list, ended: destroyed.signal };
 
   return {
@@ -208,7 +260,7 @@ export function assembleAds(parts: AdsParts): Ads {
       const call = linkSignals(options.signal, destroyed.signal);
       const preloaded = await decisions.preload(placement, call.signal, options);
       call.abort();
-      events.emit('change');
+      emit('change');
       return preloaded;
     },
     showRewarded: (placement, options) => show(placement, 'rewarded', options),
@@ -220,10 +272,11 @@ export function assembleAds(parts: AdsParts): Ads {
         remove: () => shown.abort(),
       };
     },
-    on(event, handler) {
-      if (event === 'reward') return rewards.onReward(handler as RewardHandler);
-      // `change` stands for whichever event it is: the type of a listener does not follow from its name.
-      return events.on(event as 'change', handler as () => void);
+    on: listen('on'),
+    once: listen('once'),
+    off(event, handler, context) {
+      events.off(event, handler, context);
+      takeRewards();
     },
     rewardStatus: rewards.status,
     rewards: rewards.list,
@@ -240,7 +293,8 @@ export function assembleAds(parts: AdsParts): Ads {
     destroy() {
       if (destroyed.signal.aborted) return;
       destroyed.abort();
-      events.end();
+      ended = true;
+      takeRewards();
       parts.destroy();
     },
   };

@@ -1,9 +1,9 @@
 import { runAdBreak } from './ad-break/run-ad-break.ts';
-import { type Ads, type AdsEvents, assembleAds } from './ads.ts';
+import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
 import { createAudience } from './audience.ts';
 import { connectivityWhenKnown, fetchWhenKnown } from './consent-gate.ts';
 import { createRecorder } from './debug/recorder.ts';
-import { createDecisions } from './decision/create-decisions.ts';
+import { lazyDecisions } from './decision/lazy-decisions.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/no-engine.ts';
 import { type AdsOptions, checkOptions } from './options.ts';
@@ -12,7 +12,7 @@ import type { NewAdEvent } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import { systemClock } from './platform/clock.ts';
 import { browserConnectivity } from './platform/connectivity.ts';
-import { createEmitter } from './platform/emitter.ts';
+import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserLocks } from './platform/locks.ts';
 import { browserPageLifecycle } from './platform/page-lifecycle.ts';
@@ -36,6 +36,11 @@ const requestTimeoutMs = 10_000;
  * const { outcome } = await ads.showRewarded('revive');
  */
 export function createAds(options: AdsOptions): Ads {
+  return startAds(options, createEmitter());
+}
+
+/** As {@link createAds}, with the handlers of `events`, which outlive the ads. */
+export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
   const checked = checkOptions(options);
   const { publishableKey, serviceUrl, loadTimeoutMs, locale } = checked;
   // One name per key and service: what the tabs of one game share, and other games do not.
@@ -64,7 +69,6 @@ export function createAds(options: AdsOptions): Ads {
     fetch,
     timeoutMs: requestTimeoutMs,
   });
-  const events = createEmitter<AdsEvents>();
   const outbox = createOutbox({
     ...ports,
     client,
@@ -80,7 +84,7 @@ export function createAds(options: AdsOptions): Ads {
   outbox.onRewards((statuses) => {
     void rewards.settle(statuses).then(() => events.emit('change'));
   });
-  const decisions = createDecisions({
+  const decisions = lazyDecisions({
     ...ports,
     isKnown: audience.isKnown,
     client,

@@ -5,7 +5,6 @@
  */
 export type {
   Ads,
-  AdsEvents,
   AdsListeners,
   Banner,
   Diagnostics,

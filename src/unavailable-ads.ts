@@ -1,14 +1,18 @@
-import type { Ads } from './ads.ts';
+import type { Ads, AdsListeners } from './ads.ts';
 import type { ShowResult } from './outcome.ts';
+import { createEmitter, type Emitter } from './platform/emitter.ts';
 
 /** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
 export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
 
 /**
  * Answers every call with the same `error` and does nothing, so that a mistake in the options costs
- * the ads and not the game.
+ * the ads and not the game. What listens to `events` hears nothing.
  */
-export function unavailableAds(reason: string): GameAds {
+export function unavailableAds(
+  reason: string,
+  events: Emitter<AdsListeners> = createEmitter(),
+): GameAds {
   const result: ShowResult = { outcome: 'error', reason };
   const answer = () => Promise.resolve(result);
   return {
@@ -18,7 +22,9 @@ export function unavailableAds(reason: string): GameAds {
     showRewarded: answer,
     showInterstitial: answer,
     mountBanner: () => ({ result: answer(), remove() {} }),
-    on: () => () => {},
+    on: events.on,
+    once: events.once,
+    off: events.off,
     rewardStatus: (decisionId) => Promise.resolve({ decisionId, state: 'none', reason }),
     rewards: () => Promise.resolve([]),
     setConsent() {},

@@ -1,7 +1,7 @@
 import type { FilledDecision } from '../decision/decisions.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { Rewards } from '../reward/rewards.ts';
-import { surface } from './guard.ts';
+import { surface } from '../platform/guard.ts';
 import type { BreakEffect } from './machine.ts';
 
 export interface Reporter {

@@ -1,7 +1,7 @@
 import type { OverlayStrings } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/decisions.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
-import { guarded } from './guard.ts';
+import { guarded } from '../platform/guard.ts';
 import type { BreakEffect, BreakEvent, Showing } from './machine.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import type { BreakRequest, ShowParts } from './run-ad-break.ts';

@@ -1,7 +1,7 @@
 import { mountBanner } from '../creative/banner.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
-import { surface } from './guard.ts';
+import { surface } from '../platform/guard.ts';
 import { type AdSource, obtain } from './obtain.ts';
 
 export interface BannerParts extends AdSource {

@@ -2,10 +2,11 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
 import type { Decisions, NoAd } from './decisions.ts';
+import { fillSlot } from './fill-slot.ts';
 import type { RequestAdParts } from './request-ad.ts';
 import { type Flight, keyOf, type Slot, unexpired } from './slot.ts';
 
-interface DecisionsParts extends RequestAdParts {
+export interface DecisionsParts extends RequestAdParts {
   /** Whether consent is known; before that, nothing is asked. */
   isKnown(): boolean;
 }
@@ -52,19 +53,14 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const fly = ({ placement, options, given }: Wish, slot: Slot): Flight => {
     const abort = new AbortController();
     const key = keyOf(options);
-    // Loaded with the first request: a game starts without it.
-    const filled = import('./fill-slot.ts').then(
-      ({ fillSlot }) =>
-        fillSlot(parts, {
-          placement,
-          slot,
-          options,
-          signal: abort.signal,
-          isCurrent: () => slots.get(placement) === slot,
-          given,
-        }),
-      (): NoAd => ({ outcome: 'offline', reason: 'network' }),
-    );
+    const filled = fillSlot(parts, {
+      placement,
+      slot,
+      options,
+      signal: abort.signal,
+      isCurrent: () => slots.get(placement) === slot,
+      given,
+    });
     const done = filled.finally(() => {
       if (slot.flights.get(key) === flight) slot.flights.delete(key);
     });

@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
+import { guarded } from '../platform/guard.ts';
 import type { EngineDriver } from './engine-driver.ts';
 
 /** Calls the game on its own frame, a few callbacks at a time, so that no frame is lost to them. */
@@ -36,14 +37,7 @@ export function createFrameQueue(
     for (let count = 0; count < maxPerFrame; count += 1) {
       const callback = waiting.shift();
       if (callback === undefined) break;
-      try {
-        callback();
-      } catch (error) {
-        // In a microtask of its own, as an uncaught error of the game: the next callback must not be lost to it.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
+      guarded(callback);
       if (clock.monotonic() >= end) break;
     }
     if (waiting.length === 0) stop();

@@ -8,10 +8,10 @@ import type {
   ShowOptions,
   Simulation,
 } from '../ads.ts';
-import { createAds } from '../create-ads.ts';
+import { startAds } from '../create-ads.ts';
 import { type AdsOptions, type ConsentOptions, OptionError } from '../options.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
-import { createListeners, type Listeners } from './listeners.ts';
+import { createEmitter } from '../platform/emitter.ts';
 import { phaserDriver } from './phaser-driver.ts';
 import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
@@ -41,11 +41,10 @@ export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 export class TruewardPlugin implements GameAds {
   readonly #game: Phaser.Game;
   #data: TruewardPluginData | undefined;
-  #ads: GameAds = unavailableAds('not_started');
+  /** Handlers belong to the plugin: they may be added before `start()`, and outlive `stop()`. */
+  readonly #events = createEmitter<AdsListeners>();
+  #ads: GameAds = unavailableAds('not_started', this.#events);
   #running: Ads | undefined;
-  readonly #listeners: Listeners = createListeners((event, handler) =>
-    this.#ads.on(event, handler),
-  );
 
   /**
    * Adds ads to a game that exists already, booted or not, and to its scenes. Unlike the
@@ -92,12 +91,13 @@ export class TruewardPlugin implements GameAds {
     if (this.#running) return;
     try {
       const options = { ...(this.#data as AdsOptions), engine: phaserDriver(this.#game) };
-      this.#running = createAds(options);
+      this.#running = startAds(options, this.#events);
       this.#ads = this.#running;
     } catch (error) {
       // An exception here would end the boot of the game; `reportError` shows it without.
       reportError(error);
-      this.#ads = unavailableAds(error instanceof OptionError ? error.code : String(error));
+      const reason = error instanceof OptionError ? error.code : String(error);
+      this.#ads = unavailableAds(reason, this.#events);
     }
   }
 
@@ -143,7 +143,7 @@ export class TruewardPlugin implements GameAds {
   }
 
   /**
-   * See {@link Ads.on}. As everywhere in Phaser, `context` is what `this` is in the handler.
+   * See {@link Ads.on}. Handlers may be added before `start()`, and stay over `stop()` and `start()`.
    *
    * @example
    * this.ads.on('reward', this.addCoins, this);
@@ -153,7 +153,7 @@ export class TruewardPlugin implements GameAds {
     handler: AdsListeners[Name],
     context?: unknown,
   ): () => void {
-    return this.#listeners.on(event, handler, context);
+    return this.#ads.on(event, handler, context);
   }
 
   /** As {@link TruewardPlugin.on}, for the next time only. */
@@ -162,7 +162,7 @@ export class TruewardPlugin implements GameAds {
     handler: AdsListeners[Name],
     context?: unknown,
   ): () => void {
-    return this.#listeners.once(event, handler, context);
+    return this.#ads.once(event, handler, context);
   }
 
   /** Ends what `on()` or `once()` began; without a handler, all of that event. */
@@ -171,7 +171,7 @@ export class TruewardPlugin implements GameAds {
     handler?: AdsListeners[Name],
     context?: unknown,
   ): void {
-    this.#listeners.off(event, handler, context);
+    this.#ads.off(event, handler, context);
   }
 
   /**

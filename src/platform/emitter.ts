@@ -1,31 +1,64 @@
-/** Listeners by the name of what they listen to. */
-export interface Emitter<Events extends Record<keyof Events, (...details: never[]) => void>> {
-  emit<Name extends keyof Events & string>(name: Name, ...details: Parameters<Events[Name]>): void;
-  /** The function that it returns ends this. */
-  on<Name extends keyof Events & string>(name: Name, listener: Events[Name]): () => void;
-  /** Calls nobody any more. */
-  end(): void;
+import { EventEmitter } from 'eventemitter3';
+
+type Handler = (...details: never[]) => unknown;
+
+/** Handlers by the name of the event that they listen to. */
+export interface Emitter<Events extends Record<keyof Events, Handler>> {
+  /** Calls every handler. Each promise settles as its handler does; whoever emits answers for failures. */
+  emit<Name extends keyof Events & string>(
+    name: Name,
+    ...details: Parameters<Events[Name]>
+  ): Promise<unknown>[];
+  /** The function that it returns removes the handler. */
+  on(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
+  /** As `on`, for the next time only. */
+  once(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
+  /** Removes a handler, with whichever context unless one is given; without a handler, all of the event. */
+  off(name: keyof Events & string, handler?: Handler, context?: unknown): void;
+  isHeard(name: keyof Events & string): boolean;
 }
 
-/**
- * Makes an {@link Emitter} of the browser's own: a listener that throws is told to the console, and
- * the others are called all the same. (eventemitter3 stops at the first that throws, and is 1.3 kB.)
- */
-export function createEmitter<
-  Events extends Record<keyof Events, (...details: never[]) => void>,
->(): Emitter<Events> {
-  const target = new EventTarget();
-  const ended = new AbortController();
+/** What eventemitter3 calls: it starts a handler and adds the promise of its end to `calls`. */
+type Guarded = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
+
+/** Makes an {@link Emitter}: eventemitter3, but a handler that throws does not keep the next from being called. */
+export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
+  const emitter = new EventEmitter<string>();
+  /** One for each handler, by which `off()` finds it. */
+  const allGuarded = new WeakMap<Handler, Guarded>();
+
+  function guard(handler: Handler): Guarded {
+    const known = allGuarded.get(handler);
+    if (known) return known;
+    const guarded: Guarded = function (calls, details) {
+      const call = async (): Promise<unknown> => Reflect.apply(handler, this, details);
+      calls.push(call());
+    };
+    allGuarded.set(handler, guarded);
+    return guarded;
+  }
+
+  function add(
+    method: 'on' | 'once',
+    name: string,
+    handler: Handler,
+    // One of its own, so that the function below removes this registration and no other.
+    context: unknown = {},
+  ): () => void {
+    const guarded = guard(handler);
+    emitter[method](name, guarded, context);
+    return () => emitter.off(name, guarded, context);
+  }
+
   return {
     emit(name, ...details) {
-      target.dispatchEvent(new CustomEvent(name, { detail: details }));
+      const calls: Promise<unknown>[] = [];
+      emitter.emit(name, calls, details);
+      return calls;
     },
-    on<Name extends keyof Events & string>(name: Name, listener: Events[Name]) {
-      const call = (event: Event): void =>
-        listener(...(event as CustomEvent<Parameters<Events[Name]>>).detail);
-      target.addEventListener(name, call, { signal: ended.signal });
-      return () => target.removeEventListener(name, call);
-    },
-    end: () => ended.abort(),
+    on: (name, handler, context) => add('on', name, handler, context),
+    once: (name, handler, context) => add('once', name, handler, context),
+    off: (name, handler, context) => void emitter.off(name, handler && guard(handler), context),
+    isHeard: (name) => emitter.listenerCount(name) > 0,
   };
 }

@@ -39,7 +39,7 @@ const byPlaywright: typeof byWebDriver = {
 export default defineConfig({
   root: join(import.meta.dirname, '..', '..'),
   resolve: { alias: sdkSources, tsconfigPaths: true },
-  optimizeDeps: { include: ['idb-keyval', 'phaser', 'phaser3', 'phaser360'] },
+  optimizeDeps: { include: ['eventemitter3', 'idb-keyval', 'phaser', 'phaser3', 'phaser360'] },
   plugins: [withRealInput()],
   test: {
     restoreMocks: true,

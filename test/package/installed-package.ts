@@ -36,7 +36,7 @@ interface InstallOptions {
 
 /**
  * Packs what would be published and has npm install it into an empty project. No registry is needed:
- * its dependency is this repository's, and so are the other packages that a project `uses`.
+ * its dependencies are this repository's, and so are the other packages that a project `uses`.
  */
 export function installPackage({ uses = [], also = [] }: InstallOptions = {}): InstalledPackage {
   if (!existsSync(join(root, 'dist', 'index.js'))) throw new Error('Run `npm run build` first.');
@@ -50,6 +50,7 @@ export function installPackage({ uses = [], also = [] }: InstallOptions = {}): I
   const { filename, files } = pack('.');
   const dependencies = {
     trueward: `file:${filename}`,
+    eventemitter3: `file:${join(modules, 'eventemitter3')}`,
     'idb-keyval': `file:${join(modules, 'idb-keyval')}`,
     ...Object.fromEntries(also.map((name) => [name, `file:${pack(`./${name}`).filename}`])),
   };

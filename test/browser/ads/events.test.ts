@@ -1,6 +1,7 @@
-import { afterEach, expect, it } from 'vitest';
-import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { type Ads, type AdsOptions, createAds, type EarnedReward } from '../../../src/index.ts';
 import { deferred } from '../../support/deferred.ts';
+import { eventually } from '../../support/eventually.ts';
 import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
 
 const open: Ads[] = [];
@@ -50,6 +51,61 @@ it('says that the ad has closed when the game is back, and the result when the c
   answer();
   await shown;
   expect(heard.slice(3)).toEqual(['revive: rewarded']);
+});
+
+it('calls the other handlers though one throws, and reports that as an uncaught error', async () => {
+  const ads = start(stubService());
+  const errors: unknown[] = [];
+  const hear = (event: ErrorEvent) => {
+    event.preventDefault();
+    errors.push((event.error as Error).message);
+  };
+  addEventListener('error', hear, { capture: true });
+  const heard: string[] = [];
+  ads.on('open', () => {
+    throw new Error('of a handler');
+  });
+  ads.once('open', (placement) => heard.push(placement));
+  await ads.showRewarded('revive');
+  await ads.showRewarded('revive');
+  removeEventListener('error', hear, { capture: true });
+  expect(heard).toEqual(['revive']);
+  expect(errors).toEqual(['of a handler', 'of a handler']);
+});
+
+it('hands a reward to every handler, and again until none of them fails', async () => {
+  const ads = start(stubService());
+  const heard: string[] = [];
+  const wallet = {
+    coins: 0,
+    take({ reward }: EarnedReward) {
+      this.coins += reward.amount;
+    },
+  };
+  let fails = true;
+  ads.on('reward', wallet.take, wallet);
+  ads.on('reward', async ({ decisionId }) => {
+    await Promise.resolve();
+    if (fails) throw new Error('the save game is full');
+    heard.push(decisionId);
+  });
+  const { decisionId } = await ads.showRewarded('revive');
+  await eventually(() => expect(ads.diagnostics().rewards.handlerErrors).toBeGreaterThan(0));
+  expect(wallet.coins).toBe(50);
+  fails = false;
+  await eventually(() => expect(heard).toEqual([decisionId]));
+});
+
+it('keeps a reward for a handler that comes later, once the one before has been removed', async () => {
+  const ads = start(stubService());
+  const never = vi.fn();
+  ads.on('reward', never);
+  ads.off('reward', never);
+  const { decisionId } = await ads.showRewarded('revive');
+  expect((await ads.rewards()).map((report) => report.decisionId)).toEqual([decisionId]);
+  const rewarded = new Promise<EarnedReward>((resolve) => ads.once('reward', resolve));
+  expect((await rewarded).decisionId).toBe(decisionId);
+  expect(never).not.toHaveBeenCalled();
 });
 
 it('gives a result and no close where there was no ad', async () => {

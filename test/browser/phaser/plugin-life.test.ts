@@ -83,6 +83,29 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(heard).toEqual(['context']);
     });
 
+    it('keeps what listens before start() and over stop() and start()', async () => {
+      const { game } = await boot();
+      const ads = new TruewardPlugin(game.plugins);
+      const heard: string[] = [];
+      ads.on('open', (placement) => heard.push(`open ${placement}`));
+      ads.on('reward', ({ reward }) => void heard.push(`${reward.amount} ${reward.type}`));
+      const gone = ads.on('open', () => heard.push('never'));
+      ads.init(data);
+      ads.start();
+      gone();
+      await ads.showRewarded('revive');
+      await eventually(() => expect(heard).toEqual(['open revive', '50 coins']));
+      ads.stop();
+      ads.once('result', (placement, { outcome }) => heard.push(`${placement}: ${outcome}`));
+      expect((await ads.showRewarded('revive')).outcome).toBe('aborted');
+      expect(heard.slice(2)).toEqual([]);
+      ads.start();
+      await ads.showRewarded('revive');
+      await eventually(() => expect(heard.slice(2)).toHaveLength(3));
+      expect(heard.slice(2).sort()).toEqual(['50 coins', 'open revive', 'revive: rewarded']);
+      ads.destroy();
+    });
+
     it('is installed into a game that has not booted yet', async () => {
       const game = new library.Game({
         type: library.CANVAS,

@@ -1,0 +1,80 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createEmitter } from '../../../src/platform/emitter.ts';
+
+interface Events {
+  moved: (x: number) => unknown;
+  stopped: () => unknown;
+}
+const heardIn = (log: string[], name: string) => (x: number) => void log.push(`${name} ${x}`);
+
+describe('The emitter', () => {
+  it('calls every handler though one throws, and tells who emits', async () => {
+    const events = createEmitter<Events>();
+    const log: string[] = [];
+    events.on('moved', () => {
+      throw new Error('first');
+    });
+    events.on('moved', () => Promise.reject(new Error('second')));
+    events.on('moved', heardIn(log, 'third'));
+    const calls = await Promise.allSettled(events.emit('moved', 7));
+    expect(log).toEqual(['third 7']);
+    expect(calls.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+  });
+
+  it('calls a handler of once() once, also where it emits again', async () => {
+    const events = createEmitter<Events>();
+    const once = vi.fn(() => void events.emit('stopped'));
+    events.once('stopped', once);
+    expect(events.isHeard('stopped')).toBe(true);
+    events.emit('stopped');
+    events.emit('stopped');
+    expect(once).toHaveBeenCalledTimes(1);
+    expect(events.isHeard('stopped')).toBe(false);
+  });
+
+  it('calls a handler with its context', () => {
+    const events = createEmitter<Events>();
+    const player = { x: 0 };
+    events.on(
+      'moved',
+      function (this: typeof player, x) {
+        this.x = x;
+      },
+      player,
+    );
+    events.emit('moved', 3);
+    expect(player.x).toBe(3);
+  });
+
+  it('removes one registration by the function that on() returned', () => {
+    const events = createEmitter<Events>();
+    const log: string[] = [];
+    const handler = heardIn(log, 'heard');
+    const remove = events.on('moved', handler);
+    events.on('moved', handler);
+    remove();
+    remove();
+    events.emit('moved', 1);
+    expect(log).toEqual(['heard 1']);
+  });
+
+  it('removes a handler by off(): all of it, or that of one context, or all of the event', () => {
+    const events = createEmitter<Events>();
+    const log: string[] = [];
+    const handler = heardIn(log, 'heard');
+    const context = {};
+    const add = () => {
+      events.on('moved', handler);
+      events.on('moved', handler, context);
+      events.on('moved', heardIn(log, 'other'));
+    };
+    add();
+    events.off('moved', handler, context);
+    events.emit('moved', 1);
+    events.off('moved', handler);
+    events.emit('moved', 2);
+    events.off('moved');
+    events.emit('moved', 3);
+    expect(log).toEqual(['heard 1', 'other 1', 'other 2']);
+  });
+});
