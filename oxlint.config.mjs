@@ -4,7 +4,7 @@
  */
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
 const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
-const composition = ['ads', 'create-ads', ...entryPoints];
+const composition = ['ads', 'create-ads', 'requests', 'lazy-requests', ...entryPoints];
 const serviceDomain = [
   'audit',
   'decision',

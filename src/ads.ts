@@ -1,13 +1,12 @@
 import type { Decision, DecisionRequest } from '../protocol/wire.ts';
-import type { BreakKind, BreakRequest } from './ad-break/run-ad-break.ts';
+import type { BreakKind } from './ad-break/run-ad-break.ts';
 import type { Recorder } from './debug/recorder.ts';
-import type { Decisions } from './decision/decisions.ts';
 import { type ConsentOptions, mistakeInCall, type RequestOptions } from './options.ts';
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
-import { surface } from './platform/guard.ts';
 import { linkSignals } from './platform/link-signals.ts';
+import type { Requests } from './requests.ts';
 import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards.ts';
 
 /** An outcome that the sandbox can be told to make. */
@@ -138,16 +137,11 @@ export interface Ads {
 /** What {@link assembleAds} is made of; `createAds()` makes these. */
 export interface AdsParts {
   environment: 'sandbox' | 'live';
-  decisions: Decisions;
+  requests: Requests;
   rewards: Rewards;
   outbox: Outbox;
   events: Emitter<AdsListeners>;
   record: Recorder;
-  runBreak(request: BreakRequest): Promise<ShowResult>;
-  /** Fetches the code that a show needs. */
-  prepare(): void;
-  /** Shows a house ad until `signal` aborts. */
-  showBanner(placement: string, element: HTMLElement, signal: AbortSignal): Promise<ShowResult>;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
   destroy(): void;
@@ -155,7 +149,7 @@ export interface AdsParts {
 
 /** The public object over the parts. */
 export function assembleAds(parts: AdsParts): Ads {
-  const { decisions, events, outbox, record, rewards } = parts;
+  const { events, outbox, record, requests, rewards } = parts;
   const destroyed = new AbortController();
   let showing: string | null = null;
   let ended = false;
@@ -165,7 +159,7 @@ export function assembleAds(parts: AdsParts): Ads {
     name: Name,
     ...details: Parameters<AdsListeners[Name]>
   ): void => {
-    if (!ended) for (const call of events.emit(name, ...details)) call.catch(surface);
+    if (!ended) events.emit(name, ...details);
   };
 
   /** Rewards are claimed only while somebody listens: another tab may have a handler. */
@@ -175,7 +169,7 @@ export function assembleAds(parts: AdsParts): Ads {
       stopRewards = undefined;
     } else {
       stopRewards ??= rewards.onReward(async (earned) => {
-        const taken = Promise.all(events.emit('reward', earned));
+        const taken = events.call('reward', earned);
         takeRewards();
         await taken;
       });
@@ -196,7 +190,7 @@ export function assembleAds(parts: AdsParts): Ads {
     const call = linkSignals(options.signal, destroyed.signal);
     showing = placement;
     record.note('begin');
-    const result = await parts
+    const result = await requests
       .runBreak({
         ...options,
         placement,
@@ -235,7 +229,7 @@ export function assembleAds(parts: AdsParts): Ads {
 
   const availability = (placement: string): Availability =>
     showing === null
-      ? decisions.availability(placement)
+      ? requests.availability(placement)
       : { available: false, reason: 'already_showing' };
 
   const listen =
@@ -256,9 +250,8 @@ export function assembleAds(parts: AdsParts): Ads {
     availability,
     preload: async (placement, options = {}) => {
       if (mistakeInCall(options)) return { available: false, reason: 'error' };
-      parts.prepare();
       const call = linkSignals(options.signal, destroyed.signal);
-      const preloaded = await decisions.preload(placement, call.signal, options);
+      const preloaded = await requests.preload(placement, call.signal, options);
       call.abort();
       emit('change');
       return preloaded;
@@ -268,7 +261,7 @@ export function assembleAds(parts: AdsParts): Ads {
     mountBanner(placement, element) {
       const shown = linkSignals(destroyed.signal);
       return {
-        result: parts.showBanner(placement, element, shown.signal),
+        result: requests.showBanner(placement, element, shown.signal),
         remove: () => shown.abort(),
       };
     },

@@ -1,14 +1,12 @@
-import { runAdBreak } from './ad-break/run-ad-break.ts';
 import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
 import { createAudience } from './audience.ts';
 import { connectivityWhenKnown, fetchWhenKnown } from './consent-gate.ts';
 import { createRecorder } from './debug/recorder.ts';
-import { lazyDecisions } from './decision/lazy-decisions.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/no-engine.ts';
+import { lazyRequests } from './lazy-requests.ts';
 import { type AdsOptions, checkOptions } from './options.ts';
 import { createOutbox } from './outbox/create-outbox.ts';
-import type { NewAdEvent } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import { systemClock } from './platform/clock.ts';
 import { browserConnectivity } from './platform/connectivity.ts';
@@ -42,7 +40,7 @@ export function createAds(options: AdsOptions): Ads {
 /** As {@link createAds}, with the handlers of `events`, which outlive the ads. */
 export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
   const checked = checkOptions(options);
-  const { publishableKey, serviceUrl, loadTimeoutMs, locale } = checked;
+  const { publishableKey, serviceUrl, locale } = checked;
   // One name per key and service: what the tabs of one game share, and other games do not.
   const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
@@ -84,66 +82,45 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   outbox.onRewards((statuses) => {
     void rewards.settle(statuses).then(() => events.emit('change'));
   });
-  const decisions = lazyDecisions({
+  const requests = lazyRequests({
     ...ports,
-    isKnown: audience.isKnown,
+    ...checked,
     client,
+    engine,
+    rewards,
+    isKnown: audience.isKnown,
     isOnline: browserConnectivity.isOnline,
     // Without CORS, since all that counts is whether anything answers.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: audience.current,
-    locale,
     onAnswer: recorder.answered,
-    loadCreative: async (decision, signal) => {
-      const { loadCreative } = await import('./creative/load-creative.ts');
-      return loadCreative(decision, { clock: systemClock, signal, locale });
-    },
-    loadTimeoutMs,
-  });
-  // An ad that was got on other terms must not be shown on these.
-  audience.onChange(() => {
-    decisions.forget();
-    events.emit('change');
-  });
-  const loadShowAd = async () => {
-    const { createShowAd } = await import('./ad-break/show-ad.ts');
-    return createShowAd(locale, checked.strings);
-  };
-  const breakParts = {
-    take: decisions.take,
-    enqueue(event: NewAdEvent) {
+    enqueue(event) {
       recorder.note(event.type);
       return outbox.enqueue(event);
     },
-    rewards,
-    engine,
-    clock: systemClock,
-    loadShowAd,
-    confirmationTimeoutMs: checked.confirmationTimeoutMs,
-    loadTimeoutMs,
-  };
+    loadShowAd: async () => {
+      const { createShowAd } = await import('./ad-break/show-ad.ts');
+      return createShowAd(locale, checked.strings);
+    },
+  });
+  // An ad that was got on other terms must not be shown on these.
+  audience.onChange(() => {
+    requests.forget();
+    events.emit('change');
+  });
 
   const ads = assembleAds({
     environment: checked.environment,
-    decisions,
+    requests,
     rewards,
     outbox,
     events,
     record: recorder,
-    runBreak: (request) =>
-      runAdBreak(breakParts, { ...request, muted: request.muted ?? checked.muted }),
-    // What it fails with, the call that needs it tells.
-    prepare: () => void loadShowAd().catch(() => undefined),
-    showBanner: (placement, element, signal) =>
-      import('./ad-break/show-banner.ts').then(
-        ({ showBanner }) => showBanner(breakParts, placement, element, signal),
-        () => ({ outcome: 'error', reason: 'code_not_loaded' }),
-      ),
     setConsent: audience.setConsent,
     setSimulation: audience.setSimulation,
     destroy() {
       audience.destroy();
-      decisions.destroy();
+      requests.destroy();
       rewards.destroy();
       outbox.destroy();
       frames.destroy();

@@ -34,7 +34,7 @@ export async function obtain<Code>(
     destroy(ad);
     const refusal: NoAd =
       actual === format
-        ? { outcome: 'error', reason: 'code_not_loaded', decisionId }
+        ? { outcome: 'error', reason: 'chunk_not_loaded', decisionId }
         : { outcome: 'invalid_placement', reason: `format_is_${actual}`, decisionId };
     return refusal;
   });

@@ -1,14 +1,17 @@
 import { EventEmitter } from 'eventemitter3';
+import { surface } from './guard.ts';
 
 type Handler = (...details: never[]) => unknown;
 
 /** Handlers by the name of the event that they listen to. */
 export interface Emitter<Events extends Record<keyof Events, Handler>> {
-  /** Calls every handler. Each promise settles as its handler does; whoever emits answers for failures. */
-  emit<Name extends keyof Events & string>(
+  /** Calls every handler; an error of one is reported as an uncaught error. */
+  emit<Name extends keyof Events & string>(name: Name, ...details: Parameters<Events[Name]>): void;
+  /** Calls every handler; resolves when all of them have finished, rejects when one failed. */
+  call<Name extends keyof Events & string>(
     name: Name,
     ...details: Parameters<Events[Name]>
-  ): Promise<unknown>[];
+  ): Promise<unknown>;
   /** The function that it returns removes the handler. */
   on(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
   /** As `on`, for the next time only. */
@@ -50,12 +53,17 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
     return () => emitter.off(name, guarded, context);
   }
 
+  function start(name: string, details: never[]): Promise<unknown>[] {
+    const calls: Promise<unknown>[] = [];
+    emitter.emit(name, calls, details);
+    return calls;
+  }
+
   return {
     emit(name, ...details) {
-      const calls: Promise<unknown>[] = [];
-      emitter.emit(name, calls, details);
-      return calls;
+      for (const call of start(name, details)) call.catch(surface);
     },
+    call: (name, ...details) => Promise.all(start(name, details)),
     on: (name, handler, context) => add('on', name, handler, context),
     once: (name, handler, context) => add('once', name, handler, context),
     off: (name, handler, context) => void emitter.off(name, handler && guard(handler), context),

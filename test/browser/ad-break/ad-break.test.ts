@@ -355,7 +355,7 @@ it('tells that its code could not be loaded, and touches nothing', async () => {
   const stage = setStage();
   stage.loseCode();
   const result = await stage.run(decide(image));
-  expect(result).toMatchObject({ outcome: 'error', reason: 'code_not_loaded' });
+  expect(result).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
   expect(stage.log).toEqual([]);
   expect(stage.isGivenBack()).toEqual(givenBack);
 });

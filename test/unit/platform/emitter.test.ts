@@ -8,7 +8,7 @@ interface Events {
 const heardIn = (log: string[], name: string) => (x: number) => void log.push(`${name} ${x}`);
 
 describe('The emitter', () => {
-  it('calls every handler though one throws, and tells who emits', async () => {
+  it('calls every handler though one throws, and rejects when one failed', async () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     events.on('moved', () => {
@@ -16,14 +16,13 @@ describe('The emitter', () => {
     });
     events.on('moved', () => Promise.reject(new Error('second')));
     events.on('moved', heardIn(log, 'third'));
-    const calls = await Promise.allSettled(events.emit('moved', 7));
+    await expect(events.call('moved', 7)).rejects.toThrow('first');
     expect(log).toEqual(['third 7']);
-    expect(calls.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
   });
 
   it('calls a handler of once() once, also where it emits again', async () => {
     const events = createEmitter<Events>();
-    const once = vi.fn(() => void events.emit('stopped'));
+    const once = vi.fn(() => events.emit('stopped'));
     events.once('stopped', once);
     expect(events.isHeard('stopped')).toBe(true);
     events.emit('stopped');

@@ -1,0 +1,63 @@
+import type { NoAd } from './decision/decisions.ts';
+import { bounded, type NoResult } from './platform/bounded.ts';
+import type { Requests, RequestsParts } from './requests.ts';
+
+const notLoaded: Record<NoResult, NoAd> = {
+  aborted: { outcome: 'aborted' },
+  failed: { outcome: 'error', reason: 'chunk_not_loaded' },
+  timeout: { outcome: 'timeout', reason: 'load_timeout' },
+};
+
+/** {@link Requests} whose code is loaded with the first of them: a game starts without it. */
+export function lazyRequests(parts: RequestsParts): Requests {
+  const { clock, isKnown, isOnline, loadShowAd, loadTimeoutMs } = parts;
+  let requests: Requests | undefined;
+  let destroyed = false;
+
+  async function load(): Promise<Requests> {
+    const { createRequests } = await import('./requests.ts');
+    // Another call may have waited for the code as well.
+    requests ??= createRequests(parts);
+    if (destroyed) requests.destroy();
+    return requests;
+  }
+
+  const opened = async (signal: AbortSignal | undefined): Promise<Requests | NoAd> => {
+    const result = requests ?? (await bounded(clock, loadTimeoutMs, signal, load));
+    return typeof result === 'string' ? notLoaded[result] : result;
+  };
+
+  /** Loads at the same time what a show needs as well; what fails is reported by the show. */
+  const prepare = (): void => void loadShowAd().catch(() => undefined);
+
+  return {
+    async preload(...call) {
+      prepare();
+      const result = await opened(call[1]);
+      return 'preload' in result
+        ? result.preload(...call)
+        : { available: false, reason: result.outcome };
+    },
+    async runBreak(request) {
+      const beganAt = clock.monotonic();
+      prepare();
+      const result = await opened(request.signal);
+      return 'runBreak' in result ? result.runBreak(request, clock.monotonic() - beganAt) : result;
+    },
+    async showBanner(...call) {
+      const result = await opened(call[2]);
+      return 'showBanner' in result ? result.showBanner(...call) : result;
+    },
+    availability(placement) {
+      if (requests) return requests.availability(placement);
+      if (destroyed) return { available: false, reason: 'aborted' };
+      if (!isKnown()) return { available: false, reason: 'not_ready' };
+      return isOnline() ? { available: true } : { available: false, reason: 'offline' };
+    },
+    forget: () => requests?.forget(),
+    destroy() {
+      destroyed = true;
+      requests?.destroy();
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import {
+  runAdBreak,
+  type BreakRequest,
+  type ShowAd,
+  type ShowParts,
+} from './ad-break/run-ad-break.ts';
+import type { Decisions } from './decision/decisions.ts';
+import { createDecisions, type DecisionsParts } from './decision/create-decisions.ts';
+import type { ShowResult } from './outcome.ts';
+
+/** What a page needs from its first request for an ad on. */
+export interface Requests extends Omit<Decisions, 'take'> {
+  /** Shows one ad, from the request to its only result; `waitedMs` of the time for that have passed. */
+  runBreak(request: BreakRequest, waitedMs?: number): Promise<ShowResult>;
+  /** Shows a house ad until `signal` aborts. */
+  showBanner(placement: string, element: HTMLElement, signal: AbortSignal): Promise<ShowResult>;
+}
+
+export interface RequestsParts extends Omit<DecisionsParts, 'loadCreative'>, ShowParts {
+  /** Whether ads start without sound where the call does not say. */
+  muted?: boolean;
+  /** Fetches the code that shows ads, which is not needed before there is one. */
+  loadShowAd(): Promise<ShowAd>;
+}
+
+export function createRequests(parts: RequestsParts): Requests {
+  const { clock, loadTimeoutMs, locale } = parts;
+  const { take, ...decisions } = createDecisions({
+    ...parts,
+    loadCreative: async (decision, signal) => {
+      const { loadCreative } = await import('./creative/load-creative.ts');
+      return loadCreative(decision, { clock, signal, locale });
+    },
+  });
+  return {
+    ...decisions,
+    runBreak: (request, waitedMs = 0) =>
+      runAdBreak(
+        { ...parts, take, loadTimeoutMs: loadTimeoutMs - waitedMs },
+        { ...request, muted: request.muted ?? parts.muted },
+      ),
+    showBanner: (placement, element, signal) =>
+      import('./ad-break/show-banner.ts').then(
+        ({ showBanner }) => showBanner({ ...parts, take }, placement, element, signal),
+        () => ({ outcome: 'error', reason: 'chunk_not_loaded' }),
+      ),
+  };
+}
