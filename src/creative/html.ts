@@ -1,3 +1,4 @@
+import { attempt } from '../platform/attempt.ts';
 import { startExposure, type Exposure } from './exposure.ts';
 import type { Renderer, RendererEvent } from './renderer.ts';
 
@@ -26,9 +27,9 @@ let policy: { createHTML(markup: string): string } | undefined;
  * address of its own.
  */
 function trusted(markup: string): string {
-  policy ??= window.trustedTypes?.createPolicy('trueward', { createHTML: (text) => text }) ?? {
-    createHTML: (text) => text,
-  };
+  const rules = { createHTML: (text: string) => text };
+  // An element with this id counts as `window.trustedTypes` in browsers that have none.
+  policy ??= window.trustedTypes?.createPolicy?.('trueward', rules) ?? rules;
   return policy.createHTML(markup);
 }
 
@@ -88,17 +89,21 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   }
 
   // Anew for each document, because moving an iframe in the page loads it again.
-  frame.onload = () => {
+  frame.onload = () => attempt(connect) ?? refuse(new Error('no_message_channel'));
+
+  function connect(): true {
     port?.close();
     const channel = new MessageChannel();
     port = channel.port1;
     port.onmessage = ({ data }) => receive(data);
-    const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    const reducedMotion =
+      attempt(() => matchMedia('(prefers-reduced-motion: reduce)').matches) ?? false;
     // The origin of a sandboxed document is opaque, so no other target can be named.
     frame.contentWindow?.postMessage({ trueward: 1, type: 'init', locale, reducedMotion }, '*', [
       channel.port2,
     ]);
-  };
+    return true;
+  }
 
   function destroy(): void {
     listener = undefined;

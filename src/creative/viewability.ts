@@ -1,3 +1,4 @@
+import { attempt } from '../platform/attempt.ts';
 import type { Clock } from '../platform/clock.ts';
 
 /** How much of an ad was visible, and for how long without a break. */
@@ -29,23 +30,27 @@ export function watchViewability(
   options: { clock: Clock; requiredMs: number; onViewable: (visibility: Visibility) => void },
 ): ViewabilityWatch {
   const { clock, requiredMs, onViewable } = options;
-  let ratio = 0;
+  let observed: number | undefined;
   let playing = true;
   let over = false;
   let since: number | undefined;
   let lookedAt = -Infinity;
   let cancel: (() => void) | undefined;
-  const observer = new IntersectionObserver(
-    (entries) => {
-      ratio = entries.at(-1)?.intersectionRatio ?? 0;
-      check();
-    },
-    { threshold: [0, leastRatio, 1] },
-  );
+  const observer = attempt(() => {
+    const watching = new IntersectionObserver(
+      (entries) => {
+        observed = entries.at(-1)?.intersectionRatio ?? 0;
+        check();
+      },
+      { threshold: [0, leastRatio, 1] },
+    );
+    watching.observe(element);
+    return watching;
+  });
 
   function destroy(): void {
     over = true;
-    observer.disconnect();
+    observer?.disconnect();
     document.removeEventListener('visibilitychange', check);
     cancel?.();
   }
@@ -53,6 +58,7 @@ export function watchViewability(
   function check(): void {
     cancel?.();
     if (over) return;
+    const ratio = observed ?? shareInWindow(element);
     const onScreen = playing && !document.hidden && ratio >= leastRatio;
     const visible = onScreen ? ratio * uncoveredShare(element) : 0;
     const now = clock.monotonic();
@@ -68,7 +74,6 @@ export function watchViewability(
     }
   }
 
-  observer.observe(element);
   document.addEventListener('visibilitychange', check);
   return {
     setPlaying(value) {
@@ -77,6 +82,15 @@ export function watchViewability(
     },
     destroy,
   };
+}
+
+/** How much of an element lies inside the window, for as long as no observer says more. */
+function shareInWindow(element: Element): number {
+  const { bottom, height, left, right, top, width } = element.getBoundingClientRect();
+  const shown =
+    Math.max(0, Math.min(right, innerWidth) - Math.max(left, 0)) *
+    Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0));
+  return shown / (width * height || 1);
 }
 
 /** Nine points, evenly spread. */

@@ -1,5 +1,9 @@
+import { attempt } from '../platform/attempt.ts';
 import type { EngineDriver } from './engine-driver.ts';
 import { rememberFocus } from './restore-focus.ts';
+
+/** A visible page without a frame for twice this has lost its `requestAnimationFrame`; in milliseconds. */
+const lateMs = 1_000;
 
 /**
  * The driver for a page without a supported engine. It counts frames with `requestAnimationFrame`;
@@ -22,11 +26,29 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
       };
     },
     onFrame(callback) {
-      let frame = requestAnimationFrame(function next() {
-        frame = requestAnimationFrame(next);
+      let frame = 0;
+      let late = 0;
+      const request = (): void => {
+        frame = attempt(() => requestAnimationFrame(next)) ?? 0;
+      };
+      function call(): void {
         if (holds === 0) callback();
-      });
-      return () => cancelAnimationFrame(frame);
+      }
+      function next(): void {
+        late = 0;
+        request();
+        call();
+      }
+      request();
+      // A hidden page has no frames either, but there the game stands still as well.
+      const timer = setInterval(() => {
+        late = document.hidden ? 0 : late + 1;
+        if (late > 1) call();
+      }, lateMs);
+      return () => {
+        attempt(() => cancelAnimationFrame(frame));
+        clearInterval(timer);
+      };
     },
     focusTarget: () => canvas,
     isRendering: () => false,

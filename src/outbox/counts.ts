@@ -56,6 +56,11 @@ export function createCounts(): Counts {
     tellAgain(dropped) {
       for (const [reason, count] of Object.entries(dropped)) add(untold, reason, count);
     },
-    report: () => ({ ...structuredClone(diagnostics), stored: shared.events + own.events }),
+    report: () => ({
+      ...diagnostics,
+      dropped: { ...diagnostics.dropped },
+      rejected: { ...diagnostics.rejected },
+      stored: shared.events + own.events,
+    }),
   };
 }

@@ -8,7 +8,7 @@ export interface Connectivity {
 
 /** The browser's own hints. */
 export const browserConnectivity: Connectivity = {
-  isOnline: () => navigator.onLine,
+  isOnline: () => navigator.onLine !== false,
   onOnline(listener) {
     addEventListener('online', listener);
     return () => removeEventListener('online', listener);

@@ -1,3 +1,7 @@
+import { attempt } from './attempt.ts';
+import { bounded } from './bounded.ts';
+import { type Clock, systemClock } from './clock.ts';
+
 /** Locks between the tabs of one origin. */
 export interface Locks {
   /**
@@ -7,32 +11,44 @@ export interface Locks {
   acquire(name: string, begin: () => void): () => void;
 }
 
+/** A lock that is not granted by then is another tab's, or the browser does not answer; in milliseconds. */
+const silentMs = 5_000;
+
 /**
- * Web Locks. Where the browser has none (old ones, and pages without HTTPS), every tab gets the
- * lock: events are then sent twice at worst, and the service counts each id once.
+ * Web Locks. Where the browser has none (old ones, and pages without HTTPS), refuses them or does not answer,
+ * every tab gets the lock: events are then sent twice at worst, and the service counts each id once.
  */
 export const browserLocks = (
-  manager: LockManager | undefined = globalThis.navigator?.locks,
+  manager: LockManager | undefined = attempt(() => navigator.locks),
+  clock: Clock = systemClock,
 ): Locks => ({
   acquire(name, begin) {
     const waiting = new AbortController();
+    const { signal } = waiting;
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
+    let begun = false;
     const granted = (): Promise<void> => {
-      if (!waiting.signal.aborted) begin();
+      cancelTimer();
+      if (!begun && !signal.aborted) begin();
+      begun = true;
       return held;
     };
-    const request =
-      manager?.request(name, { signal: waiting.signal }, granted) ??
-      Promise.resolve().then(granted);
-    request.catch((error: unknown) => {
-      // Stopping to wait is no failure; a document that may not lock (sandboxed) works as without locks.
-      if (!waiting.signal.aborted) void granted();
-      return error;
+    // While another tab holds the lock, the browser still answers; one that does not is done without.
+    const cancelTimer = clock.after(silentMs, () => {
+      const answered = bounded(clock, silentMs, signal, async () => (await manager?.query()) ?? {});
+      void answered.then((answer) => {
+        if (answer === 'timeout') void granted();
+      });
     });
+    Promise.resolve()
+      .then(() => (manager ? manager.request(name, { signal }, granted) : granted()))
+      // Refused, or no longer waited for.
+      .catch(granted);
     return () => {
+      cancelTimer();
       waiting.abort();
       release();
     };

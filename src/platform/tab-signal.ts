@@ -1,3 +1,5 @@
+import { attempt } from './attempt.ts';
+
 /** Messages between the tabs of one origin; a tab does not hear its own. */
 export interface TabSignal<Message> {
   send(message: Message): void;
@@ -9,13 +11,18 @@ export interface TabSignal<Message> {
 /** Opens the signal of this name. */
 export type OpenTabSignal = <Message>(name: string) => TabSignal<Message>;
 
-/** Over BroadcastChannel; where it is missing no tab hears of another, and each finds out later. */
+/**
+ * Over BroadcastChannel. Where there is none, or the browser refuses it (Firefox with cookies blocked), no tab
+ * hears of another, and each finds out later.
+ */
 export const browserTabSignal: OpenTabSignal = <Message>(name: string) => {
-  const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(name);
+  const channel = attempt(() => new BroadcastChannel(name));
   return {
-    send: (message: Message) => channel?.postMessage(message),
+    send: (message: Message) => attempt(() => channel?.postMessage(message)),
     onMessage(listener: (message: Partial<Message>) => void) {
-      const heard = ({ data }: MessageEvent<Partial<Message>>): void => listener(data);
+      const heard = ({ data }: MessageEvent<Partial<Message> | null>): void => {
+        if (data !== null) listener(data);
+      };
       channel?.addEventListener('message', heard);
       return () => channel?.removeEventListener('message', heard);
     },

@@ -1,22 +1,47 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Ads, createAds } from '../../../src/index.ts';
-import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 import { eventually } from '../../support/eventually.ts';
+import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+import { html, overlay, video } from '../ad-break/stage-set.ts';
+
+// Every part of the browser that the SDK uses and that a browser, a policy or another script may take away: absent,
+// throwing, and never answering where it answers later. A test fails on any error that nobody catches, too.
 
 const undo: (() => void)[] = [];
-afterEach(() => undo.splice(0).forEach((step) => step()));
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const step of undo.splice(0).toReversed()) step();
+});
 
-/** Takes a part of the browser away, as an old or a strict one has it. */
-function without(owner: object, name: string): void {
+function replace(owner: object, name: string, descriptor: PropertyDescriptor): void {
   const before = Object.getOwnPropertyDescriptor(owner, name);
-  Object.defineProperty(owner, name, { value: undefined, configurable: true, writable: true });
+  Object.defineProperty(owner, name, { configurable: true, ...descriptor });
   undo.push(() => {
     if (before) Object.defineProperty(owner, name, before);
     else Reflect.deleteProperty(owner, name);
   });
 }
 
-function start(): { ads: Ads; service: ReturnType<typeof stubService> } {
+const refuse = (): never => {
+  throw new DOMException('The operation is insecure.', 'SecurityError');
+};
+const never = () => new Promise<never>(() => undefined);
+/** A function or constructor that does nothing, and never calls back. */
+const deaf = function (): object {
+  return { observe() {}, disconnect() {} };
+};
+
+const absent = (owner: object, name: string) => () =>
+  replace(owner, name, { value: undefined, writable: true });
+/** Using it is what throws. */
+const throwing = (owner: object, name: string) => () =>
+  replace(owner, name, { value: refuse, writable: true });
+/** Even looking at it throws. */
+const forbidden = (owner: object, name: string) => () => replace(owner, name, { get: refuse });
+const put = (owner: object, name: string, value: unknown) => () =>
+  replace(owner, name, { value, writable: true });
+
+function start(options: { confirmationTimeoutMs?: number } = {}) {
   const service = stubService();
   service.answer = () => picture(200);
   const ads = createAds({
@@ -24,27 +49,159 @@ function start(): { ads: Ads; service: ReturnType<typeof stubService> } {
     serviceUrl: 'https://ads.test',
     userRef: 'player-1',
     fetch: service.fetch,
+    ...options,
   });
   undo.push(ads.destroy);
-  return { ads, service };
-}
-
-const parts: [name: string, take: () => void, storage: 'indexeddb' | 'memory'][] = [
-  ['Web Locks', () => without(navigator, 'locks'), 'indexeddb'],
-  ['IndexedDB', () => without(globalThis, 'indexedDB'), 'memory'],
-  ['BroadcastChannel', () => without(globalThis, 'BroadcastChannel'), 'indexeddb'],
-];
-
-it.each(parts)('earns and hands over a reward without %s', async (_name, take, storage) => {
-  take();
-  const { ads } = start();
   const rewarded = vi.fn();
   ads.on('reward', rewarded);
-  const { decisionId, outcome } = await ads.showRewarded('revive');
-  expect(outcome).toBe('rewarded');
+  return { ads, service, rewarded };
+}
+
+/** Calls everything that a game can call; each promise settles. */
+async function callEverything(ads: Ads): Promise<void> {
+  ads.on('close', () => undefined)();
+  ads.simulate();
+  ads.setConsent({ status: 'granted' });
+  ads.canShow('revive');
+  ads.availability('revive');
+  ads.diagnostics();
+  await ads.rewards();
+  await ads.rewardStatus('dec_unknown');
+  await ads.preload('revive');
+  const banner = ads.mountBanner('lobby', document.createElement('div'));
+  banner.remove();
+  await banner.result;
+  await ads.showInterstitial('level-end', { signal: AbortSignal.abort() });
+}
+
+describe.each<[name: string, ruin: () => void]>([
+  ['without BroadcastChannel', absent(globalThis, 'BroadcastChannel')],
+  [
+    'with cookies blocked in Firefox: no BroadcastChannel',
+    throwing(globalThis, 'BroadcastChannel'),
+  ],
+  ['where BroadcastChannel refuses messages', throwing(BroadcastChannel.prototype, 'postMessage')],
+  ['without Web Locks', absent(navigator, 'locks')],
+  ['where Web Locks are forbidden', forbidden(navigator, 'locks')],
+  ['where Web Locks throw', put(navigator, 'locks', { request: refuse, query: refuse })],
+  [
+    'where Web Locks reject',
+    put(navigator, 'locks', { request: async () => refuse(), query: async () => refuse() }),
+  ],
+  ['without IndexedDB', absent(globalThis, 'indexedDB')],
+  ['where IndexedDB is forbidden', forbidden(globalThis, 'indexedDB')],
+  ['where IndexedDB does not open', put(globalThis, 'indexedDB', { open: refuse })],
+  ['without navigator.onLine', absent(navigator, 'onLine')],
+  ['without structuredClone', absent(globalThis, 'structuredClone')],
+  ['where structuredClone throws', throwing(globalThis, 'structuredClone')],
+  ['without matchMedia', absent(globalThis, 'matchMedia')],
+  ['where matchMedia throws', throwing(globalThis, 'matchMedia')],
+  ['without random numbers', absent(crypto, 'getRandomValues')],
+  ['where random numbers are refused', throwing(crypto, 'getRandomValues')],
+  ['without ResizeObserver', absent(globalThis, 'ResizeObserver')],
+  ['without IntersectionObserver', absent(globalThis, 'IntersectionObserver')],
+  ['where IntersectionObserver throws', throwing(globalThis, 'IntersectionObserver')],
+  ['where IntersectionObserver is silent', put(globalThis, 'IntersectionObserver', deaf)],
+  ['where storage is forbidden', forbidden(globalThis, 'localStorage')],
+])('A page %s', (name, ruin) => {
+  it('earns and hands over a reward, and no call throws', async () => {
+    ruin();
+    const { ads, rewarded } = start();
+    await callEverything(ads);
+    const { decisionId, outcome } = await ads.showRewarded('revive');
+    expect(outcome).toBe('rewarded');
+    await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
+    expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
+    expect(ads.diagnostics().outbox.storage).toBe(
+      name.includes('IndexedDB') ? 'memory' : 'indexeddb',
+    );
+  });
+});
+
+it.each<[name: string, ruin: () => void]>([
+  ['absent', absent(globalThis, 'IntersectionObserver')],
+  ['throwing', throwing(globalThis, 'IntersectionObserver')],
+  ['silent', put(globalThis, 'IntersectionObserver', deaf)],
+])('tells that an ad was seen with IntersectionObserver %s', async (_, ruin) => {
+  ruin();
+  const { ads, service } = start();
+  service.answer = () => picture(1_500);
+  await ads.showRewarded('revive');
+  const impression = service.events.find(({ type }) => type === 'impression');
+  expect(impression?.visible).toMatchObject({ ratio: 1 });
+});
+
+it.each<[name: string, ruin: () => void]>([
+  ['absent', absent(globalThis, 'matchMedia')],
+  ['throwing', throwing(globalThis, 'matchMedia')],
+  ['as it is, and no user activation', absent(navigator, 'userActivation')],
+])('shows an HTML creative with matchMedia %s', async (_, ruin) => {
+  ruin();
+  const { ads, service } = start();
+  const media = html("port.postMessage({ type: 'ready' });");
+  service.answer = () => {
+    const { creative, ...rest } = picture(200);
+    return { ...rest, ...(creative && { creative: { ...creative, media } }) };
+  };
+  expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+});
+
+describe.each<[name: string, ruin: () => void]>([
+  ['absent', absent(globalThis, 'requestAnimationFrame')],
+  ['throwing', throwing(globalThis, 'requestAnimationFrame')],
+  ['silent', put(globalThis, 'requestAnimationFrame', () => 0)],
+])('With requestAnimationFrame %s', (_, ruin) => {
+  it('a video earns its reward, which is handed over by a timer', async () => {
+    ruin();
+    const { ads, rewarded, service } = start();
+    service.answer = () => {
+      const { creative, ...rest } = picture(200);
+      return { ...rest, ...(creative && { creative: { ...creative, media: video } }) };
+    };
+    const result = ads.showRewarded('revive');
+    await eventually(() => expect(service.events.map(({ type }) => type)).toContain('complete'));
+    expect(rewarded).not.toHaveBeenCalled();
+    overlay().shown('button.close')?.click();
+    expect((await result).outcome).toBe('rewarded');
+    await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
+  });
+});
+
+it('says pending where Web Locks never answer, since nothing can be sent yet', async () => {
+  put(navigator, 'locks', { request: never, query: never })();
+  const { ads } = start({ confirmationTimeoutMs: 100 });
+  await callEverything(ads);
+  expect((await ads.showRewarded('revive')).outcome).toBe('pending');
+  expect(await ads.rewards()).toMatchObject([{ state: 'pending' }]);
+});
+
+it('works on a page whose elements are named like what the SDK uses', async () => {
+  const names = ['trueward', 'Trueward', 'ads', 'trustedTypes', '__tcfapi', '__gpp', 'scheduler'];
+  for (const id of names) {
+    const element = document.createElement('a');
+    element.id = id;
+    document.body.append(element);
+    undo.push(() => element.remove());
+  }
+  const { ads, rewarded } = start();
+  expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
   await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
-  expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
-  expect(ads.diagnostics().outbox.storage).toBe(storage);
+});
+
+it('gives the game back at once without <dialog>, and says that there is no ad', async () => {
+  absent(HTMLDialogElement.prototype, 'showModal')();
+  const { ads, service } = start();
+  const before = document.body.children.length;
+  const result = await ads.showRewarded('revive');
+  expect(result.outcome).toBe('error');
+  expect(JSON.stringify(result)).toContain('showModal');
+  expect(document.body.children.length).toBe(before);
+  const heard = vi.fn();
+  window.addEventListener('keydown', heard, { once: true });
+  document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
+  expect(heard).toHaveBeenCalledTimes(1);
+  expect(service.events.map(({ type }) => type)).not.toContain('impression');
+  expect(ads.diagnostics().showing).toBeNull();
 });
 
 it('tells that an ad was seen without IntersectionObserver v2, which only Chromium has', async () => {
@@ -68,22 +225,4 @@ it('tells that an ad was seen without IntersectionObserver v2, which only Chromi
   await ads.showRewarded('revive');
   expect(service.events.map(({ type }) => type)).toContain('impression');
   expect(asked.filter((options) => options && 'trackVisibility' in options)).toEqual([]);
-});
-
-it('gives the game back at once without <dialog>, and says that there is no ad', async () => {
-  without(HTMLDialogElement.prototype, 'showModal');
-  const { ads, service } = start();
-  const before = document.body.children.length;
-  const result = await ads.showRewarded('revive');
-  expect(result).toMatchObject({
-    outcome: 'error',
-    reason: expect.stringContaining('showModal'),
-  });
-  expect(document.body.children.length).toBe(before);
-  const heard = vi.fn();
-  window.addEventListener('keydown', heard, { once: true });
-  document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
-  expect(heard).toHaveBeenCalledTimes(1);
-  expect(service.events.map(({ type }) => type)).not.toContain('impression');
-  expect(ads.diagnostics().showing).toBeNull();
 });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
@@ -24,6 +24,33 @@ it('calls back on frames, and not while the game is held', async () => {
   await frame();
   await frame();
   expect(calls).toBe(after);
+});
+
+it('calls back by a timer where there are no frames, but not while the game is held or hidden', () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  vi.spyOn(window, 'requestAnimationFrame').mockReturnValue(0);
+  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
+  const driver = noEngine();
+  const called = vi.fn();
+  const stop = driver.onFrame(called);
+  vi.advanceTimersByTime(1_000);
+  expect(called).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1_000);
+  expect(called).toHaveBeenCalledTimes(1);
+  const release = driver.hold();
+  vi.advanceTimersByTime(10_000);
+  release();
+  hidden.mockReturnValue(true);
+  vi.advanceTimersByTime(10_000);
+  // A page that is seen again gets a frame first.
+  hidden.mockReturnValue(false);
+  vi.advanceTimersByTime(1_000);
+  expect(called).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(1_000);
+  expect(called).toHaveBeenCalledTimes(2);
+  stop();
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
 });
 
 it('gives the keyboard back to what had it, once', () => {

@@ -3,6 +3,7 @@ import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
 import { browserPageLifecycle, type PageMoment } from '../../../src/platform/page-lifecycle.ts';
 import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 import { eventually } from '../../support/eventually.ts';
 
 test('a lock has one holder, and goes to the next one when it is given back', async () => {
@@ -31,6 +32,47 @@ test('where the browser has no locks, or refuses them, every tab goes ahead', as
     locks.acquire('any', began);
     await eventually(() => expect(began).toHaveBeenCalledOnce());
   }
+});
+
+test('where the browser never answers, every tab goes ahead after ten seconds, once', async () => {
+  const clock = manualClock();
+  let grant: LockGrantedCallback<unknown> = () => undefined;
+  const silent = {
+    request: (_name: string, _options: LockOptions, granted: LockGrantedCallback<unknown>) => {
+      grant = granted;
+      return new Promise(() => undefined);
+    },
+    query: () => new Promise(() => undefined),
+  } as unknown as LockManager;
+  const began = vi.fn();
+  const givenUp = vi.fn();
+  const release = browserLocks(silent, clock).acquire('any', began);
+  browserLocks(silent, clock).acquire('any', givenUp)();
+  await clock.advance(9_999);
+  expect(began).not.toHaveBeenCalled();
+  await clock.advance(1);
+  void grant(null);
+  expect(began).toHaveBeenCalledTimes(1);
+  expect(givenUp).not.toHaveBeenCalled();
+  expect(clock.timers()).toBe(0);
+  release();
+});
+
+test('a lock that another tab holds is waited for, however long that takes', async () => {
+  const name = newRandomId();
+  const clock = manualClock();
+  const held = vi.fn();
+  const release = browserLocks().acquire(name, held);
+  await eventually(() => expect(held).toHaveBeenCalled());
+  const began = vi.fn();
+  browserLocks(navigator.locks, clock).acquire(name, began);
+  await clock.advance(5_000);
+  await navigator.locks.query();
+  await eventually(() => expect(clock.timers()).toBe(0));
+  await clock.advance(3_600_000);
+  expect(began).not.toHaveBeenCalled();
+  release();
+  await eventually(() => expect(began).toHaveBeenCalledTimes(1));
 });
 
 test('a lock that was given up before it came never begins', async () => {

@@ -1,0 +1,20 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+
+beforeEach(() => vi.resetModules());
+
+const refused = { getRandomValues: () => expect.unreachable() };
+
+test.each([
+  ['as they are', crypto],
+  ['missing', undefined],
+  ['refused', refused],
+])('ids are different, with cryptographic random numbers %s', async (_, numbers) => {
+  vi.stubGlobal('crypto', numbers);
+  const { newRandomId } = await import('../../../src/platform/ids.ts');
+  const [first, second] = [newRandomId(), newRandomId()];
+  expect(first).toMatch(/^[0-9]{3,30}-1$/);
+  expect(second).toBe(first.replace(/1$/, '2'));
+  vi.resetModules();
+  const another = await import('../../../src/platform/ids.ts');
+  expect(another.newRandomId()).not.toBe(first);
+});
