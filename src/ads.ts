@@ -55,7 +55,11 @@ export interface AdsListeners {
   close: (placement: string) => void;
   /** A call to show an ad has ended, with an ad or without one. */
   result: (placement: string, result: ShowResult) => void;
-  /** What `canShow()`, `availability()`, `rewards()` or `diagnostics()` answers may have changed. */
+  /**
+   * What `canShow()`, `availability()`, `rewards()` or `diagnostics()` answers may have changed: a preload or
+   * show began or ended, a cooldown or cap ended, consent, user or network changed, a reward was confirmed or
+   * handed over.
+   */
   change: () => void;
   /**
    * A confirmed reward: on the engine’s frame, once per decision, and again after a crash or a reload
@@ -67,6 +71,7 @@ export interface AdsListeners {
 /** The state of the SDK, for a support request or a debugging screen. */
 export interface Diagnostics {
   environment: 'sandbox' | 'live';
+  /** The placement whose ad is being requested or is on the screen. */
   showing: string | null;
   outbox: OutboxDiagnostics;
   rewards: RewardDiagnostics;
@@ -142,6 +147,8 @@ export interface AdsParts {
   outbox: Outbox;
   events: Emitter<AdsListeners>;
   record: Recorder;
+  /** Emits `change`. */
+  changed(): void;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
   destroy(): void;
@@ -149,9 +156,10 @@ export interface AdsParts {
 
 /** The public object over the parts. */
 export function assembleAds(parts: AdsParts): Ads {
-  const { events, outbox, record, requests, rewards } = parts;
+  const { changed, events, outbox, record, requests, rewards } = parts;
   const destroyed = new AbortController();
-  let showing: string | null = null;
+  /** The call whose ad is being requested, or is on the screen; not while only its confirmation is awaited. */
+  let showing: { placement: string } | undefined;
   let ended = false;
   let stopRewards: (() => void) | undefined;
 
@@ -185,10 +193,15 @@ export function assembleAds(parts: AdsParts): Ads {
     if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     const mistake = mistakeInCall(options);
     if (mistake) return { outcome: 'error', reason: 'option_invalid', detail: mistake };
-    if (showing !== null) return { outcome: 'already_showing', reason: showing };
+    if (showing) return { outcome: 'already_showing', reason: showing.placement };
     // A signal that is none throws here, before anything counts as shown.
     const call = linkSignals(options.signal, destroyed.signal);
-    showing = placement;
+    const show = { placement };
+    const gameIsBack = (): void => {
+      if (showing === show) showing = undefined;
+    };
+    showing = show;
+    changed();
     record.note('begin');
     const result = await requests
       .runBreak({
@@ -206,31 +219,31 @@ export function assembleAds(parts: AdsParts): Ads {
         },
         onClose() {
           record.note('released');
+          gameIsBack();
           emit('close', placement);
+          changed();
           options.onClose?.();
         },
       })
       // A defect of ours must not lock the game either.
       .catch((error: unknown): ShowResult => ({ outcome: 'error', reason: String(error) }));
     call.abort();
-    showing = null;
+    gameIsBack();
     record.note(result.outcome);
     emit('result', placement, result);
-    emit('change');
+    changed();
     return result;
   }
 
   const diagnostics = (): Diagnostics => ({
     environment: parts.environment,
-    showing,
+    showing: showing?.placement ?? null,
     outbox: outbox.diagnostics(),
     rewards: rewards.diagnostics(),
   });
 
   const availability = (placement: string): Availability =>
-    showing === null
-      ? requests.availability(placement)
-      : { available: false, reason: 'already_showing' };
+    showing ? { available: false, reason: 'already_showing' } : requests.availability(placement);
 
   const listen =
     (method: 'on' | 'once'): Ads['on'] =>
@@ -253,7 +266,7 @@ export function assembleAds(parts: AdsParts): Ads {
       const call = linkSignals(options.signal, destroyed.signal);
       const preloaded = await requests.preload(placement, call.signal, options);
       call.abort();
-      emit('change');
+      changed();
       return preloaded;
     },
     showRewarded: (placement, options) => show(placement, 'rewarded', options),

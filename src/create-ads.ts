@@ -9,7 +9,7 @@ import { type AdsOptions, checkOptions } from './options.ts';
 import { createOutbox } from './outbox/create-outbox.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import { systemClock } from './platform/clock.ts';
-import { browserConnectivity } from './platform/connectivity.ts';
+import { browserConnectivity, onOffline } from './platform/connectivity.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserLocks } from './platform/locks.ts';
@@ -46,6 +46,11 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const engine = checked.engine ?? noEngine();
   const audience = createAudience(checked, systemClock);
   const recorder = createRecorder(systemClock);
+  let ended = false;
+  /** What the game may have asked before has another answer now. */
+  const changed = (): void => {
+    if (!ended) events.emit('change');
+  };
   const ports = {
     name,
     clock: systemClock,
@@ -73,15 +78,15 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     store: createIndexedDbStore({ ...ports, name: `${name}:outbox` }),
   });
   const frames = createFrameQueue(engine, systemClock);
+  const ledger = createLedger({ ...ports, name: `${name}:rewards` });
   const rewards = createRewards({
     ...ports,
     client,
-    ledger: createLedger({ ...ports, name: `${name}:rewards` }),
+    // Each step of a reward, from a confirmation to its delivery, changes its entry.
+    ledger: { ...ledger, change: (...step) => ledger.change(...step).finally(changed) },
     deliver: (callback) => frames.push(callback),
   });
-  outbox.onRewards((statuses) => {
-    void rewards.settle(statuses).then(() => events.emit('change'));
-  });
+  outbox.onRewards((statuses) => void rewards.settle(statuses));
   const requests = lazyRequests({
     ...ports,
     ...checked,
@@ -94,6 +99,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: audience.current,
     onAnswer: recorder.answered,
+    onChange: changed,
     enqueue(event) {
       recorder.note(event.type);
       return outbox.enqueue(event);
@@ -106,8 +112,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   // An ad that was got on other terms must not be shown on these.
   audience.onChange(() => {
     requests.forget();
-    events.emit('change');
+    changed();
   });
+  const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
 
   const ads = assembleAds({
     environment: checked.environment,
@@ -118,7 +125,10 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     record: recorder,
     setConsent: audience.setConsent,
     setSimulation: audience.setSimulation,
+    changed,
     destroy() {
+      ended = true;
+      for (const stop of stopListening) stop();
       audience.destroy();
       requests.destroy();
       rewards.destroy();

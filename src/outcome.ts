@@ -13,7 +13,7 @@ import type { Decision, RewardStatus } from '../protocol/wire.ts';
  * - `ad_blocked`: a browser extension or a network filter stopped the request.
  * - `offline`, `timeout`: the service could not be reached, or not in time.
  * - `stalled`: the ad began and then stood still.
- * - `already_showing`: another ad is on the screen.
+ * - `already_showing`: another ad is on the screen, or being requested for it.
  * - `aborted`: the game aborted the call, or destroyed the SDK meanwhile.
  * - `not_ready`: consent is not known yet, or the page is hidden.
  * - `invalid_placement`: the service knows no such placement, or it has another format.

@@ -9,7 +9,12 @@ import { type Flight, keyOf, type Slot, unexpired } from './slot.ts';
 export interface DecisionsParts extends RequestAdParts {
   /** Whether consent is known; before that, nothing is asked. */
   isKnown(): boolean;
+  /** Called when a refusal has ended: what `availability()` answers may have changed. */
+  onChange(): void;
 }
+
+/** Timers stand still while the device sleeps; so an end is looked for at least this often. */
+const lookAgainMs = 30_000;
 
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 
@@ -24,8 +29,10 @@ interface Wish {
 
 /** Makes the cache of decisions and their media. */
 export function createDecisions(parts: DecisionsParts): Decisions {
+  const { clock } = parts;
   const slots = new Map<string, Slot>();
   let destroyed = false;
+  let cancelLook: (() => void) | undefined;
 
   const slotOf = (placement: string): Slot => {
     const slot = slots.get(placement) ?? { flights: new Map() };
@@ -38,7 +45,25 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     slots.get(placement)?.ready?.creative.destroy();
     slots.delete(placement);
   };
-  const forgetAll = (): void => Array.from(slots.keys()).forEach(forget);
+
+  /** Waits for the end of the refusal that ends first. */
+  const watchRefusals = (): void => {
+    cancelLook?.();
+    const next = Array.from(slots.values())
+      .flatMap(({ refused }) => (refused && !refused.end.passed() ? [refused.end] : []))
+      .sort((a, b) => a.leftMs() - b.leftMs())[0];
+    if (!next || next.leftMs() === Infinity) return;
+    // Whole milliseconds, since browsers drop the rest.
+    cancelLook = clock.after(Math.min(Math.ceil(next.leftMs()), lookAgainMs), () => {
+      if (next.passed()) parts.onChange();
+      watchRefusals();
+    });
+  };
+
+  const forgetAll = (): void => {
+    Array.from(slots.keys()).forEach(forget);
+    cancelLook?.();
+  };
 
   /** What was refused and, by the service's own word, would be again. */
   const remembered = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
@@ -63,6 +88,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     });
     const done = filled.finally(() => {
       if (slot.flights.get(key) === flight) slot.flights.delete(key);
+      if (!destroyed) watchRefusals();
     });
     const flight: Flight = { done, waiters: 0, abort };
     slot.flights.set(key, flight);

@@ -14,3 +14,9 @@ export const browserConnectivity: Connectivity = {
     return () => removeEventListener('online', listener);
   },
 };
+
+/** Calls back when the network went away. The function that it returns ends this. */
+export function onOffline(listener: () => void): () => void {
+  addEventListener('offline', listener);
+  return () => removeEventListener('offline', listener);
+}

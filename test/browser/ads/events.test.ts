@@ -136,3 +136,69 @@ it('answers whether an ad can be shown as a boolean, and the details apart', asy
   expect(rest).toEqual({ available: false, reason: 'cooldown' });
   expect(retryAt).toBeInstanceOf(Date);
 });
+
+it('shows a second ad while the confirmation of the first is awaited', async () => {
+  const { service, answer } = slowToConfirm();
+  const ads = start(service, { confirmationTimeoutMs: 60_000 });
+  const answers: unknown[] = [];
+  const closed = deferred<void>();
+  const first = ads.showRewarded('revive', {
+    onOpen: () => answers.push(ads.availability('revive').reason, ads.diagnostics().showing),
+    onClose: closed.resolve,
+  });
+  expect(ads.canShow('revive')).toBe(false);
+  expect(await ads.showRewarded('coins')).toEqual({
+    outcome: 'already_showing',
+    reason: 'revive',
+  });
+  await closed.promise;
+  expect(answers).toEqual(['already_showing', 'revive']);
+  expect([ads.canShow('revive'), ads.diagnostics().showing]).toEqual([true, null]);
+  const reopened = deferred<void>();
+  const second = ads.showRewarded('revive', { onClose: reopened.resolve });
+  expect(ads.availability('revive').reason).toBe('already_showing');
+  await reopened.promise;
+  answer();
+  const results = await Promise.all([first, second]);
+  expect(results.map(({ outcome }) => outcome)).toEqual(['rewarded', 'rewarded']);
+});
+
+it('tells of a change when a confirmation that was asked for has come, and when the game took the reward', async () => {
+  const { service } = slowToConfirm();
+  const { fetch } = service;
+  const confirmed = deferred<void>();
+  service.fetch = async (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (!pathname.startsWith('/v1/decisions/')) return fetch(input, init);
+    await confirmed.promise;
+    const reward = { type: 'coins', amount: 50 };
+    return Response.json({ id: pathname.split('/').at(-1), state: 'earned', reward });
+  };
+  const ads = start(service, { confirmationTimeoutMs: 0 });
+  const states: string[] = [];
+  expect((await ads.showRewarded('revive')).outcome).toBe('pending');
+  ads.on('change', () => {
+    const { pending, undelivered } = ads.diagnostics().rewards;
+    states.push(`${pending} pending, ${undelivered} undelivered`);
+  });
+  confirmed.resolve();
+  await eventually(() => expect(states).toContain('0 pending, 1 undelivered'));
+  ads.on('reward', () => undefined);
+  await eventually(() => expect(states.at(-1)).toBe('0 pending, 0 undelivered'));
+});
+
+it('emits nothing more once destroyed, but the close of an ad that this ended', async () => {
+  const ads = start(stubService());
+  const heard: string[] = [];
+  const started = deferred<void>();
+  for (const event of ['open', 'close', 'result', 'change'] as const)
+    ads.on(event, () => heard.push(event));
+  ads.on('start', () => started.resolve());
+  const shown = ads.showRewarded('revive');
+  await started.promise;
+  heard.length = 0;
+  ads.destroy();
+  dispatchEvent(new Event('online'));
+  expect((await shown).outcome).toBe('aborted');
+  expect(heard.filter((event) => event !== 'change')).toEqual(['close']);
+});

@@ -34,12 +34,13 @@ afterEach(() => void vi.unstubAllGlobals());
 function setUp() {
   const clock = manualClock();
   const answers: (Answer<Decision> | Promise<Answer<Decision>>)[] = [];
-  const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0 };
+  const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0, changes: 0 };
   let online = true;
   let loading: () => Promise<void> = () => Promise.resolve();
   const decisions = createDecisions({
     clock,
     isKnown: () => true,
+    onChange: () => log.changes++,
     isOnline: () => online,
     reach: () => Promise.reject(new Error('not used')),
     locale: 'en',
@@ -149,6 +150,49 @@ test('a retry time of the service is kept without asking, and forgotten after it
   await clock.advance(1);
   expect(decisions.availability('revive')).toEqual({ available: true });
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+});
+
+test('calls back when a cooldown has ended, and when an empty placement may be asked again', async () => {
+  const { decisions, log, clock, answers } = setUp();
+  answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')), ok(unfilled()));
+  await decisions.take('revive', never);
+  await decisions.take('coins', never);
+  await clock.advance(29_999);
+  expect(log.changes).toBe(0);
+  await clock.advance(1);
+  expect(log.changes).toBe(1);
+  expect(decisions.availability('coins')).toEqual({ available: true });
+  await clock.advance(14_999);
+  expect(log.changes).toBe(1);
+  await clock.advance(1);
+  expect(log.changes).toBe(2);
+  expect(decisions.availability('revive')).toEqual({ available: true });
+  expect(clock.timers()).toBe(0);
+});
+
+test('calls back within 30 s after a sleep in which a cooldown ended', async () => {
+  const { decisions, log, clock, answers } = setUp();
+  answers.push(ok(unfilled('2026-01-01T09:00:00.000Z')));
+  await decisions.take('revive', never);
+  await clock.advance(60_000);
+  expect(log.changes).toBe(0);
+  clock.sleep(9 * hourMs);
+  await clock.advance(30_000);
+  expect(log.changes).toBe(1);
+});
+
+test('waits for nothing once destroyed, and for no placement that does not exist', async () => {
+  const { decisions, log, clock, answers } = setUp();
+  answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
+  await decisions.take('revive', never);
+  expect(clock.timers()).toBe(1);
+  decisions.destroy();
+  expect(clock.timers()).toBe(0);
+  const others = setUp();
+  others.answers.push({ kind: 'refused', problem: { code: 'placement_not_found' } });
+  await others.decisions.take('revive', never);
+  expect(others.decisions.availability('revive')).toMatchObject({ reason: 'invalid_placement' });
+  expect([log.changes, others.clock.timers()]).toEqual([0, 0]);
 });
 
 test('without a retry time an empty placement may be asked again at once', async () => {

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Ads, type AdsOptions, createAds } from '../../../src/index.ts';
+import recipes from '../../../docs/recipes.md?raw';
+import { deferred } from '../../support/deferred.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+
+const [, recipe = ''] = /## A button that is honest\n.*?```ts\n(.*?)```/s.exec(recipes) ?? [];
+
+let ads: Ads;
+let button: HTMLButtonElement;
+let service: StubService;
+
+beforeEach(() => {
+  service = stubService();
+  button = document.createElement('button');
+  button.disabled = true;
+  document.body.replaceChildren(button);
+});
+afterEach(() => ads.destroy());
+
+/** Runs the recipe as it stands in the guide. */
+function start(more: Partial<AdsOptions> = {}): void {
+  ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    userRef: 'player-1',
+    fetch: service.fetch,
+    ...more,
+  });
+  // eslint-disable-next-line typescript/no-implied-eval -- the text of the guide
+  new Function('ads', 'reviveButton', recipe)(ads, button);
+}
+
+const shows = (text: string | RegExp, enabled: boolean) =>
+  eventually(() => {
+    expect(button.textContent).toMatch(text);
+    expect(button.disabled).toBe(!enabled);
+  });
+const offer = /Watch an ad/;
+
+it('a button in a cooldown is enabled when the cooldown ends', async () => {
+  const now = Date.now();
+  service.answer = () => ({
+    status: 'no_fill',
+    reason: 'cooldown',
+    issued_at: new Date(now).toISOString(),
+    retry_at: new Date(now + 1_500).toISOString(),
+  });
+  start();
+  await shows(/^Again at /, false);
+  service.answer = () => picture(200);
+  await shows(offer, true);
+});
+
+it('a button is enabled again when the ad has closed, and after a result that is pending', async () => {
+  const { fetch } = service;
+  const answered = deferred();
+  service.fetch = async (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (pathname === '/v1/events') await answered.promise;
+    return fetch(input, init);
+  };
+  start({ confirmationTimeoutMs: 100 });
+  await shows(offer, true);
+  const shown = ads.showRewarded('revive', { onOpen: () => expect(button.disabled).toBe(true) });
+  expect((await shown).outcome).toBe('pending');
+  await shows(offer, true);
+  answered.resolve();
+});
+
+it('a button says that it needs a connection, and is enabled when that is back', async () => {
+  start();
+  await shows(offer, true);
+  await ads.showRewarded('revive');
+  Object.defineProperty(navigator, 'onLine', { value: false, configurable: true });
+  dispatchEvent(new Event('offline'));
+  await shows('Needs a connection', false);
+  Reflect.deleteProperty(navigator, 'onLine');
+  dispatchEvent(new Event('online'));
+  await shows(offer, true);
+});
