@@ -3,6 +3,7 @@ import { defineConfig } from 'vite';
 /** Script-tag builds: one IIFE run each, because a library build makes one such file per entry. */
 const scriptTags: Record<string, string> = {
   trueward: 'src/script-tag/index.ts',
+  'trueward-ad-placement': 'src/script-tag/ad-placement.ts',
   'trueward-cocos': 'src/script-tag/cocos.ts',
   'trueward-phaser': 'src/script-tag/phaser.ts',
 };

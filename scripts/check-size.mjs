@@ -31,6 +31,11 @@ const uses = [
     code: `export { TruewardPlugin } from './dist/phaser.js'`,
     limit: 15_000,
   },
+  {
+    name: 'core and ad placement',
+    code: `${core}; export { createAdPlacement, installAdsbygoogle } from './dist/ad-placement.js'`,
+    limit: 14_500,
+  },
   { name: 'server', code: `export { verifyWebhook } from './dist/server.js'`, limit: 2_500 },
 ];
 
@@ -52,7 +57,7 @@ report({ name: 'administration panel, until its first page stands', limit: 500_0
 /** @param {{ code: string, lazy?: string }} use */
 async function measure({ code, lazy }) {
   const entry = join(folder, 'game.js');
-  writeFileSync(entry, code.replace('./dist', join(root, 'dist')));
+  writeFileSync(entry, code.replaceAll('./dist', join(root, 'dist')));
   const output = await build({
     root: folder,
     configFile: false,

@@ -26,9 +26,12 @@ else if (text !== readme) {
 }
 
 function describe() {
-  const rows = ['trueward.js', 'trueward-phaser.js', 'trueward-cocos.js'].map(
-    (file) => `| \`${file}\` | \`${integrityOf(file)}\` |`,
-  );
+  const rows = [
+    'trueward.js',
+    'trueward-phaser.js',
+    'trueward-cocos.js',
+    'trueward-ad-placement.js',
+  ].map((file) => `| \`${file}\` | \`${integrityOf(file)}\` |`);
   return `\`\`\`html
 <script
   async

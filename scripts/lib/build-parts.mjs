@@ -28,6 +28,7 @@ export const buildParts = [
     outputs: [
       'dist/index.js',
       'dist/trueward.js',
+      'dist/trueward-ad-placement.js',
       'dist/trueward-cocos.js',
       'dist/trueward-phaser.js',
       'dist/types/src/index.d.ts',
@@ -35,6 +36,7 @@ export const buildParts = [
     commands: [
       vite(),
       vite('--mode', 'trueward'),
+      vite('--mode', 'trueward-ad-placement'),
       vite('--mode', 'trueward-cocos'),
       vite('--mode', 'trueward-phaser'),
       [...tsc, '-p', 'tsconfig.build.json'],

@@ -98,6 +98,7 @@ const all = [
         'ascii',
         '--exclude-entrypoints',
         'trueward.js',
+        'trueward-ad-placement.js',
         'trueward-cocos.js',
         'trueward-phaser.js',
       ],

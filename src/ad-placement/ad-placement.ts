@@ -58,7 +58,10 @@ export interface AdBreakOptions {
 export interface AdConfigOptions {
   /** `on` loads the ads of all placements ahead. The first value counts, and only before the first break. */
   preloadAdBreaks?: 'on' | 'auto';
-  /** Accepted and without effect: our videos start muted where the browser asks for it. */
+  /**
+   * Whether the sound of the game is on. With `off`, ads start without sound; with `on`, with sound where
+   * the browser allows it. May be changed at any time. Default: the option `muted` of `createAds()`.
+   */
   sound?: 'on' | 'off';
   /** Ads can be asked for now; with `preloadAdBreaks: 'on'`, once they have been loaded. */
   onReady?: () => void;
@@ -72,6 +75,11 @@ export interface AdPlacement {
 
 /** Which placement of ours an ad break shows. */
 export interface AdPlacementOptions {
-  /** By the `name` of the break or, where there is none for it, by its `type`. */
-  placements: Readonly<Partial<Record<BreakType, string>> & Record<string, string>>;
+  /**
+   * By the `name` of the break or, where there is none for it, by its `type`; `interstitial` stands for
+   * every type but `reward`.
+   */
+  placements: Readonly<
+    Partial<Record<BreakType | 'interstitial', string>> & Record<string, string>
+  >;
 }

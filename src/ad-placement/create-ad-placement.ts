@@ -24,11 +24,13 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
   let breaks = 0;
   let prerolls = 0;
   let nextBreak = new AbortController();
+  let muted: boolean | undefined;
   let preloadDecided = false;
   let preloaded: Promise<unknown> = Promise.resolve();
 
   function placementOf({ name = '', type }: AdBreakOptions): string | undefined {
-    const key = [name, type].find((candidate) => Object.hasOwn(placements, candidate));
+    const keys = [name, type, ...(type === 'reward' ? [] : ['interstitial'])];
+    const key = keys.find((candidate) => Object.hasOwn(placements, candidate));
     return key === undefined ? undefined : placements[key];
   }
 
@@ -41,7 +43,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
     if (placement === undefined || mistake !== undefined || again) {
       return Promise.resolve('invalid');
     }
-    return runBreak({ ads, placement, options, guard, next: nextBreak.signal });
+    return runBreak({ ads, placement, options, muted, guard, next: nextBreak.signal });
   }
 
   return {
@@ -52,7 +54,8 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
       const guard = createGuard();
       void run(options, guard).then((status) => finish(options, guard.threw ? 'error' : status));
     },
-    adConfig({ preloadAdBreaks, onReady }: AdConfigOptions) {
+    adConfig({ preloadAdBreaks, sound, onReady }: AdConfigOptions) {
+      if (sound !== undefined) muted = sound === 'off';
       if (preloadAdBreaks !== undefined && !preloadDecided && breaks === 0) {
         preloadDecided = true;
         if (preloadAdBreaks === 'on') {

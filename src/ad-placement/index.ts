@@ -12,5 +12,6 @@ export type {
   BreakType,
   PlacementInfo,
 } from './ad-placement.ts';
+export { installAdsbygoogle } from './adsbygoogle.ts';
 export { createAdPlacement } from './create-ad-placement.ts';
 export { adBreak, adConfig, startAdPlacement } from './drop-in.ts';

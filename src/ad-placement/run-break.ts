@@ -11,6 +11,8 @@ export interface BreakRun {
   ads: BreakAds;
   placement: string;
   options: AdBreakOptions;
+  /** What the game said of its sound. */
+  muted: boolean | undefined;
   guard: Guard;
   /** Aborted by the next ad break; a reward that is only offered by then is lost. */
   next: AbortSignal;
@@ -23,6 +25,9 @@ export function runBreak(run: BreakRun): Promise<BreakStatus> {
 
 async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, next } = run;
+  // Some games offer every second, ad or not: what is known to be empty is not asked again and again.
+  const known = ads.availability(placement);
+  if (!known.available) return breakStatusOf(known.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
   // It answers what preloading cannot know: that another ad is on the screen.
@@ -40,8 +45,9 @@ function isAccepted({ options, guard, next }: BreakRun): Promise<boolean> {
   });
 }
 
-async function showRewarded({ ads, placement, options, guard }: BreakRun): Promise<BreakStatus> {
-  const opening = openWith(options, guard);
+async function showRewarded(run: BreakRun): Promise<BreakStatus> {
+  const { ads, placement, options, guard } = run;
+  const opening = openWith(options, run);
   const { outcome } = await ads.showRewarded(placement, opening);
   const status = breakStatusOf(outcome, 'reward');
   if (opening.opened()) {
@@ -56,18 +62,19 @@ async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
   // Google calls nothing but `adBreakDone` for a preroll: there is no game yet to pause.
   const options: AdBreakOptions =
     run.options.type === 'preroll' ? { type: 'preroll' } : run.options;
-  const opening = openWith(options, guard);
+  const opening = openWith(options, run);
   const { outcome } = await ads.showInterstitial(placement, opening);
   if (opening.opened()) guard.run(() => options.afterAd?.());
   return breakStatusOf(outcome, 'interstitial');
 }
 
 /** The options of a show that calls `beforeAd`; a game that could not get ready for the ad gets none. */
-function openWith(options: AdBreakOptions, guard: Guard) {
+function openWith(options: AdBreakOptions, { guard, muted }: BreakRun) {
   const stop = new AbortController();
   let opened = false;
   return {
     signal: stop.signal,
+    ...(muted !== undefined && { muted }),
     onOpen() {
       opened = true;
       if (!guard.run(() => options.beforeAd?.())) stop.abort();

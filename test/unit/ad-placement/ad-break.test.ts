@@ -153,13 +153,19 @@ describe('Rewarded ads', () => {
   test('Without an ad the reward is not offered.', async () => {
     ads.known = { available: false, reason: 'frequency_capped' };
     await adBreak('reward');
-    expect(log).toEqual(['preload revive', 'adBreakDone frequencyCapped']);
+    expect(log).toEqual(['adBreakDone frequencyCapped']);
   });
 
   test('The reward is not offered while another ad is on the screen.', async () => {
     ads.showing = true;
     await adBreak('reward');
-    expect(log).toEqual(['preload revive', 'adBreakDone other']);
+    expect(log).toEqual(['adBreakDone other']);
+  });
+
+  test('The reward is not offered where the request finds no ad.', async () => {
+    ads.preload = () => Promise.resolve({ available: false, reason: 'no_fill' });
+    await adBreak('reward');
+    expect(log).toEqual(['adBreakDone noAdPreloaded']);
   });
 
   test('An ad that was gone by the time the player accepted ends the break alone.', async () => {

@@ -53,3 +53,36 @@ test('preloadAdBreaks has no effect after the first break.', async () => {
   await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual([]);
 });
+
+test('Ads start without sound while the sound of the game is off.', async () => {
+  const { adBreak, adConfig } = createAdPlacement(ads, { placements });
+  const done = () => new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
+  await done();
+  adConfig({ sound: 'off' });
+  await done();
+  adConfig({ sound: 'on' });
+  await done();
+  expect(log.filter((line) => line.startsWith('show'))).toEqual([
+    'show level-end',
+    'show level-end muted: true',
+    'show level-end muted: false',
+  ]);
+});
+
+test('The placement for interstitials stands for every type that has none of its own, but not for rewards.', async () => {
+  const { adBreak } = createAdPlacement(ads, {
+    placements: { interstitial: 'anywhere', next: 'level-end' },
+  });
+  for (const type of ['next', 'pause', 'reward'] as const)
+    await new Promise((resolve) => {
+      adBreak({
+        type,
+        adBreakDone: resolve,
+        ...(type === 'reward' && { beforeReward() {}, adDismissed() {}, adViewed() {} }),
+      });
+    });
+  expect(log.filter((line) => line.startsWith('show'))).toEqual([
+    'show level-end',
+    'show anywhere',
+  ]);
+});

@@ -14,7 +14,11 @@ export interface FakeAds extends BreakAds {
 
 export function fakeAds(log: string[]): FakeAds {
   async function show(placement: string, options: ShowOptions = {}): Promise<ShowResult> {
-    log.push(`show ${placement}`);
+    log.push(
+      options.muted === undefined
+        ? `show ${placement}`
+        : `show ${placement} muted: ${options.muted}`,
+    );
     if (ads.showing) return { outcome: 'already_showing' };
     if (!ads.next.opens) return { outcome: ads.next.outcome };
     ads.showing = true;

@@ -10,6 +10,8 @@ type Handler = (
 
 /** What the guides take for granted: a game of the reader’s, and a server of the reader’s. */
 declare global {
+  /** What the script tags define. */
+  const Trueward: typeof import('trueward') & typeof import('trueward/ad-placement');
   const publishableKey: string;
   const serviceUrl: string;
   const userRef: string;

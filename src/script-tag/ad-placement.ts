@@ -1,0 +1,42 @@
+import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
+import { OptionError } from '../index.ts';
+import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
+import { startTag } from './start-tag.ts';
+
+const prefix = 'data-placement-';
+
+/** `data-placement-reward="revive"` says that the break `reward`, a type or a name, shows `revive`. */
+const placementsOf = (script: Element): Record<string, string> =>
+  Object.fromEntries(
+    Array.from(script.attributes)
+      .filter(({ name }) => name.startsWith(prefix))
+      .map(({ name, value }) => [name.slice(prefix.length), value]),
+  );
+
+function start(script: Element | null): void {
+  const placements = script ? placementsOf(script) : {};
+  const install = (ads: GameAds): void => {
+    if (Object.keys(placements).length === 0) {
+      reportError(
+        new TypeError(
+          'trueward: the tag of trueward-ad-placement.js names no placement, so no ad break has an ad. Add ' +
+            '`data-placement-interstitial="…"` and `data-placement-reward="…"` to it.',
+        ),
+      );
+    }
+    installAdsbygoogle(createAdPlacement(ads, { placements }));
+  };
+  try {
+    startTag(script);
+  } catch (error) {
+    // A game waits for the end of its breaks, so they have to end even now.
+    reportError(error);
+    install(unavailableAds(error instanceof OptionError ? error.code : String(error)));
+  }
+  // Without a key the page makes its ads itself, and calls these.
+  Object.assign(window.Trueward ?? {}, { createAdPlacement, installAdsbygoogle });
+  const { trueward } = window;
+  if (trueward && !Array.isArray(trueward)) trueward.push(install);
+}
+
+start(document.currentScript);

@@ -1,0 +1,246 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright';
+import { expect } from 'vitest';
+import type { Ads } from '../../../src/index.ts';
+import type { Stack } from '../stack.ts';
+import { it } from '../worker.ts';
+import { type Host, startHost } from './host.ts';
+
+/**
+ * A folder with the sources of AdLad and of its plugin for Google, as `adlad` and
+ * `adlad-plugin-google-ad-placement`, to try those too.
+ */
+const adladFolder = process.env['ADLAD_FOLDER'];
+const google = 'https://pagead2.googlesyndication.com/**';
+
+let stack: Stack;
+let host: Host;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+
+it.beforeAll(async ({ browser: shared, stack: running }) => {
+  browser = shared;
+  stack = running;
+  host = await startHost();
+});
+it.beforeEach(async () => {
+  page = await browser.newPage();
+  complaints = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+});
+it.afterEach(() => page.context().close());
+it.afterAll(() => host?.stop());
+
+const tag = (
+  attributes = 'data-placement-interstitial="level-end" data-placement-reward="revive"',
+) =>
+  `<script defer src="${host.url}/dist/trueward-ad-placement.js" data-user-ref="${crypto.randomUUID()}"
+    data-key="${stack.keys.sandbox.publishable}" data-service-url="${stack.serviceUrl}" ${attributes}></script>`;
+
+async function open(head: string): Promise<void> {
+  const path = `/${crypto.randomUUID()}`;
+  host.set(path, {
+    body: `<!doctype html><html lang="en"><head><link rel="icon" href="data:,"><title>Game</title>
+      ${head}</head><body><canvas></canvas></body></html>`,
+  });
+  await page.goto(host.url + path);
+}
+
+/** Google's own snippet, and a game that uses it before anything has loaded. */
+const snippet = `<script>
+  window.adsbygoogle = window.adsbygoogle || [];
+  var adBreak = adConfig = function (o) { adsbygoogle.push(o); };
+  (adsbygoogle = window.adsbygoogle || []).requestNonPersonalizedAds = 1;
+  const calls = [];
+  const note = (name) => (info) => calls.push(info && info.breakStatus ? name + ' ' + info.breakStatus : name);
+  const callbacks = {
+    beforeAd: note('beforeAd'), afterAd: note('afterAd'), adViewed: note('adViewed'),
+    adDismissed: note('adDismissed'), adBreakDone: note('adBreakDone'),
+  };
+  const given = adBreak;
+</script>`;
+const calls = () => page.evaluate<string[]>('calls');
+const close = () => page.getByRole('button', { name: 'Close ad' }).first().click();
+
+it('plays Google’s own snippet: what was pushed before it loaded, and what is pushed afterwards', async () => {
+  await open(`${snippet}<script>
+    adsbygoogle.push({});
+    adConfig({ preloadAdBreaks: 'on', sound: 'off', onReady: note('onReady') });
+    adBreak({ type: 'next', name: 'level-3', ...callbacks });
+  </script>${tag()}`);
+  await close();
+  const interstitial = ['beforeAd', 'afterAd', 'adBreakDone viewed'];
+  await expect.poll(calls).toEqual(expect.arrayContaining(['onReady', ...interstitial]));
+  expect((await calls()).filter((name) => name !== 'onReady')).toEqual(interstitial);
+
+  await page.evaluate(`calls.length = 0; adsbygoogle.push({}); adsbygoogle.requestNonPersonalizedAds = 0;
+    adBreak({ type: 'reward', ...callbacks, beforeReward(show) { calls.push('beforeReward'); show(); } });`);
+  await page.getByText('Your reward is on its way').first().waitFor();
+  await close();
+  await expect
+    .poll(calls)
+    .toEqual(['beforeReward', 'beforeAd', 'adViewed', 'afterAd', 'adBreakDone viewed']);
+  expect(await page.evaluate('adBreak === given')).toBe(true);
+  expect(complaints).toEqual([]);
+});
+
+it('ends every break when its attributes are wrong, and says so', async () => {
+  await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>
+    ${tag('data-consent="maybe" data-placement-next="level-end"')}`);
+  await expect.poll(calls).toEqual(['adBreakDone other']);
+  expect(complaints).toEqual([expect.stringContaining('the option `consent` must be')]);
+});
+
+it('says when its tag names no placement', async () => {
+  await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>${tag('')}`);
+  await expect.poll(calls).toEqual(['adBreakDone invalid']);
+  expect(complaints).toEqual([expect.stringContaining('data-placement-interstitial')]);
+});
+
+it('shares the SDK of trueward.js, and has its functions for a page that configures it by itself', async () => {
+  const sdk = tag().replace('trueward-ad-placement.js', 'trueward.js');
+  await open(`${snippet}${sdk}${tag()}`);
+  await page.waitForFunction(
+    () => 'owner' in (window as unknown as { adsbygoogle: object }).adsbygoogle,
+  );
+  const decided = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+  await page.evaluate(`adBreak({ type: 'next', ...callbacks })`);
+  expect((await decided).postDataJSON()).toMatchObject({ placement: 'level-end' });
+
+  await open(`${snippet}<script src="${host.url}/dist/trueward-ad-placement.js"></script>`);
+  await page.evaluate(
+    ([publishableKey, serviceUrl]) => {
+      const { createAds, createAdPlacement, installAdsbygoogle } =
+        window.Trueward as never as Record<string, (...options: unknown[]) => unknown>;
+      const ads = createAds?.({ publishableKey, serviceUrl });
+      installAdsbygoogle?.(createAdPlacement?.(ads, { placements: { 'Level 3': 'level-end' } }));
+    },
+    [stack.keys.sandbox.publishable, stack.serviceUrl],
+  );
+  await page.evaluate(`adBreak({ type: 'next', name: 'Level 3', ...callbacks })`);
+  await close();
+  await expect.poll(calls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
+});
+
+/** What the pages below make of an ads library, so that one test tries each. */
+interface Library {
+  canShowRewardedAd(): boolean;
+  showRewardedAd(): Promise<unknown>;
+  showFullScreenAd(): Promise<unknown>;
+}
+declare global {
+  interface Window {
+    library: Library;
+    /** What the library has told the game to do. */
+    needs: string[];
+    ended: unknown;
+  }
+}
+
+const libraries = [
+  {
+    name: 'An ads library',
+    files: {} as Record<string, string>,
+    start: `
+      import { startAdsLibrary } from '/ads-library.js';
+      window.library = startAdsLibrary((needed) => needs.push(needed ? 'pause' : 'resume'));`,
+    needs: ['pause', 'resume'],
+    viewed: 'viewed' as unknown,
+    dismissed: 'dismissed' as unknown,
+    noAd: 'noAdPreloaded' as unknown,
+  },
+  {
+    name: 'AdLad',
+    files: {
+      '/adlad/': join(adladFolder ?? '', 'adlad'),
+      '/plugin/': join(adladFolder ?? '', 'adlad-plugin-google-ad-placement'),
+    },
+    start: `
+      import { AdLad } from '/adlad/src/AdLad.js';
+      import { googleAdPlacementPlugin } from '/plugin/src/mod.js';
+      const adLad = new AdLad({ plugins: [googleAdPlacementPlugin({ publisherId: 'ca-pub-1' })] });
+      adLad.onNeedsPauseChange((needed) => needs.push(needed ? 'pause' : 'resume'));
+      adLad.onNeedsMuteChange((needed) => needs.push(needed ? 'mute' : 'unmute'));
+      window.library = {
+        canShowRewardedAd: () => adLad.canShowRewardedAd,
+        showRewardedAd: () => adLad.showRewardedAd(),
+        showFullScreenAd: () => adLad.showFullScreenAd(),
+      };`,
+    needs: ['pause', 'mute', 'unmute', 'resume'],
+    viewed: { didShowAd: true, errorReason: null },
+    dismissed: { didShowAd: false, errorReason: 'user-dismissed' },
+    noAd: { didShowAd: false, errorReason: 'no-ad-available' },
+  },
+];
+
+for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) {
+  const offered = () =>
+    expect.poll(() => page.evaluate(() => window.library?.canShowRewardedAd())).toBe(true);
+  const show = (kind: 'showRewardedAd' | 'showFullScreenAd') =>
+    page.evaluate((method) => {
+      window.needs.length = 0;
+      window.ended = undefined;
+      void window.library[method]().then((result) => (window.ended = result));
+    }, kind);
+  const ended = () => expect.poll(() => page.evaluate(() => window.ended));
+
+  it.skipIf(name === 'AdLad' && !(adladFolder && existsSync(adladFolder)))(
+    `${name} with a backend for Google’s API works unmodified`,
+    async () => {
+      // What ad blockers put in the place of Google's script takes the name over.
+      await page.route(google, (route) =>
+        route.fulfill({
+          contentType: 'text/javascript',
+          body: 'window.adsbygoogle = { loaded: true, push: function () {} };',
+        }),
+      );
+      for (const [path, folder] of Object.entries(files)) {
+        await page.route(`${host.url}${path}**`, async (route) => {
+          const file = new URL(route.request().url()).pathname.slice(path.length);
+          await route.fulfill({
+            contentType: 'text/javascript',
+            body: await readFile(join(folder, file)),
+          });
+        });
+      }
+      await page.route(`${host.url}/ads-library.js`, async (route) =>
+        route.fulfill({
+          contentType: 'text/javascript',
+          body: await readFile(join(import.meta.dirname, 'ads-library.js')),
+        }),
+      );
+      // Long enough to be closed early on a busy machine.
+      const long = tag('data-placement-interstitial="level-end" data-placement-reward="long"');
+      await open(`${long}<script>needs = [];</script><script type="module">${start}</script>`);
+
+      await offered();
+      await show('showRewardedAd');
+      await page.getByText('Your reward is on its way').first().waitFor();
+      await close();
+      await ended().toEqual(viewed);
+      expect(await page.evaluate(() => window.needs)).toEqual(needs);
+
+      await offered();
+      await show('showRewardedAd');
+      await close();
+      await page.getByRole('button', { name: 'Close anyway' }).click();
+      await ended().toEqual(dismissed);
+      expect(await page.evaluate(() => window.needs)).toEqual(needs);
+
+      await show('showFullScreenAd');
+      await close();
+      await ended().toEqual(viewed);
+      expect(await page.evaluate(() => window.needs)).toEqual(needs);
+
+      await page.evaluate(() => window.trueward?.push((ads: Ads) => ads.simulate('no_fill')));
+      await show('showFullScreenAd');
+      await ended().toEqual(noAd);
+      expect(await page.evaluate(() => window.needs)).toEqual([]);
+      await expect.poll(() => page.evaluate(() => window.library.canShowRewardedAd())).toBe(false);
+      expect(complaints).toEqual([]);
+    },
+  );
+}
