@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type * as sdk from 'trueward';
 import type { Ads, AdsOptions, Reward } from 'trueward';
+import type * as adPlacement from 'trueward/ad-placement';
 import type { DecisionRewardedEvent } from 'trueward/server';
 
 type Call = () => void;
@@ -11,7 +13,7 @@ type Handler = (
 /** What the guides take for granted: a game of the reader’s, and a server of the reader’s. */
 declare global {
   /** What the script tags define. */
-  const Trueward: typeof import('trueward') & typeof import('trueward/ad-placement');
+  const Trueward: typeof sdk & typeof adPlacement;
   const publishableKey: string;
   const serviceUrl: string;
   const userRef: string;
