@@ -117,7 +117,7 @@ export function transition(state: BreakState, event: BreakEvent): Transition {
 const stay = (state: BreakState, ...effects: BreakEffect[]): Transition => ({ state, effects });
 
 function settle(result: ShowResult, ...before: BreakEffect[]): Transition {
-  return { state: { phase: 'done' }, effects: [...before, { type: 'settle', result }] };
+  return { state: { phase: 'done' }, effects: before.concat({ type: 'settle', result }) };
 }
 
 function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
@@ -254,11 +254,10 @@ function takeAway(
   when?: 'at once',
   ...before: BreakEffect[]
 ): Transition {
-  const effects: BreakEffect[] = [
-    ...before,
+  const effects = before.concat(
     { type: 'report', event: 'close', watchedMs: state.watchedMs },
     { type: 'release' },
-  ];
+  );
   if (!state.completed) return settle(otherwise, ...effects);
   if (state.kind === 'interstitial') return settle({ outcome: 'completed' }, ...effects);
   if (when === 'at once') return settle({ outcome: 'pending' }, ...effects);

@@ -76,7 +76,7 @@ export function createDrain(parts: DrainParts): Drain {
         ? await send(unsent, batch.bytes <= keepaliveBytes)
         : { rejections: [], failure: undefined };
     const rejected = rejections.map(({ event, code }) => ({ reason: code, value: event }));
-    const aside = [...batch.unreadable, ...rejected];
+    const aside = batch.unreadable.concat(rejected);
     if (aside.length > 0) await source.setAside(aside);
     // It had its try, since a wrong clock must not cost an event that the service would have taken.
     const tooOld = failure !== undefined && parts.clock.now() - batch.at > longestAgeMs;

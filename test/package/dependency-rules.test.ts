@@ -62,7 +62,8 @@ let copy: string;
 
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'trueward-rules-'));
-  cpSync(join(root, 'oxlint.config.mjs'), join(copy, 'oxlint.config.mjs'));
+  for (const file of ['oxlint.config.mjs', 'scripts/lib/lint-rules.mjs'])
+    cpSync(join(root, file), join(copy, file));
 });
 afterEach(() => {
   for (const folder of ['src', 'service', 'protocol'])
@@ -104,5 +105,16 @@ test('refuses a circle of imports', () => {
   expect(inCircle.map(({ filename }) => filename).sort()).toEqual([
     'src/reward/first.ts',
     'src/reward/second.ts',
+  ]);
+});
+
+test('refuses spreads in array literals that Creator’s option Loose would break', () => {
+  plant('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
+  plant('src/reward/map.ts', `export const list = (of: Map<string, string>) => [1, ...of.keys()];`);
+  plant('src/reward/array.ts', `export const list = (of: string[]) => [...of.map((a) => a), 'b'];`);
+  const broken = lint().filter(({ code }) => code.includes('no-iterable-spread'));
+  expect(broken.map(({ filename }) => filename).sort()).toEqual([
+    'src/reward/map.ts',
+    'src/reward/set.ts',
   ]);
 });

@@ -1,0 +1,44 @@
+/**
+ * Lint rules of this repository's own, as a plugin for oxlint.
+ */
+
+const message =
+  'Cocos Creator’s option “Loose” compiles `[...values]` to `[].concat(values)`: a set becomes an array with one set in it. Use `Array.from(values)`, or `concat()` for arrays.';
+
+const methodsOfArrays = new Set(['concat', 'filter', 'flat', 'flatMap', 'map', 'slice', 'sort']);
+
+/**
+ * Whether it is an array for certain, as far as one can see without types.
+ *
+ * @param {any} node
+ * @returns {boolean}
+ */
+function isArray(node) {
+  switch (node.type) {
+    case 'ArrayExpression':
+      return true;
+    case 'ConditionalExpression':
+      return isArray(node.consequent) && isArray(node.alternate);
+    case 'TSAsExpression':
+      return isArray(node.expression);
+    case 'CallExpression':
+      return methodsOfArrays.has(node.callee.property?.name);
+    default:
+      return false;
+  }
+}
+
+/** Refuses `[...values]`, unless `values` is an array for certain. */
+const noIterableSpread = {
+  /** @param {{ report(problem: object): void }} context */
+  create: (context) => ({
+    /** @param {{ elements: any[] }} array */
+    ArrayExpression({ elements }) {
+      for (const node of elements)
+        if (node?.type === 'SpreadElement' && !isArray(node.argument))
+          context.report({ message, node });
+    },
+  }),
+};
+
+export default { meta: { name: 'trueward' }, rules: { 'no-iterable-spread': noIterableSpread } };

@@ -1,0 +1,12 @@
+/** What the tests use of Babel 7, which brings no types. */
+declare module '@babel/core' {
+  export function transformAsync(
+    code: string,
+    options: { configFile: false; compact: boolean; presets: [preset: unknown, options: object][] },
+  ): Promise<{ code: string } | null>;
+}
+
+declare module '@babel/preset-env' {
+  const preset: unknown;
+  export default preset;
+}
