@@ -42,7 +42,6 @@ const all = [
       'tsconfig.node.json',
       'tsconfig.panel.json',
       'tsconfig.scripts.json',
-      'demo/cocos/tsconfig.json',
     ].map(tsc),
   },
   {

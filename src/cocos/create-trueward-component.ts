@@ -4,10 +4,13 @@ import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 import type { CocosComponentModule } from './cocos-module.ts';
 import { type CocosAdsOptions, createCocosAds } from './create-cocos-ads.ts';
 
-/** What {@link createTruewardComponent} adds to `cc.Component`. */
-export interface TruewardComponent {
+/**
+ * What {@link createTruewardComponent} adds to `cc.Component`. It is a class in the types only, because
+ * an interface cannot have protected methods, and those of `cc.Component` are protected.
+ */
+export declare abstract class TruewardComponent {
   /** Ads; made when first asked for, at the latest in `onLoad()`. */
-  readonly ads: GameAds;
+  get ads(): GameAds;
   /** Override it: where the keys come from, usually from properties of your component. */
   adsOptions(): CocosAdsOptions;
   /**
@@ -16,10 +19,10 @@ export interface TruewardComponent {
    */
   onReward?(reward: EarnedReward): void | Promise<void>;
   /** Called by the engine; call it with `super` where you override it, as the three below. */
-  onLoad(): void;
-  onEnable(): void;
-  onDisable(): void;
-  onDestroy(): void;
+  protected onLoad(): void;
+  protected onEnable(): void;
+  protected onDisable(): void;
+  protected onDestroy(): void;
 }
 
 /**
@@ -51,7 +54,7 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
   // TypeScript extends a class of a type parameter only where its constructor takes `any`.
   const Base: new () => { node: Node } = cc.Component;
 
-  class Trueward extends Base implements TruewardComponent {
+  class Trueward extends Base {
     #ads: GameAds | undefined;
     #stopRewards: (() => void) | undefined;
 
@@ -86,7 +89,17 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
       this.#ads?.destroy();
     }
   }
-  return Trueward as unknown as new () => Component & TruewardComponent;
+  return callable(Trueward) as unknown as new () => Component & TruewardComponent;
+}
+
+/**
+ * Lets constructors that were compiled to ES5 extend a class: with Creator’s option _Loose_ they call
+ * what they extend as a function, which a class refuses.
+ */
+function callable<Class extends new () => object>(Class: Class): Class {
+  return new Proxy(Class, {
+    apply: (_, instance: object) => Reflect.construct(Class, [], instance.constructor),
+  });
 }
 
 function startAds(

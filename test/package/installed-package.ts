@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -9,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 const modules = join(root, 'node_modules');
@@ -59,8 +60,11 @@ export function installPackage({ uses = [], also = [] }: InstallOptions = {}): I
     JSON.stringify({ type: 'module', private: true, dependencies }),
   );
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts']);
-  for (const name of uses)
-    symlinkSync(join(modules, name), join(project, 'node_modules', name), 'junction');
+  for (const name of uses) {
+    const link = join(project, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(modules, name), link, 'junction');
+  }
   cpSync(join(import.meta.dirname, 'fixtures'), project, { recursive: true });
   const installed = join(project, 'node_modules', 'trueward', 'package.json');
   return {

@@ -5,7 +5,7 @@ import { installPackage } from './installed-package.ts';
 /** `it` with what the test files of a worker share: the package, installed into a project. */
 export const it = test.extend('installed', { scope: 'worker' }, ({}, { onCleanup }) => {
   const installed = installPackage({
-    uses: ['phaser', 'react', 'react-dom', 'vite', 'webpack'],
+    uses: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],
   });
   onCleanup(() => installed.remove());
   return installed;

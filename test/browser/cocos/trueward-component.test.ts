@@ -23,9 +23,17 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  component?.onDestroy();
+  if (component) call(component, 'onDestroy');
   component = undefined;
 });
+
+/** As the engine does, for which `protected` is nothing. */
+function call(
+  made: TruewardComponent,
+  method: 'onLoad' | 'onEnable' | 'onDisable' | 'onDestroy',
+): void {
+  (made as unknown as Record<typeof method, () => void>)[method]();
+}
 
 function gameAds(given: CocosAdsOptions) {
   class GameAds extends createTruewardComponent(engine) {
@@ -44,14 +52,14 @@ function gameAds(given: CocosAdsOptions) {
 
 test('The component outlives its scene.', () => {
   const made = gameAds(options);
-  made.onLoad();
+  call(made, 'onLoad');
   expect(engine.persistent).toEqual([made.node]);
 });
 
 test('Its ads are there before it has loaded, and stay the same.', () => {
   const made = gameAds(options);
   const { ads } = made;
-  made.onLoad();
+  call(made, 'onLoad');
   expect(made.ads).toBe(ads);
 });
 
@@ -59,17 +67,17 @@ test('It takes rewards while it is enabled, and only then.', () => {
   const made = gameAds(options);
   const stop = vi.fn();
   const listen = vi.spyOn(made.ads, 'on').mockReturnValue(stop);
-  made.onLoad();
+  call(made, 'onLoad');
   expect(listen).not.toHaveBeenCalled();
 
-  made.onEnable();
+  call(made, 'onEnable');
   const [event, handler] = listen.mock.calls[0] ?? [];
   const reward = { decisionId: 'dec_1', placement: 'revive', reward: { type: 'coin', amount: 5 } };
   (handler as (reward: EarnedReward) => void)(reward);
   expect(event).toBe('reward');
   expect(made.received).toEqual([reward]);
 
-  made.onDisable();
+  call(made, 'onDisable');
   expect(stop).toHaveBeenCalledOnce();
 });
 
@@ -78,23 +86,23 @@ test('Without onReward it leaves the rewards to others.', () => {
   made.adsOptions = () => options;
   component = made;
   const listen = vi.spyOn(made.ads, 'on');
-  made.onLoad();
-  made.onEnable();
+  call(made, 'onLoad');
+  call(made, 'onEnable');
   expect(listen).not.toHaveBeenCalled();
 });
 
 test('Destroying it ends its ads.', async () => {
   const made = gameAds(options);
-  made.onLoad();
-  made.onDestroy();
+  call(made, 'onLoad');
+  call(made, 'onDestroy');
   expect(await made.ads.showRewarded('revive')).toMatchObject({ outcome: 'aborted' });
 });
 
 test('A mistake in the options is reported once and costs the ads, not the game.', async () => {
   const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
   const made = gameAds({ ...options, publishableKey: 'sk_sandbox_x' });
-  made.onLoad();
-  made.onEnable();
+  call(made, 'onLoad');
+  call(made, 'onEnable');
   expect(report).toHaveBeenCalledOnce();
   expect(await made.ads.showRewarded('revive')).toEqual({
     outcome: 'error',
@@ -105,6 +113,6 @@ test('A mistake in the options is reported once and costs the ads, not the game.
 test('Options that were never given are named.', async () => {
   vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
   component = new (createTruewardComponent(engine))();
-  component.onLoad();
+  call(component, 'onLoad');
   expect(await component.ads.showRewarded('revive')).toMatchObject({ reason: 'option_missing' });
 });

@@ -92,12 +92,19 @@ it.each(['script-tag', 'canvas'])('the example %s gives a confirmed reward', asy
   expect(complaints).toEqual([]);
 });
 
-it('the scripts of the Cocos sample give a confirmed reward, on a stand-in of the engine', async () => {
-  await page.goto(await reader.startCocosSample());
-  await watchAnAd();
-  await expect.poll(() => page.locator('#revived').textContent()).toBe('1');
-  await expect
-    .poll(() => page.evaluate(() => JSON.parse(localStorage.getItem('wallet') ?? '{}') as object))
-    .toEqual({ coins: 25, credited: [expect.stringMatching(/^dec_/)] });
-  await expect.poll(async () => (await stack.account('guest')).coins).toBe(25);
-});
+it.each([
+  ['for new browsers', false],
+  ['to loose ES5', true],
+])(
+  'the Cocos sample, compiled %s, gives a reward on a stand-in of the engine',
+  async (_, loose) => {
+    const before = (await stack.account('guest')).coins;
+    await page.goto(await reader.startCocosSample({ loose }));
+    await watchAnAd();
+    await expect.poll(() => page.locator('#revived').textContent()).toBe('1');
+    await expect
+      .poll(() => page.evaluate(() => JSON.parse(localStorage.getItem('wallet') ?? '{}') as object))
+      .toEqual({ coins: 25, credited: [expect.stringMatching(/^dec_/)] });
+    await expect.poll(async () => (await stack.account('guest')).coins).toBe(before + 25);
+  },
+);

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build, type InlineConfig, preview } from 'vite';
+import { build, type InlineConfig, type Plugin, preview } from 'vite';
+import { compileForCreator } from '../../support/compile-for-creator.ts';
 import { codeBlocks, root } from '../../unit/docs/code-blocks.ts';
 import type { Stack } from '../stack.ts';
 
@@ -12,9 +13,15 @@ export interface Reader {
   /** Builds and serves the page of “With npm”, and gives its address. */
   startPage(): Promise<string>;
   /** Builds and serves the scripts of the Cocos sample, on a stand-in of the engine. */
-  startCocosSample(): Promise<string>;
+  startCocosSample(options: { loose: boolean }): Promise<string>;
   leave(): Promise<void>;
 }
+
+const compiledForCreator: Plugin = {
+  name: 'compiled-for-creator',
+  enforce: 'post',
+  transform: (code, id) => (/\.[jt]s$/.test(id) ? compileForCreator(code) : null),
+};
 
 export function createReader(stack: Stack): Reader {
   // Below the project, because the package's own dependencies are installed there.
@@ -40,7 +47,7 @@ export function createReader(stack: Stack): Reader {
   return {
     folder,
     startPage: () => serve({ root: folder }),
-    async startCocosSample() {
+    async startCocosSample({ loose }) {
       const alias = {
         cc: join(import.meta.dirname, 'cocos/cc.ts'),
         'trueward/cocos': join(root, 'dist/cocos.js'),
@@ -48,6 +55,7 @@ export function createReader(stack: Stack): Reader {
       const url = await serve({
         root: join(import.meta.dirname, 'cocos'),
         resolve: { alias },
+        plugins: loose ? [compiledForCreator] : [],
         build: { outDir: join(folder, 'cocos'), target: 'es2022' },
       });
       const { keys, serviceUrl } = stack;

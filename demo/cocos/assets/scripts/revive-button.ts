@@ -30,6 +30,9 @@ export class ReviveButton extends Component {
 
   private async watch(): Promise<void> {
     const result = await this.ads?.showRewarded(this.placement);
-    if (result?.outcome === 'rewarded' || result?.outcome === 'pending') this.revive.emit([]);
+    if (result?.outcome !== 'rewarded' && result?.outcome !== 'pending') return;
+    // A promise resolves between two frames; the game goes on in its update. The scene of the button
+    // may have ended by now.
+    if (this.isValid) this.scheduleOnce(() => this.revive.emit([]));
   }
 }

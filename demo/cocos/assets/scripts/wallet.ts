@@ -10,7 +10,7 @@ export function addCoinsOnce({ decisionId, reward }: ConfirmedReward): void {
   const wallet: { coins: number; credited: string[] } = JSON.parse(
     sys.localStorage.getItem('wallet') ?? '{"coins":0,"credited":[]}',
   );
-  if (wallet.credited.includes(decisionId)) return;
+  if (wallet.credited.indexOf(decisionId) !== -1) return;
   wallet.credited.push(decisionId);
   wallet.coins += reward.amount;
   sys.localStorage.setItem('wallet', JSON.stringify(wallet));

@@ -7,6 +7,15 @@ import { createCocosEngine } from '../../../fakes/cocos-engine.ts';
 const engine = createCocosEngine(document.querySelector('canvas'));
 export const { game, Game, director, Director } = engine;
 
+const scheduled: (() => void)[] = [];
+/** Whether the engine updates the game now, which is when a game expects its state to change. */
+export let updating = false;
+engine.onUpdate = () => {
+  updating = true;
+  for (const callback of scheduled.splice(0)) callback();
+  updating = false;
+};
+
 let last = performance.now();
 const frame = (now: number): void => {
   engine.tick(now - last);
@@ -51,8 +60,13 @@ export class Node {
 
 export class Component {
   declare node: Node;
+  readonly isValid = true;
   onLoad?(): void;
   onEnable?(): void;
+
+  scheduleOnce(callback: () => void): void {
+    scheduled.push(callback);
+  }
 }
 
 export class Button extends Component {

@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { it } from './worker.ts';
+
+const demo = join(import.meta.dirname, '..', '..', 'demo');
+/** TypeScript 4.9.5. Newer ones, as this repository's, have dropped Creator's `moduleResolution`. */
+const tsc = createRequire(join(demo, 'package.json')).resolve('typescript/lib/tsc.js');
+
+it('the Cocos sample and the package compile in a Creator project, strict or not', ({
+  installed,
+}) => {
+  const folder = join(installed.project, 'creator');
+  cpSync(join(demo, 'cocos', 'assets'), join(folder, 'assets'), { recursive: true });
+  const settings = JSON.parse(readFileSync(join(demo, 'cocos', 'tsconfig.json'), 'utf8')) as {
+    compilerOptions: { strict: boolean };
+    include: string[];
+  };
+  settings.include.push('*.ts');
+  for (const strict of [false, true]) {
+    settings.compilerOptions.strict = strict;
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
+    const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    expect(stdout, `strict: ${strict}`).toBe('');
+  }
+});
