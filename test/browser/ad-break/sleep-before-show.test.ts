@@ -27,6 +27,7 @@ function open(kind: string) {
     clock,
     isKnown: () => true,
     isOnline: () => true,
+    onChange: () => {},
     reach: () => Promise.reject(new Error('not used')),
     locale: 'en',
     profile: () => ({ user: {}, consent: undefined, simulate: undefined }),

@@ -26,6 +26,7 @@ function setUp(user: Profile['user'] = {}) {
     clock,
     isKnown: () => true,
     isOnline: () => true,
+    onChange: () => {},
     reach: () => Promise.reject(new Error('not used')),
     locale: 'en',
     profile: () => ({ user, consent: undefined, simulate: undefined }),
