@@ -2,6 +2,7 @@ import type { OverlayStrings } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/decisions.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
 import { guarded } from '../platform/guard.ts';
+import { holdInput } from './hold-input.ts';
 import type { BreakEffect, BreakEvent, Showing } from './machine.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import type { BreakRequest, ShowParts } from './run-ad-break.ts';
@@ -29,6 +30,7 @@ export function createSession(
   let stage: Stage | undefined;
   let reporter: Reporter | undefined;
   let releaseGame: (() => void) | undefined;
+  let releaseInput: (() => void) | undefined;
   let released = false;
 
   function open(): void {
@@ -39,6 +41,7 @@ export function createSession(
       // The game may have ended the break just now; an ad put up after that would stay for ever.
       if (released) return;
       stage = openStage(ad, { ...parts, neededMs, muted: request.muted, dispatch });
+      releaseInput = holdInput(stage.element, parts.engine.focusTarget());
       stage.start();
     } catch (error) {
       dispatch({ type: 'failed', reason: `open: ${String(error)}` });
@@ -51,6 +54,7 @@ export function createSession(
     guarded(() => stage?.close());
     guarded(() => creative.destroy());
     guarded(releaseGame);
+    guarded(releaseInput);
     guarded(request.onClose);
     stage = undefined;
   }

@@ -22,6 +22,8 @@ const answerMs = 20_000;
 
 /** The ad on the screen, and what watches it. */
 export interface Stage {
+  /** Contains all of it. */
+  readonly element: HTMLElement;
   /** Begins to play and to tell; apart from opening, so that a fault has a stage to close. */
   start(): void;
   pause(): void;
@@ -171,6 +173,7 @@ export function openStage(
   overlay.progress(0, neededMs);
 
   return {
+    element: overlay.element,
     start() {
       watchdog.reset();
       // Before it plays, so that not even its first moment is heard.

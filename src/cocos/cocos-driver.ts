@@ -1,7 +1,6 @@
 import type { EngineDriver } from '../engine/engine-driver.ts';
 import { rememberFocus } from '../engine/restore-focus.ts';
 import type { CocosModule } from './cocos-module.ts';
-import { holdInput } from './hold-input.ts';
 
 /**
  * The engine driver for a Cocos Creator game, 3.8. `createCocosAds()` makes it by itself; it is
@@ -42,7 +41,6 @@ function hold(cc: CocosModule): () => void {
   let resumeAfterwards = !game.isPaused();
   let released = false;
   const giveFocusBack = rememberFocus(() => game.canvas);
-  const giveInputBack = holdInput(game.canvas);
   // An engine that was hidden when the ad opened resumes under it once the page is shown again.
   const stayPaused = () => {
     resumeAfterwards = true;
@@ -56,7 +54,6 @@ function hold(cc: CocosModule): () => void {
     if (released) return;
     released = true;
     game.off(Game.EVENT_RESUME, stayPaused);
-    giveInputBack();
     giveFocusBack();
     if (resumeAfterwards) resume(cc);
   };

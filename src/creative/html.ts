@@ -135,6 +135,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     durationMs: minWatchMs,
     start(tellTo) {
       listener = tellTo;
+      keepReleaseOut(frame);
       exposure = startExposure(clock, minWatchMs, tellTo);
       port?.postMessage({ type: 'viewable', ratio: 1 });
       if (failure !== undefined) tellTo({ type: 'failed', reason: failure });
@@ -145,3 +146,21 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     destroy,
   };
 };
+
+/**
+ * A mouse button that is down as the ad opens belongs to the game, which has to hear of its release. A
+ * frame would keep that to itself; so the mouse passes through it until then.
+ */
+function keepReleaseOut(frame: HTMLElement): void {
+  frame.onlostpointercapture = () => (frame.style.pointerEvents = '');
+  // A browser may reserve either id for the mouse: https://w3c.github.io/pointerevents/#dom-pointerevent-pointerid
+  for (const id of [0, 1]) {
+    try {
+      // Has an effect only while a button is down.
+      frame.setPointerCapture(id);
+      if (frame.hasPointerCapture(id)) frame.style.pointerEvents = 'none';
+    } catch {
+      // There is no such pointer.
+    }
+  }
+}

@@ -9,10 +9,11 @@ import {
 } from './overlay-parts.ts';
 import { overlayStyle } from './overlay-style.ts';
 import { fill, type OverlayStrings } from './strings.ts';
-import { swallowKeys } from './swallow-keys.ts';
 
 /** The dialog that an ad is shown in. Each method sets what is seen; none of them tells a hook. */
 export interface Overlay {
+  /** Contains the dialog and the creative. */
+  readonly element: HTMLElement;
   progress(watchedMs: number, neededMs: number): void;
   allowClose(): void;
   /** Shows the sound control, in this state. */
@@ -50,9 +51,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     throw error;
   }
 
-  // Before the keys are swallowed, or it would hear none.
   const letTabGo = keepTab(root);
-  const letKeysGo = swallowKeys();
   let open = true;
   dialog.oncancel = (event) => {
     event.preventDefault();
@@ -74,6 +73,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   document.addEventListener('fullscreenchange', comeToTheFront);
 
   return {
+    element: host,
     ...controls(parts, strings),
     openPage: () => parts.links[0]?.click(),
     close() {
@@ -81,7 +81,6 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       open = false;
       document.removeEventListener('fullscreenchange', comeToTheFront);
       letTabGo();
-      letKeysGo();
       dialog.close();
       host.remove();
       // Until WebKit looks anew, a button in a canvas counts as covered still, and gets no focus.
@@ -93,7 +92,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
 function controls(
   parts: OverlayParts,
   strings: OverlayStrings,
-): Omit<Overlay, 'openPage' | 'close'> {
+): Omit<Overlay, 'element' | 'openPage' | 'close'> {
   const { askText, bar, close, endCard, frame, heading, live, mute, play, time } = parts;
   const focus = (element: HTMLElement) => element.focus({ preventScroll: true });
   return {

@@ -11,8 +11,8 @@
  */
 export interface EngineDriver {
   /**
-   * Stops the game: time, sound and input. The function that it returns gives the game back as it
-   * was, and may be called more than once.
+   * Stops the game: time and sound; the SDK keeps the input. The function that it returns gives the
+   * game back as it was, and may be called more than once.
    */
   hold(): () => void;
   /**
@@ -20,7 +20,10 @@ export interface EngineDriver {
    * game is held. The function that it returns ends this.
    */
   onFrame(callback: () => void): () => void;
-  /** What gets the keyboard back after an ad, where nothing had it before. */
+  /**
+   * What gets the keyboard back after an ad, where nothing had it before. It also hears the end of
+   * keys and pointers that were released during the ad.
+   */
   focusTarget(): HTMLElement | null;
   /** Whether the engine is drawing at this moment; game code must not be called then. */
   isRendering(): boolean;

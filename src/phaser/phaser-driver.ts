@@ -29,11 +29,6 @@ function hold(game: Phaser.Game): () => void {
   let resumeAfterwards = !game.isPaused;
   let released = false;
   const restoreFocus = rememberFocus(() => game.canvas);
-  const keyboard = game.input?.keyboard;
-  const keyboardWasEnabled = keyboard?.enabled ?? false;
-  releaseHeldKeys(game);
-  // Phaser listens for keys on the window, so they would reach the game from under any overlay.
-  if (keyboard) keyboard.enabled = false;
   const sounds = pausePlayingSounds(game);
   game.pause();
 
@@ -54,16 +49,10 @@ function hold(game: Phaser.Game): () => void {
     released = true;
     game.events.off('resume', stayPaused);
     game.events.off('destroy', forget);
-    if (keyboard) keyboard.enabled = keyboardWasEnabled;
     giveFocusBack(game, restoreFocus);
     if (resumeAfterwards) game.resume();
     for (const sound of sounds) sound.resume();
   };
-}
-
-/** A key that is down while the ad opens is let go where the game can't hear it, and would stay down. */
-function releaseHeldKeys(game: Phaser.Game): void {
-  for (const scene of game.scene.getScenes(true)) scene.input?.keyboard?.resetKeys();
 }
 
 /** Not `pauseAll()`: its counterpart would also start what the game itself had paused. */

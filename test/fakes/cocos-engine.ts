@@ -210,22 +210,37 @@ function createSound(
   };
 }
 
-/** Keys on the canvas, the mouse on the canvas and the window; paused or not, and at once. */
+/** Keys and touches on the canvas, the mouse on the canvas and the window; paused or not, and at once. */
 function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void {
   const stop = new AbortController();
   const { signal } = stop;
   const key = (name: string) => (event: KeyboardEvent) => {
     event.stopPropagation();
-    input.push(`${name} ${event.code}`);
+    if (!event.repeat) input.push(`${name} ${event.code}`);
   };
-  const mouse = (name: string) => (event: Event) => {
+  const place = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
+    const { bottom, left, right, top } = canvas.getBoundingClientRect();
+    const inside = clientX >= left && clientX < right && clientY >= top && clientY < bottom;
+    return inside ? '' : ' outside';
+  };
+  const mouse = (name: string) => (event: MouseEvent) => {
     event.stopPropagation();
-    input.push(name);
+    input.push(`${name}${place(event)}`);
+  };
+  const touch = (name: string) => (event: TouchEvent) => {
+    event.stopPropagation();
+    // The engine takes touches alone, and not the mouse that a browser makes of them.
+    if (event.cancelable) event.preventDefault();
+    for (const changed of Array.from(event.changedTouches)) input.push(`${name}${place(changed)}`);
   };
   canvas.addEventListener('keydown', key('KEY_DOWN'), { signal });
   canvas.addEventListener('keyup', key('KEY_UP'), { signal });
   canvas.addEventListener('mousedown', mouse('MOUSE_DOWN'), { signal });
   canvas.addEventListener('mouseup', mouse('MOUSE_UP'), { signal });
   window.addEventListener('mouseup', mouse('MOUSE_UP'), { signal });
+  canvas.addEventListener('touchstart', touch('TOUCH_START'), { signal });
+  canvas.addEventListener('touchmove', touch('TOUCH_MOVE'), { signal });
+  canvas.addEventListener('touchend', touch('TOUCH_END'), { signal });
+  canvas.addEventListener('touchcancel', touch('TOUCH_CANCEL'), { signal });
   return () => stop.abort();
 }

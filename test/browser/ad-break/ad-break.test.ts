@@ -246,7 +246,7 @@ it('answers invalid_placement for an ad of another format', async () => {
   expect(stage.log).toEqual([]);
 });
 
-it('keeps the keys of the ad from the game, and lets a key come up that was down before', async () => {
+it('keeps the keys of the ad from the game, and tells it of a key that was down before', async () => {
   const stage = setStage();
   const heard: string[] = [];
   const hear = (event: KeyboardEvent) => heard.push(`${event.type} ${event.code}`);
@@ -261,11 +261,7 @@ it('keeps the keys of the ad from the game, and lets a key come up that was down
   (await shows('.ask button:last-child')).focus();
   await userEvent.keyboard('{Enter}');
   expect((await running).outcome).toBe('dismissed');
-  expect(heard.filter((entry) => !entry.includes('Enter'))).toEqual([
-    'keydown ArrowLeft',
-    'keyup ArrowLeft',
-  ]);
-  expect(heard).not.toContain('keydown Enter');
+  expect(heard).toEqual(['keydown ArrowLeft', 'keyup ArrowLeft']);
   window.removeEventListener('keydown', hear);
   window.removeEventListener('keyup', hear);
 });

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { userEvent } from 'vitest/browser';
 import { cocosDriver } from '../../../src/cocos/cocos-driver.ts';
 import type { EngineDriver } from '../../../src/engine/engine-driver.ts';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
@@ -35,17 +34,6 @@ function setHidden(hidden: boolean): void {
   Object.defineProperty(document, 'hidden', { configurable: true, value: hidden });
   if (hidden) engine.hide();
   else engine.show();
-}
-
-/** Opens a modal dialog, as an ad does. */
-function openAd(): { dialog: HTMLDialogElement; button: HTMLButtonElement } {
-  const dialog = document.createElement('dialog');
-  const button = document.createElement('button');
-  button.textContent = 'Close';
-  dialog.append(button);
-  document.body.append(dialog);
-  dialog.showModal();
-  return { dialog, button };
 }
 
 describe('Holding', () => {
@@ -216,47 +204,5 @@ describe('The keyboard', () => {
     release();
     expect(document.activeElement).toBe(canvas);
     expect(driver.focusTarget()).toBe(canvas);
-  });
-
-  test('is heard by the game again.', async () => {
-    hold();
-    const { dialog } = openAd();
-    await userEvent.keyboard('w');
-    expect(engine.input).toEqual([]);
-    dialog.remove();
-    release();
-    await userEvent.keyboard('w');
-    expect(engine.input).toEqual(['KEY_DOWN KeyW', 'KEY_UP KeyW']);
-  });
-
-  test('tells the game of a key that is let go during the ad, and of no other.', async () => {
-    // One user, who remembers what is pressed.
-    const user = userEvent.setup();
-    await user.keyboard('{ArrowLeft>}');
-    hold();
-    openAd();
-    // Not Tab: in Firefox it leaves the page for the browser's own bars, also for the next file of tests.
-    await user.keyboard('w');
-    await user.keyboard('{/ArrowLeft}');
-    expect(engine.input).toEqual(['KEY_DOWN ArrowLeft', 'KEY_UP ArrowLeft']);
-  });
-});
-
-describe('The mouse', () => {
-  test('in the ad is kept from the game, and works in the ad.', async () => {
-    hold();
-    const { button } = openAd();
-    let clicks = 0;
-    button.addEventListener('click', () => (clicks += 1));
-    await userEvent.click(button);
-    expect(clicks).toBe(1);
-    expect(engine.input).toEqual([]);
-  });
-
-  test('is the game’s again after the release.', async () => {
-    hold();
-    release();
-    await userEvent.click(canvas);
-    expect(engine.input).toEqual(['MOUSE_DOWN', 'MOUSE_UP']);
   });
 });

@@ -14,6 +14,8 @@ export interface GameWithAds {
   canvas: HTMLCanvasElement;
   /** Frames of the game so far; an ad must not let any pass. */
   frames(): number;
+  /** Input that reached the game since the last call, as its listeners tell it. */
+  heard(): string[];
   end(): Promise<void>;
 }
 
@@ -34,9 +36,27 @@ function eachFrame(callback: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
+/** Listens as games without an engine do: for presses on the canvas, for what ends them on the window. */
+function listenToInput(canvas: HTMLCanvasElement): { heard(): string[]; stop(): void } {
+  const log: string[] = [];
+  const listening = new AbortController();
+  const { signal } = listening;
+  const logKey = ({ code, repeat, type }: KeyboardEvent) => {
+    if (!repeat) log.push(`${type} ${code}`);
+  };
+  window.addEventListener('keydown', logKey, { signal });
+  window.addEventListener('keyup', logKey, { signal });
+  canvas.addEventListener('pointerdown', () => log.push('press'), { signal });
+  window.addEventListener('pointerup', () => log.push('release'), { signal });
+  window.addEventListener('pointercancel', () => log.push('release away'), { signal });
+  window.addEventListener('click', () => log.push('click'), { signal });
+  return { heard: () => log.splice(0), stop: () => listening.abort() };
+}
+
 /** A loop of the game's own, which it stops with the calls of `EngineDriver`. */
 const withoutEngine: Start = async (options) => {
   const canvas = addCanvas();
+  const input = listenToInput(canvas);
   let frames = 0;
   let running = true;
   const stop = eachFrame(() => (frames += Number(running)));
@@ -59,12 +79,23 @@ const withoutEngine: Start = async (options) => {
     ads,
     canvas,
     frames: () => frames,
+    heard: input.heard,
     async end() {
       stop();
+      input.stop();
       ads.destroy();
       canvas.remove();
     },
   };
+};
+
+const inputOfCocos: Record<string, string[]> = {
+  MOUSE_DOWN: ['press'],
+  MOUSE_UP: ['release', 'click'],
+  'MOUSE_UP outside': ['release away'],
+  TOUCH_START: ['press'],
+  TOUCH_END: ['release', 'click'],
+  'TOUCH_CANCEL outside': ['release away'],
 };
 
 const withCocos: Start = async (options) => {
@@ -78,6 +109,14 @@ const withCocos: Start = async (options) => {
     ads,
     canvas,
     frames: () => frames,
+    heard: () =>
+      engine.input
+        .splice(0)
+        .flatMap(
+          (event) =>
+            inputOfCocos[event] ??
+            event.replace('KEY_', 'key').replace(/^key[A-Z]+/, (name) => name.toLowerCase()),
+        ),
     async end() {
       stop();
       ads.destroy();
@@ -87,16 +126,40 @@ const withCocos: Start = async (options) => {
   };
 };
 
+/** A click is what a button as large as the game takes for one. */
+function listenToPhaser(game: Phaser.Game, { add, input }: Phaser.Scene): () => string[] {
+  const log: string[] = [];
+  const { height, width } = game.scale;
+  let clicked = false;
+  add
+    .zone(width / 2, height / 2, width, height)
+    .setInteractive()
+    .on('pointerup', () => (clicked = true));
+  input.on('pointerdown', () => log.push('press'));
+  input.on('pointerup', ({ x, y }: Phaser.Input.Pointer) => {
+    const inside = x >= 0 && x < width && y >= 0 && y < height;
+    log.push(inside ? 'release' : 'release away', ...(clicked ? ['click'] : []));
+    clicked = false;
+  });
+  input.on('pointerupoutside', () => log.push('release outside'));
+  const logKey = ({ code, repeat, type }: KeyboardEvent) => {
+    if (!repeat) log.push(`${type} ${code}`);
+  };
+  input.keyboard?.on('keydown', logKey).on('keyup', logKey);
+  return () => log.splice(0);
+}
+
 const withPhaser =
   (load: () => Promise<typeof Phaser>): Start =>
   async (options) => {
-    const { end, game } = await bootGame(await load());
+    const { end, game, scene } = await bootGame(await load(), { input: { touch: true } });
     let frames = 0;
     game.events.on('step', () => (frames += 1));
     return {
       ads: TruewardPlugin.install(game, options),
       canvas: game.canvas,
       frames: () => frames,
+      heard: listenToPhaser(game, scene),
       end,
     };
   };

@@ -30,7 +30,7 @@ it.each(olderPhasers)(
     let presses = 0;
     const press = () => {
       presses += 1;
-      window.dispatchEvent(new KeyboardEvent('keydown', { keyCode: 39, bubbles: true }));
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { keyCode: 39, bubbles: true }));
     };
     let inStep = false;
     let stepsDuringAd = 0;

@@ -12,17 +12,9 @@ import {
 } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const arrowRight = 39;
-
 async function wait(ms: number): Promise<void> {
   const from = performance.now();
   while (performance.now() - from < ms) await frames(1);
-}
-
-function press(type: 'keydown' | 'keyup', keyCode: number): KeyboardEvent {
-  const event = new KeyboardEvent(type, { keyCode, cancelable: true, bubbles: true });
-  window.dispatchEvent(event);
-  return event;
 }
 
 describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
@@ -43,46 +35,6 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     resetHidden();
     await end?.();
     end = undefined;
-  });
-
-  it('lets go of a key that is held while the ad opens', async () => {
-    await boot();
-    const key = scene.input.keyboard?.addKey(arrowRight);
-    press('keydown', arrowRight);
-    expect(key?.isDown).toBe(true);
-    const release = phaserDriver(game).hold();
-    press('keyup', arrowRight);
-    release();
-    await nextStep(game);
-    expect(key?.isDown).toBe(false);
-  });
-
-  it('keeps keys from the game during the ad, and gives them back', async () => {
-    await boot();
-    let keys = 0;
-    scene.input.keyboard?.on('keydown', () => (keys += 1));
-    scene.input.keyboard?.createCursorKeys();
-    press('keydown', arrowRight);
-    press('keyup', arrowRight);
-    expect(keys).toBe(1);
-    const release = phaserDriver(game).hold();
-    const during = press('keydown', arrowRight);
-    press('keyup', arrowRight);
-    expect(keys).toBe(1);
-    expect(during.defaultPrevented).toBe(false);
-    release();
-    await nextStep(game);
-    press('keydown', arrowRight);
-    expect(keys).toBe(2);
-  });
-
-  it('leaves the keyboard off where the game had turned it off', async () => {
-    await boot();
-    const keyboard = game.input.keyboard;
-    if (!keyboard) throw new Error('This game has a keyboard.');
-    keyboard.enabled = false;
-    phaserDriver(game).hold()();
-    expect(keyboard.enabled).toBe(false);
   });
 
   it('stops every step during the ad, also when the tab is hidden and shown', async () => {
@@ -217,26 +169,6 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     release();
     await nextStep(game);
     expect(steps).toBeGreaterThan(0);
-  });
-
-  it('keeps the pointer from the game under a dialog, and gives it back', async () => {
-    await boot();
-    let presses = 0;
-    scene.input.on('pointerdown', () => (presses += 1));
-    await userEvent.click(game.canvas);
-    expect(presses).toBe(1);
-    const release = phaserDriver(game).hold();
-    const dialog = document.body.appendChild(document.createElement('dialog'));
-    const button = dialog.appendChild(document.createElement('button'));
-    button.textContent = 'Close';
-    dialog.showModal();
-    await userEvent.click(button);
-    expect(presses).toBe(1);
-    dialog.remove();
-    release();
-    await nextStep(game);
-    await userEvent.click(game.canvas);
-    expect(presses).toBe(2);
   });
 
   it('covers a game in fullscreen, which stays in it', async () => {

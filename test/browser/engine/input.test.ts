@@ -1,0 +1,218 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { server } from 'vitest/browser';
+import type { ShowResult } from '../../../src/outcome.ts';
+import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+import { eventually } from '../../support/eventually.ts';
+import { overlay } from '../ad-break/stage-set.ts';
+import { frames } from '../phaser/phaser-games.ts';
+import { games, type GameWithAds } from './games.ts';
+import { finger, keyboard, keys, mouse } from './real-input.ts';
+
+// What the player holds while an ad opens, in every driver: the game hears its end once, after the ad.
+// With real input, which only Chromium takes from a page.
+
+describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start }) => {
+  let service: StubService;
+  let game: GameWithAds;
+  let ending: AbortController;
+  let running: Promise<ShowResult>;
+
+  beforeEach(async () => {
+    document.body.replaceChildren();
+    service = stubService();
+    service.answer = () => picture(60_000);
+    game = await start({
+      publishableKey: freshKey(),
+      serviceUrl: 'https://ads.test',
+      fetch: service.fetch,
+    });
+    game.canvas.style.cssText = 'position: fixed; left: 40px; top: 80px';
+    if (document.activeElement !== game.canvas) game.canvas.tabIndex = 0;
+    game.canvas.focus();
+    await frames(2);
+  });
+
+  afterEach(async () => {
+    await game.end();
+  });
+
+  async function openAd(): Promise<HTMLElement> {
+    ending = new AbortController();
+    const shown = new Promise<void>((resolve) => void game.ads.on('start', () => resolve()));
+    running = game.ads.showRewarded('revive', { signal: ending.signal });
+    await shown;
+    const dialog = overlay().dialog;
+    if (!dialog) throw new Error('The ad is on the screen.');
+    return dialog;
+  }
+
+  async function endAd(): Promise<void> {
+    ending.abort();
+    expect((await running).outcome).toBe('aborted');
+  }
+
+  /** Exactly that since the last look, and no more in the next frames. */
+  async function gameHears(...expected: string[]): Promise<void> {
+    const heard: string[] = [];
+    await eventually(() => {
+      heard.push(...game.heard());
+      expect(heard).toEqual(expected);
+    });
+    await frames(3);
+    expect(game.heard()).toEqual([]);
+  }
+
+  it('a key that repeats and is released during the ad is released in the game, once', async () => {
+    await keyboard.down(keys.right);
+    await keyboard.repeat(keys.right);
+    game.heard();
+    await openAd();
+    await keyboard.repeat(keys.right);
+    await keyboard.repeat(keys.right);
+    await keyboard.up(keys.right);
+    expect(game.heard()).toEqual([]);
+    await endAd();
+    await gameHears('keyup ArrowRight');
+    await keyboard.down(keys.right);
+    await keyboard.up(keys.right);
+    expect(game.heard()).toEqual(['keydown ArrowRight', 'keyup ArrowRight']);
+  });
+
+  it('two keys that are released during the ad are both released in the game, once', async () => {
+    await keyboard.down(keys.right);
+    await keyboard.down(keys.up);
+    await frames(2);
+    game.heard();
+    await openAd();
+    await keyboard.up(keys.right);
+    await keyboard.up(keys.up);
+    await endAd();
+    await gameHears('keyup ArrowRight', 'keyup ArrowUp');
+  });
+
+  it('a key that is held through the whole ad is still down, and released once', async () => {
+    await keyboard.down(keys.right);
+    game.heard();
+    await openAd();
+    await keyboard.repeat(keys.right);
+    await endAd();
+    await gameHears();
+    await keyboard.up(keys.right);
+    expect(game.heard()).toEqual(['keyup ArrowRight']);
+  });
+
+  it('a key that closes the ad is not the game’s, though it repeats and comes up after the ad', async () => {
+    await openAd();
+    game.heard();
+    const close = () => overlay().shown('button.close');
+    await eventually(() => expect(close()).toBeDefined());
+    close()?.focus();
+    await keyboard.down(keys.enter);
+    await keyboard.up(keys.enter);
+    overlay().shown('.ask button:last-child')?.focus();
+    await keyboard.down(keys.enter);
+    expect((await running).outcome).toBe('dismissed');
+    await keyboard.repeat(keys.enter);
+    await keyboard.up(keys.enter);
+    await gameHears();
+    await keyboard.down(keys.enter);
+    await keyboard.up(keys.enter);
+    expect(game.heard()).toEqual(['keydown Enter', 'keyup Enter']);
+  });
+
+  it('a mouse button that is released during the ad is released in the game, and clicks nothing', async () => {
+    await mouse.down(game.canvas);
+    expect(game.heard()).toEqual(['press']);
+    const dialog = await openAd();
+    await mouse.drag(dialog);
+    await mouse.up(dialog);
+    expect(game.heard()).toEqual([]);
+    await endAd();
+    await gameHears('release away');
+    await mouse.down(game.canvas);
+    await mouse.up(game.canvas);
+    expect(game.heard()).toEqual(['press', 'release', 'click']);
+  });
+
+  it('a mouse button that is released over the frame of an HTML ad is released in the game', async () => {
+    service.answer = () => ({ ...picture(60_000), creative: htmlCreative });
+    await mouse.down(game.canvas);
+    game.heard();
+    await openAd();
+    const frame = document.querySelector('iframe');
+    if (!frame) throw new Error('The ad is in a frame.');
+    await mouse.drag(frame);
+    await mouse.up(frame);
+    await endAd();
+    await gameHears('release away');
+  });
+
+  it('a touch that ends during the ad ends in the game, and clicks neither game nor ad', async () => {
+    await finger.down(game.canvas);
+    expect(game.heard()).toEqual(['press']);
+    const dialog = await openAd();
+    let clicks = 0;
+    dialog.addEventListener('click', () => (clicks += 1));
+    await finger.drag(game.canvas);
+    await finger.up();
+    await frames(2);
+    expect(game.heard()).toEqual([]);
+    expect(clicks).toBe(0);
+    await endAd();
+    await gameHears('release away');
+    await finger.down(game.canvas);
+    await finger.up();
+    await frames(2);
+    expect(game.heard().slice(0, 2)).toEqual(['press', 'release']);
+  });
+
+  it('a touch that is held through the whole ad ends after it, once', async () => {
+    await finger.down(game.canvas);
+    await openAd();
+    await endAd();
+    game.heard();
+    await finger.up();
+    expect(game.heard()[0]).toBe('release');
+    expect(game.heard()).toEqual([]);
+  });
+
+  it('the mouse and the finger work in the ad, and the game hears nothing of them', async () => {
+    await openAd();
+    game.heard();
+    const close = () => overlay().shown('button.close');
+    await eventually(() => expect(close()).toBeDefined());
+    await mouse.down(close() as Element);
+    await mouse.up(close() as Element);
+    const keep = overlay().shown('.ask .main');
+    expect(keep).toBeDefined();
+    await finger.down(keep as Element);
+    await finger.up();
+    await eventually(() => expect(overlay().shown('.ask .main')).toBeUndefined());
+    expect(game.heard()).toEqual([]);
+    await endAd();
+    await gameHears();
+  });
+
+  it('a pointer that the game has locked is free in the ad', async () => {
+    await mouse.down(game.canvas);
+    await mouse.up(game.canvas);
+    await game.canvas.requestPointerLock();
+    await eventually(() => expect(document.pointerLockElement).toBe(game.canvas));
+    await openAd();
+    await eventually(() => expect(document.pointerLockElement).toBeNull());
+    await endAd();
+  });
+});
+
+const htmlCreative = {
+  id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
+  alt: 'Meadow, a quiet game about sheep',
+  media: {
+    format: 'html' as const,
+    inline: `<!doctype html><script>
+      addEventListener('message', ({ ports: [port] }) => port.postMessage({ type: 'ready' }));
+    </script>`,
+    width: 320,
+    height: 180,
+  },
+};

@@ -1,0 +1,94 @@
+import { cdp } from 'vitest/browser';
+
+/** Input as the browser gets it from devices; only Chromium can be told so from a page. */
+type Place = { x: number; y: number };
+
+/** The middle of an element in the window: the test runs in a frame of it, which may be scaled. */
+function middleOf(element: Element): Place {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return inWindow({ x: left + width / 2, y: top + height / 2 });
+}
+
+function inWindow({ x, y }: Place): Place {
+  const frame = window.frameElement as HTMLElement | null;
+  if (frame === null) return { x, y };
+  const { left, top, width } = frame.getBoundingClientRect();
+  const scale = width / frame.offsetWidth;
+  return { x: left + x * scale, y: top + y * scale };
+}
+
+const send = (method: 'Input.dispatchMouseEvent', params: object) =>
+  cdp().send(method, params as never);
+
+/** The left button of the mouse. */
+export const mouse = {
+  async down(element: Element): Promise<void> {
+    const place = middleOf(element);
+    await send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...place });
+    await send('Input.dispatchMouseEvent', {
+      type: 'mousePressed',
+      button: 'left',
+      buttons: 1,
+      clickCount: 1,
+      ...place,
+    });
+  },
+  async drag(element: Element, by = 10): Promise<void> {
+    const { x, y } = middleOf(element);
+    await send('Input.dispatchMouseEvent', {
+      type: 'mouseMoved',
+      button: 'left',
+      buttons: 1,
+      x: x + by,
+      y,
+    });
+  },
+  async up(element: Element): Promise<void> {
+    await send('Input.dispatchMouseEvent', {
+      type: 'mouseReleased',
+      button: 'left',
+      clickCount: 1,
+      ...middleOf(element),
+    });
+  },
+};
+
+/** One finger. */
+export const finger = {
+  async down(element: Element): Promise<void> {
+    await touch('touchStart', [middleOf(element)]);
+  },
+  async drag(element: Element, by = 10): Promise<void> {
+    const { x, y } = middleOf(element);
+    await touch('touchMove', [{ x: x + by, y }]);
+  },
+  async up(_element?: Element): Promise<void> {
+    await touch('touchEnd', []);
+  },
+};
+
+const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Place[]) =>
+  cdp().send('Input.dispatchTouchEvent', { type, touchPoints });
+
+/** Keys by their name and code in the standard, and the number that older engines go by. */
+export const keys = {
+  right: { key: 'ArrowRight', code: 'ArrowRight', windowsVirtualKeyCode: 39 },
+  up: { key: 'ArrowUp', code: 'ArrowUp', windowsVirtualKeyCode: 38 },
+  enter: { key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 13, text: '\r' },
+  escape: { key: 'Escape', code: 'Escape', windowsVirtualKeyCode: 27 },
+};
+
+type Key = (typeof keys)[keyof typeof keys];
+
+export const keyboard = {
+  async down(key: Key): Promise<void> {
+    await cdp().send('Input.dispatchKeyEvent', { type: 'keyDown', ...key });
+  },
+  /** What a keyboard sends over and over while a key is held. */
+  async repeat(key: Key): Promise<void> {
+    await cdp().send('Input.dispatchKeyEvent', { type: 'keyDown', autoRepeat: true, ...key });
+  },
+  async up(key: Key): Promise<void> {
+    await cdp().send('Input.dispatchKeyEvent', { type: 'keyUp', ...key });
+  },
+};
