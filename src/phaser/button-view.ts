@@ -39,18 +39,20 @@ export function lookAgainMs(availability: Availability, now: number): number | u
   return leftMs > 0 ? leftMs % 1000 || 1000 : askAgainMs;
 }
 
+/** The texts of a rewarded button by its state; `{time}` is minutes and seconds. */
+export type ButtonStrings = Record<ButtonState, string>;
+
+/** The texts of a rewarded button until those of its language have been loaded. */
+export const english: ButtonStrings = {
+  ready: 'Watch an ad',
+  loading: 'Loading …',
+  showing: 'Ad',
+  cooldown: 'Next ad in {time}',
+  unavailable: 'No ad now',
+};
+
 /** The text of a button whose game gave none: `1:05` in a cooldown. */
-export function defaultLabel({ state, secondsLeft }: ButtonView): string {
-  switch (state) {
-    case 'ready':
-      return 'Watch an ad';
-    case 'loading':
-      return 'Loading …';
-    case 'showing':
-      return 'Ad';
-    case 'cooldown':
-      return `Next ad in ${Math.floor(secondsLeft / 60)}:${String(secondsLeft % 60).padStart(2, '0')}`;
-    case 'unavailable':
-      return 'No ad now';
-  }
+export function labelOf({ state, secondsLeft }: ButtonView, strings: ButtonStrings): string {
+  const seconds = String(secondsLeft % 60).padStart(2, '0');
+  return strings[state].replace('{time}', `${Math.floor(secondsLeft / 60)}:${seconds}`);
 }

@@ -1,6 +1,8 @@
 /** A button that is not seen: what keyboards and screen readers use in place of a drawn one. */
 export interface FallbackButton {
   write(label: string, enabled: boolean): void;
+  /** Says in which language its label is, by BCP 47. */
+  setLanguage(language: string): void;
   remove(): void;
 }
 
@@ -15,6 +17,7 @@ export function addFallbackButton(
 ): FallbackButton {
   const element = canvas.ownerDocument.createElement('button');
   element.type = 'button';
+  element.dir = 'auto';
   element.addEventListener('click', onPress);
   element.addEventListener('focus', () => onFocus(true));
   element.addEventListener('blur', () => onFocus(false));
@@ -30,6 +33,9 @@ export function addFallbackButton(
       if (element.textContent !== label) element.textContent = label;
       // Not `disabled`: that would take the focus away from somebody who waits for the ad.
       element.ariaDisabled = String(!enabled);
+    },
+    setLanguage(language) {
+      element.lang = language;
     },
     remove: () => element.remove(),
   };

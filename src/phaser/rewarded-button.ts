@@ -1,7 +1,7 @@
 import type * as Phaser from 'phaser';
 import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
-import { type ButtonView, defaultLabel, lookAgainMs, restingView } from './button-view.ts';
+import { type ButtonView, english, labelOf, lookAgainMs, restingView } from './button-view.ts';
 import { drawButton } from './draw-button.ts';
 import { addFallbackButton } from './fallback-button.ts';
 
@@ -11,7 +11,7 @@ export interface RewardedButtonOptions {
   /** The middle of the button, in the scene. */
   x: number;
   y: number;
-  /** What stands on it, and what a screen reader says. Default: short English texts. */
+  /** What stands on it, and what a screen reader says. Default: short texts in the language of the ads. */
   label?: (view: ButtonView) => string;
   /** Of the text; its `backgroundColor` is not used. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;
@@ -29,13 +29,16 @@ export interface RewardedButtonOptions {
 export function addRewardedButton(
   ads: Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'on'>,
   scene: Phaser.Scene,
-  { label = defaultLabel, onResult, placement, ...look }: RewardedButtonOptions,
+  { label, onResult, placement, ...look }: RewardedButtonOptions,
+  locale: string,
 ): Phaser.GameObjects.Container {
   const ended = new AbortController();
   const { signal } = ended;
   let busy: 'loading' | 'showing' | undefined;
   let known: Availability = { available: false };
   let timer: Phaser.Time.TimerEvent | undefined;
+  let strings = english;
+  let draw = (text: string): string => text;
 
   const drawn = drawButton(scene, look);
   const fallback = addFallbackButton(scene.game.canvas, { onPress: press, onFocus: drawn.focus });
@@ -46,8 +49,8 @@ export function addRewardedButton(
     timer = undefined;
     const now = Date.now();
     const view: ButtonView = busy ? { state: busy, secondsLeft: 0 } : restingView(known, now);
-    const text = label(view);
-    drawn.write(text, view.state === 'ready');
+    const text = label ? label(view) : labelOf(view, strings);
+    drawn.write(draw(text), view.state === 'ready');
     fallback.write(text, view.state === 'ready');
     const waitMs = busy ? undefined : lookAgainMs(known, now);
     if (waitMs === undefined) return;
@@ -95,5 +98,17 @@ export function addRewardedButton(
     fallback.remove();
   });
   void load();
+  if (!label) {
+    void import('./button-strings.ts')
+      .then(({ buttonStringsFor }) => {
+        const translated = buttonStringsFor(locale);
+        if (!translated) return;
+        ({ draw, strings } = translated);
+        fallback.setLanguage(translated.language);
+        refresh();
+      })
+      // Without them, or for a locale that is none, it stays English.
+      .catch(() => undefined);
+  }
   return drawn.container;
 }

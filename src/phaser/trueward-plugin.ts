@@ -185,7 +185,7 @@ export class TruewardPlugin implements GameAds {
     scene: Phaser.Scene,
     options: RewardedButtonOptions,
   ): Phaser.GameObjects.Container {
-    return addRewardedButton(this, scene, options);
+    return addRewardedButton(this, scene, options, this.#data?.locale ?? navigator.language);
   }
 
   /** See {@link Ads.rewardStatus}. */

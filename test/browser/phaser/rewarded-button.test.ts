@@ -23,12 +23,16 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     results = [];
     // Smoothed, the time of a scene goes slower than the clock at a few frames a second.
     running = await bootGame(library, { fps: { smoothStep: false } });
-    TruewardPlugin.install(running.game, {
+    start(running);
+  });
+
+  const start = ({ game }: RunningGame, locale = 'en') =>
+    TruewardPlugin.install(game, {
       publishableKey: freshKey(),
       serviceUrl: 'https://ads.test',
       fetch: service.fetch,
+      locale,
     });
-  });
 
   afterEach(() => running.end());
 
@@ -139,6 +143,28 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     for (let step = 0; step < 5; step += 1) await nextStep(running.game);
     expect(service.asked).toHaveLength(asked);
   });
+
+  it.each([
+    ['de-AT', 'Gerade keine Werbung', 'ltr', 'Gerade keine Werbung'],
+    ['ar', 'لا يوجد إعلان الآن', 'rtl', '\u2067لا يوجد إعلان الآن\u2069'],
+  ])(
+    'says its texts in %s as soon as they have been loaded',
+    async (locale, text, direction, drawn) => {
+      service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
+      running.end();
+      running = await bootGame(library);
+      start(running, locale);
+      const button = add();
+      expect(drawnText(button)).toBe('Loading …');
+      await says(text);
+      expect(drawnText(button)).toBe(drawn);
+      const shown = element() as HTMLElement;
+      expect([shown.lang, getComputedStyle(shown).direction]).toEqual([
+        locale.slice(0, 2),
+        direction,
+      ]);
+    },
+  );
 
   it('says its texts in the words of the game', async () => {
     running.scene.ads.addRewardedButton(running.scene, {

@@ -1,5 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { defaultLabel, lookAgainMs, restingView } from '../../../src/phaser/button-view.ts';
+import { buttonStringsFor } from '../../../src/phaser/button-strings.ts';
+import { english, labelOf, lookAgainMs, restingView } from '../../../src/phaser/button-view.ts';
 
 const now = 1_000_000;
 const until = (ms: number) => ({ available: false, retryAt: new Date(now + ms) });
@@ -34,6 +37,36 @@ describe('a button at rest', () => {
   });
 
   it('writes minutes and seconds', () => {
-    expect(defaultLabel({ state: 'cooldown', secondsLeft: 65 })).toBe('Next ad in 1:05');
+    expect(labelOf({ state: 'cooldown', secondsLeft: 65 }, english)).toBe('Next ad in 1:05');
+  });
+});
+
+describe('the texts of a button', () => {
+  const folder = join(import.meta.dirname, '../../../src/creative/languages');
+  const overlay = readdirSync(folder).map((name) => name.replace('.ts', ''));
+
+  it.each(overlay)('are there in %s, as those of the overlay are', (language) => {
+    const translated = buttonStringsFor(`${language}-XX`);
+    expect(translated?.language).toBe(language);
+    const texts = Object.entries(translated?.strings ?? {});
+    expect(texts.map(([state]) => state)).toEqual(Object.keys(english));
+    for (const [state, text] of texts)
+      expect(text, state).toMatch(
+        state === 'cooldown' ? /^[^{]+\{time\}[^{]*$|^\{time\}[^{]+$/ : /^[^{]+$/,
+      );
+  });
+
+  it('are left in English for other languages, and found by the old codes of Hebrew and Indonesian', () => {
+    expect(['en-GB', 'sv', 'eo'].map(buttonStringsFor)).toEqual([undefined, undefined, undefined]);
+    expect(['iw', 'in-ID'].map((locale) => buttonStringsFor(locale)?.language)).toEqual([
+      'he',
+      'id',
+    ]);
+  });
+
+  it('are drawn from right to left where they are written so', () => {
+    expect(buttonStringsFor('ar')?.draw('إعلان')).toBe('\u2067إعلان\u2069');
+    expect(buttonStringsFor('he')?.draw('פרסומת')).toBe('\u2067פרסומת\u2069');
+    expect(buttonStringsFor('de')?.draw('Werbung')).toBe('Werbung');
   });
 });
