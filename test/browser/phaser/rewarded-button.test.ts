@@ -151,7 +151,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     'says its texts in %s as soon as they have been loaded',
     async (locale, text, direction, drawn) => {
       service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
-      running.end();
+      await running.end();
       running = await bootGame(library);
       start(running, locale);
       const button = add();
