@@ -19,7 +19,7 @@ const core = `export { createAds } from './dist/index.js'`;
 const requests = 'requests';
 const uses = [
   { name: 'core', code: core, limit: 13_000 },
-  { name: 'requests, loaded with the first request', code: core, lazy: requests, limit: 3_500 },
+  { name: 'requests, loaded with the first request', code: core, lazy: requests, limit: 4_000 },
   { name: 'ad break, loaded with the first request', code: core, lazy: 'show-ad', limit: 8_500 },
   { name: 'video renderer', code: core, lazy: 'video', limit: 2_500 },
   { name: 'image renderer', code: core, lazy: 'image', limit: 2_500 },

@@ -5,6 +5,7 @@ import { type ConsentOptions, mistakeInCall, type RequestOptions } from './optio
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
+import { surface } from './platform/guard.ts';
 import { linkSignals } from './platform/link-signals.ts';
 import type { Requests } from './requests.ts';
 import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards.ts';
@@ -193,7 +194,11 @@ export function assembleAds(parts: AdsParts): Ads {
     if (destroyed.signal.aborted) return { outcome: 'aborted', reason: 'destroyed' };
     const mistake = mistakeInCall(options);
     if (mistake) return { outcome: 'error', reason: 'option_invalid', detail: mistake };
-    if (showing) return { outcome: 'already_showing', reason: showing.placement };
+    if (showing)
+      return {
+        outcome: 'already_showing',
+        detail: `The ad of ${showing.placement} has not ended.`,
+      };
     // A signal that is none throws here, before anything counts as shown.
     const call = linkSignals(options.signal, destroyed.signal);
     const show = { placement };
@@ -226,7 +231,11 @@ export function assembleAds(parts: AdsParts): Ads {
         },
       })
       // A defect of ours must not lock the game either.
-      .catch((error: unknown): ShowResult => ({ outcome: 'error', reason: String(error) }));
+      .catch((error: unknown): ShowResult => ({
+        outcome: 'error',
+        reason: 'sdk_error',
+        detail: String(error),
+      }));
     call.abort();
     gameIsBack();
     record.note(result.outcome);
@@ -292,8 +301,7 @@ export function assembleAds(parts: AdsParts): Ads {
     toggleDebugPanel() {
       import('./debug/open-panel.ts').then(
         ({ togglePanel }) => togglePanel(panel),
-        // A developer's tool: the browser's console shows the request that failed.
-        () => undefined,
+        () => surface(new Error('trueward: chunk_not_loaded: the code of the debug panel')),
       );
     },
     destroy() {

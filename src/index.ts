@@ -20,7 +20,6 @@ export {
   type AdsOptions,
   type ConsentOptions,
   OptionError,
-  type OptionErrorCode,
   type RequestOptions,
   type UserToken,
 } from './options.ts';
@@ -29,9 +28,12 @@ export type { RewardDiagnostics, RewardHandler } from './reward/rewards.ts';
 export type {
   Availability,
   EarnedReward,
+  OptionErrorCode,
   Outcome,
+  Reason,
   Reward,
   RewardReport,
   RewardState,
   ShowResult,
+  UnfilledReason,
 } from './outcome.ts';

@@ -1,5 +1,6 @@
 import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
+import type { OptionErrorCode } from './outcome.ts';
 import { environmentOf } from './platform/key-format.ts';
 
 /** What the player agreed to. What is not said counts as restricted, never as agreed. */
@@ -73,14 +74,6 @@ export interface CheckedOptions extends AdsOptions {
   loadTimeoutMs: number;
   confirmationTimeoutMs: number;
 }
-
-/** Why `createAds()` refused its options. */
-export type OptionErrorCode =
-  | 'option_missing'
-  | 'option_unknown'
-  | 'option_invalid'
-  | 'secret_key_in_browser'
-  | 'key_malformed';
 
 /** A mistake in the options. It is thrown at once, before any request, because only the developer can mend it. */
 export class OptionError extends Error {

@@ -1,4 +1,4 @@
-import type { Decision, RewardStatus } from '../protocol/wire.ts';
+import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
 
 /**
  * How a call to show an ad ended. Every call ends with exactly one of these.
@@ -51,8 +51,8 @@ export interface ShowResult {
   outcome: Outcome;
   /** The decision that was shown or refused, for support and `rewardStatus()`. */
   decisionId?: string;
-  /** Why, in a stable word of the service or the SDK. */
-  reason?: string;
+  /** Why, as a code to switch on. */
+  reason?: Reason;
   /** Text for the developer, where the reason says too little. */
   detail?: string;
   /** When asking again can succeed. */
@@ -68,7 +68,7 @@ export type RewardState = RewardStatus['state'];
 export interface RewardReport {
   decisionId: string;
   state: RewardState;
-  reason?: string;
+  reason?: Reason;
   reward?: Reward;
   /** A signed proof for a game server that has no webhook endpoint. */
   receipt?: string;
@@ -91,3 +91,60 @@ export interface Availability {
 
 /** Why a request for an ad was answered without one. */
 export type UnfilledReason = NonNullable<Decision['reason']>;
+
+/** Why `createAds()` refused its options. */
+export type OptionErrorCode =
+  | 'option_missing'
+  | 'option_unknown'
+  | 'option_invalid'
+  | 'secret_key_in_browser'
+  | 'key_malformed';
+
+/**
+ * Why a call ended as it did: a reason or problem code of the service, or one of the SDK.
+ *
+ * - `consent_unknown`: the player has not chosen yet.
+ * - `chunk_not_loaded`: a part of the SDK could not be fetched.
+ * - `network`, `blocked`, `timeout`, `foreign_answer`, `incomplete_answer`: the service could not be reached.
+ * - `load_failed`, `load_timeout`: the media of the ad did not load, or not in time.
+ * - `expired`: the ad expired before it was seen.
+ * - `wrong_format`: the placement has another format than the call.
+ * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision cannot be shown.
+ * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed on the screen.
+ * - `user_token_failed`: the game’s function `userToken` failed.
+ * - `no_dom`, `not_started`, `destroyed`: there are no ads here, not yet, or no longer.
+ * - `sdk_error`: a defect of the SDK; `detail` says which.
+ */
+export type Reason =
+  | UnfilledReason
+  | NonNullable<RewardStatus['reason']>
+  | Problem['code']
+  | OptionErrorCode
+  | 'aborted'
+  | 'blocked'
+  | 'chunk_not_loaded'
+  | 'consent_unknown'
+  | 'decision_malformed'
+  | 'destroyed'
+  | 'expired'
+  | 'foreign_answer'
+  | 'incomplete_answer'
+  | 'incomplete_decision'
+  | 'load_failed'
+  | 'load_timeout'
+  | 'media_aborted'
+  | 'media_decode'
+  | 'media_failed'
+  | 'media_network'
+  | 'media_not_supported'
+  | 'message_flood'
+  | 'network'
+  | 'no_dom'
+  | 'not_started'
+  | 'open_failed'
+  | 'play_refused'
+  | 'sdk_error'
+  | 'timeout'
+  | 'user_token_failed'
+  | 'wrong_format'
+  | 'wrong_placement';

@@ -4,6 +4,7 @@ import {
   type ShowAd,
   type ShowParts,
 } from './ad-break/run-ad-break.ts';
+import { loadCreative } from './creative/load-creative.ts';
 import type { Decisions } from './decision/decisions.ts';
 import { createDecisions, type DecisionsParts } from './decision/create-decisions.ts';
 import type { ShowResult } from './outcome.ts';
@@ -27,10 +28,7 @@ export function createRequests(parts: RequestsParts): Requests {
   const { clock, loadTimeoutMs, locale } = parts;
   const { take, ...decisions } = createDecisions({
     ...parts,
-    loadCreative: async (decision, signal) => {
-      const { loadCreative } = await import('./creative/load-creative.ts');
-      return loadCreative(decision, { clock, signal, locale });
-    },
+    loadCreative: (decision, signal) => loadCreative(decision, { clock, signal, locale }),
   });
   return {
     ...decisions,

@@ -1,5 +1,5 @@
 import type { Ads, AdsListeners } from './ads.ts';
-import type { ShowResult } from './outcome.ts';
+import type { Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 
 /** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
@@ -10,7 +10,7 @@ export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
  * the ads and not the game. What listens to `events` hears nothing.
  */
 export function unavailableAds(
-  reason: string,
+  reason: Reason,
   events: Emitter<AdsListeners> = createEmitter(),
 ): GameAds {
   const result: ShowResult = { outcome: 'error', reason };

@@ -1,5 +1,5 @@
 import type { AdEvent } from '../../protocol/wire.ts';
-import type { Outcome, RewardReport, ShowResult } from '../outcome.ts';
+import type { Reason, RewardReport, ShowResult } from '../outcome.ts';
 
 export type BreakKind = 'rewarded' | 'interstitial';
 
@@ -48,8 +48,8 @@ export type BreakEvent =
   | { type: 'hidden' }
   | { type: 'visible' }
   | { type: 'stalled' }
-  | { type: 'failed'; reason: string }
-  | { type: 'aborted'; reason?: string }
+  | { type: 'failed'; reason: Reason; detail?: string }
+  | { type: 'aborted' }
   | { type: 'confirmed'; report: RewardReport };
 
 export type BreakEffect =
@@ -143,9 +143,9 @@ function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
     case 'stalled':
       return fail(state, { outcome: 'stalled' }, 'stalled');
     case 'failed':
-      return fail(state, because('error', event.reason), event.reason);
+      return fail(state, becauseOf(event), event.detail ?? event.reason);
     case 'aborted':
-      return takeAway(state, because('aborted', event.reason), 'at once');
+      return takeAway(state, { outcome: 'aborted' }, 'at once');
     default:
       return whileClosing(state, event);
   }
@@ -271,11 +271,12 @@ function whileConfirming(state: BreakState, event: BreakEvent): Transition {
   const reward = report.reward === undefined ? {} : { reward: report.reward };
   if (report.state === 'earned') return settle({ outcome: 'rewarded', ...reward });
   if (report.state === 'denied' || report.state === 'expired') {
-    return settle(because('denied', report.reason ?? report.state));
+    const reason = report.reason ?? (report.state === 'expired' ? 'expired' : undefined);
+    return settle({ outcome: 'denied', ...(reason && { reason }) });
   }
   return settle({ outcome: 'pending', ...reward });
 }
 
-function because(outcome: Outcome, reason: string | undefined): ShowResult {
-  return reason === undefined ? { outcome } : { outcome, reason };
+function becauseOf({ reason, detail }: Extract<BreakEvent, { type: 'failed' }>): ShowResult {
+  return { outcome: 'error', reason, ...(detail !== undefined && { detail }) };
 }

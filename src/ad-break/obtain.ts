@@ -35,7 +35,12 @@ export async function obtain<Code>(
     const refusal: NoAd =
       actual === format
         ? { outcome: 'error', reason: 'chunk_not_loaded', decisionId }
-        : { outcome: 'invalid_placement', reason: `format_is_${actual}`, decisionId };
+        : {
+            outcome: 'invalid_placement',
+            reason: 'wrong_format',
+            detail: `The format of the placement is ${actual}.`,
+            decisionId,
+          };
     return refusal;
   });
   if (typeof found === 'object') return found;

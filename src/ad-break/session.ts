@@ -44,7 +44,7 @@ export function createSession(
       releaseInput = holdInput(stage.element, parts.engine.focusTarget());
       stage.start();
     } catch (error) {
-      dispatch({ type: 'failed', reason: `open: ${String(error)}` });
+      dispatch({ type: 'failed', reason: 'open_failed', detail: String(error) });
     }
   }
 

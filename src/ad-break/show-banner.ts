@@ -44,9 +44,9 @@ export async function showBanner(
         painted: () => report('start'),
         viewed: (visible) => report('impression', { visible }),
         clicked: () => report('click'),
-        failed(detail) {
-          result = { ...result, outcome: 'error', reason: detail };
-          report('error', { detail });
+        failed(reason) {
+          result = { ...result, outcome: 'error', reason };
+          report('error', { detail: reason });
           // What has failed shows nothing any more, and would only take up room.
           end();
         },
@@ -57,7 +57,7 @@ export async function showBanner(
   } catch (error) {
     signal.removeEventListener('abort', end);
     creative.destroy();
-    result = { ...result, outcome: 'error', reason: String(error) };
+    result = { ...result, outcome: 'error', reason: 'open_failed', detail: String(error) };
   }
   return result;
 }

@@ -111,6 +111,6 @@ function startAds(
   } catch (error) {
     // An exception here would end the engine’s frame; `reportError` shows it without.
     reportError(error);
-    return unavailableAds(error instanceof OptionError ? error.code : String(error));
+    return unavailableAds(error instanceof OptionError ? error.code : 'sdk_error');
   }
 }

@@ -1,3 +1,4 @@
+import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { LoadedCreative } from './renderer.ts';
 import { watchViewability, type Visibility } from './viewability.ts';
@@ -7,7 +8,7 @@ export interface BannerHooks {
   viewed(visibility: Visibility): void;
   /** Once, however often the player clicks. */
   clicked(): void;
-  failed(reason: string): void;
+  failed(reason: Reason): void;
 }
 
 /** Puts a loaded creative into `element`. The function that it returns takes it out again. */

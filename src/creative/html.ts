@@ -54,7 +54,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   let port: MessagePort | undefined;
   let exposure: Exposure | undefined;
   let listener: ((event: RendererEvent) => void) | undefined;
-  let failure: string | undefined;
+  let failure: 'message_flood' | undefined;
   let messages = 0;
   let clickedAt = -Infinity;
   let ready: () => void;

@@ -23,7 +23,9 @@ export async function loadCreative(
 ): Promise<LoadedCreative> {
   const load = renderers[decision.creative.media.format];
   if (load === undefined) throw new Error('format_unknown');
-  const render = await load();
+  const render = await load().catch(() => {
+    throw new Error('chunk_not_loaded');
+  });
   options.signal.throwIfAborted();
   return render(decision.creative, {
     minWatchMs: decision.min_watch_ms ?? defaultMinWatchMs,

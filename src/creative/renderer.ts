@@ -1,3 +1,4 @@
+import type { Reason } from '../outcome.ts';
 import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 
@@ -19,7 +20,7 @@ export type RendererEvent =
   | { type: 'tapNeeded' }
   /** Playback stands still though it should not. */
   | { type: 'waiting' }
-  | { type: 'failed'; reason: string };
+  | { type: 'failed'; reason: Reason };
 
 /** A creative that is loaded and can be shown at once. */
 export interface LoadedCreative {

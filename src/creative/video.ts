@@ -1,3 +1,4 @@
+import type { Reason } from '../outcome.ts';
 import type { VideoMedia } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { afterPaint } from './after-paint.ts';
@@ -84,10 +85,17 @@ function buffered(video: HTMLVideoElement, clock: Clock, signal: AbortSignal): P
   });
 }
 
-const errorWords = ['', 'media_aborted', 'media_network', 'media_decode', 'media_not_supported'];
+/** By the code of a `MediaError`. */
+const errorWords = [
+  'media_failed',
+  'media_aborted',
+  'media_network',
+  'media_decode',
+  'media_not_supported',
+] as const;
 
-function errorWord(video: HTMLVideoElement): string {
-  return errorWords[video.error?.code ?? 0] || 'media_failed';
+function errorWord(video: HTMLVideoElement): Reason {
+  return errorWords[video.error?.code ?? 0] ?? 'media_failed';
 }
 
 function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): LoadedCreative {

@@ -1,7 +1,7 @@
 import type { Decision, DecisionCreative } from '../../protocol/wire.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
 import type { RequestOptions } from '../options.ts';
-import type { Availability, Outcome } from '../outcome.ts';
+import type { Availability, Outcome, Reason } from '../outcome.ts';
 import type { Deadline } from '../platform/clock.ts';
 
 /** A decision that has an ad. */
@@ -22,7 +22,7 @@ export interface ReadyAd {
 /** Why there is no ad. */
 export interface NoAd {
   outcome: Outcome;
-  reason?: string;
+  reason?: Reason;
   /** Text for the developer, where the reason says too little. */
   detail?: string;
   /** When asking again can succeed; asking earlier is answered with this, without a request. */

@@ -1,6 +1,5 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { Outcome, UnfilledReason } from '../outcome.ts';
-import { reasonOf } from '../transport/classify.ts';
 import type { Answer } from '../transport/service-client.ts';
 import type { NoAd } from './decisions.ts';
 import { durationMs } from './duration.ts';
@@ -44,14 +43,21 @@ export function noAdFromAnswer(
   answer: Exclude<Answer<unknown>, { kind: 'ok' }>,
   nowMs: number,
 ): NoAd {
-  const reason = reasonOf(answer);
-  if (answer.kind === 'unreachable') return { outcome: unreachable[answer.cause], reason };
-  if (answer.kind === 'refused')
-    return { outcome: reason === 'placement_not_found' ? 'invalid_placement' : 'error', reason };
+  if (answer.kind === 'unreachable')
+    return { outcome: unreachable[answer.cause], reason: answer.cause };
+  if (answer.kind === 'refused') {
+    const { code, detail } = answer.problem;
+    return {
+      outcome: code === 'placement_not_found' ? 'invalid_placement' : 'error',
+      reason: code,
+      ...(detail !== undefined && { detail }),
+    };
+  }
   const { status, retryAfterMs } = answer;
   return {
     outcome: status === 408 || status === 504 ? 'timeout' : 'error',
-    reason,
+    reason: status === 429 ? 'rate_limited' : 'unavailable',
+    detail: `The answer was HTTP ${status}.`,
     ...(retryAfterMs === undefined ? {} : { retryAt: new Date(nowMs + retryAfterMs) }),
   };
 }

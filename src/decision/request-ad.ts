@@ -72,7 +72,11 @@ export async function loadGiven(
   if (!isDecision(given)) return { outcome: 'error', reason: 'decision_malformed' };
   // An error of this call, since it says nothing of the placement.
   if (given.placement !== placement)
-    return { outcome: 'error', reason: `placement_is_${given.placement}` };
+    return {
+      outcome: 'error',
+      reason: 'wrong_placement',
+      detail: `The decision is for the placement ${given.placement}.`,
+    };
   return loadDecided(parts, given, stopwatch(parts.clock), signal);
 }
 
@@ -102,12 +106,18 @@ export async function loadMedia(
 ): Promise<ReadyAd | NoAd> {
   const decisionId = decision.id;
   let creative: LoadedCreative | undefined;
+  let detail = '';
   const drop = (): void => {
     creative?.destroy();
     creative = undefined;
   };
   const loaded = await bounded(parts.clock, parts.loadTimeoutMs, outer, async (signal) => {
-    creative = await parts.loadCreative(decision, signal);
+    try {
+      creative = await parts.loadCreative(decision, signal);
+    } catch (error) {
+      detail = error instanceof Error ? error.message : String(error);
+      throw error;
+    }
     // A renderer may finish although it was told to stop.
     if (signal.aborted) drop();
     return { decision, creative, expiry };
@@ -120,7 +130,9 @@ export async function loadMedia(
     case 'timeout':
       return { outcome: 'timeout', reason: 'load_timeout', decisionId };
     case 'failed':
-      return { outcome: 'error', reason: 'load_failed', decisionId };
+      return detail === 'chunk_not_loaded'
+        ? { outcome: 'error', reason: detail, decisionId }
+        : { outcome: 'error', reason: 'load_failed', detail, decisionId };
     default:
       return loaded;
   }

@@ -96,7 +96,7 @@ export class TruewardPlugin implements GameAds {
     } catch (error) {
       // An exception here would end the boot of the game; `reportError` shows it without.
       reportError(error);
-      const reason = error instanceof OptionError ? error.code : String(error);
+      const reason = error instanceof OptionError ? error.code : 'sdk_error';
       this.#ads = unavailableAds(reason, this.#events);
     }
   }

@@ -31,7 +31,7 @@ function start(script: Element | null): void {
   } catch (error) {
     // A game waits for the end of its breaks, so they have to end even now.
     reportError(error);
-    install(unavailableAds(error instanceof OptionError ? error.code : String(error)));
+    install(unavailableAds(error instanceof OptionError ? error.code : 'sdk_error'));
   }
   // Without a key the page makes its ads itself, and calls these.
   Object.assign(window.Trueward ?? {}, { createAdPlacement, installAdsbygoogle });

@@ -242,7 +242,7 @@ it('does nothing at all when it was aborted before', async () => {
 it('answers invalid_placement for an ad of another format', async () => {
   const stage = setStage();
   const result = await stage.run(decide(image, { format: 'banner' }));
-  expect(result).toMatchObject({ outcome: 'invalid_placement', reason: 'format_is_banner' });
+  expect(result).toMatchObject({ outcome: 'invalid_placement', reason: 'wrong_format' });
   expect(stage.log).toEqual([]);
 });
 

@@ -95,7 +95,7 @@ export function setStage() {
     try {
       return await load(decision, { clock, signal });
     } catch (error) {
-      return { outcome: 'error', reason: error instanceof Error ? error.message : '' } as const;
+      return { outcome: 'error', reason: 'load_failed', detail: String(error) } as const;
     }
   }
 

@@ -149,7 +149,7 @@ it('shows a second ad while the confirmation of the first is awaited', async () 
   expect(ads.canShow('revive')).toBe(false);
   expect(await ads.showRewarded('coins')).toEqual({
     outcome: 'already_showing',
-    reason: 'revive',
+    detail: 'The ad of revive has not ended.',
   });
   await closed.promise;
   expect(answers).toEqual(['already_showing', 'revive']);

@@ -238,6 +238,7 @@ test('media that do not load, or not in time, are an outcome', async () => {
   expect(await decisions.take('revive', never)).toEqual({
     outcome: 'error',
     reason: 'load_failed',
+    detail: 'decode',
     decisionId: 'dec_1',
   });
   const slow = deferred();

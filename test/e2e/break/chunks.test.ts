@@ -1,0 +1,42 @@
+import type { Browser, Page } from 'playwright';
+import { expect } from 'vitest';
+import { asBefore, hasStarted, resultOf, stateOf, watch } from './player.ts';
+import { type Site, startSite } from './site.ts';
+import { it } from '../worker.ts';
+
+let site: Site;
+let browser: Browser;
+let page: Page;
+
+it.beforeAll(async ({ browser: shared }) => {
+  site = await startSite();
+  browser = shared;
+});
+it.afterEach(() => page.context().close());
+it.afterAll(() => site?.stop());
+
+it.each(['requests', 'show-ad', 'image'])(
+  'says that the chunk %s was not loaded, leaves the game alone, and tries again with the next call',
+  async (chunk) => {
+    page = await browser.newPage();
+    const chunks = `**/${chunk}-*.js`;
+    await page.route(chunks, (route) => route.abort());
+    await page.goto(site.pageFor('image'));
+    await watch(page);
+    expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
+    expect(await stateOf(page)).toEqual(asBefore('play'));
+    await page.unroute(chunks);
+    await watch(page);
+    await hasStarted(page);
+  },
+);
+
+it('says so on the console where the debug panel was not loaded', async () => {
+  page = await browser.newPage();
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
+  await page.route('**/open-panel-*.js', (route) => route.abort());
+  await page.goto(site.pageFor('image'));
+  await page.evaluate(() => window.breakPage.ads.toggleDebugPanel());
+  await expect.poll(() => errors.join()).toContain('chunk_not_loaded');
+});
