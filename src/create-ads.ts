@@ -100,9 +100,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     profile: audience.current,
     onAnswer: recorder.answered,
     onChange: changed,
-    enqueue(event) {
+    enqueue(event, after) {
       recorder.note(event.type);
-      return outbox.enqueue(event);
+      return outbox.enqueue(event, after);
     },
     loadShowAd: async () => {
       const { createShowAd } = await import('./ad-break/show-ad.ts');

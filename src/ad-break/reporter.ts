@@ -8,41 +8,47 @@ export interface Reporter {
   report(event: Extract<BreakEffect, { type: 'report' }>): void;
   watched(): void;
   /** Resolves when everything so far is stored, or was given up. */
-  stored(): Promise<void>;
+  stored(): Promise<unknown>;
 }
 
 /**
- * Stores what happens, in its order. The first frame does not wait for the storage, but no event of an
- * ad is stored before its reward is remembered.
+ * Reports what happens, when it happens and in its order. Neither the first frame nor an event waits for
+ * the storage, but for the completion: the reward is remembered on the device before the service can
+ * confirm it.
  */
 export function createReporter(
   parts: {
-    enqueue(event: NewAdEvent): Promise<void>;
+    enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
     rewards: Pick<Rewards, 'track' | 'watched'>;
   },
   decision: FilledDecision,
 ): Reporter {
-  let last: Promise<void> = Promise.resolve();
-  const then = (step: () => Promise<void>) => {
-    last = last.then(step).catch(surface);
-  };
-  then(() => parts.rewards.track(decision));
+  // In a microtask: the game is held first.
+  const tracked = Promise.resolve()
+    .then(() => parts.rewards.track(decision))
+    .catch(surface);
+  let stored: Promise<unknown> = tracked;
+  let completed = false;
   return {
     report({ event, watchedMs, visible, detail }) {
-      then(() =>
-        parts.enqueue({
+      completed ||= event === 'complete';
+      const enqueued = parts.enqueue(
+        {
           type: event,
           decision_id: decision.id,
           token: decision.token,
           ...(watchedMs === undefined ? {} : { watched_ms: watchedMs }),
           ...(visible === undefined ? {} : { visible }),
           ...(detail === undefined ? {} : { detail }),
-        }),
+        },
+        // What follows the completion must not overtake it.
+        completed ? tracked : undefined,
       );
+      stored = Promise.all([stored, enqueued.catch(surface)]);
     },
     watched() {
-      then(() => parts.rewards.watched(decision.id));
+      stored = stored.then(() => parts.rewards.watched(decision.id)).catch(surface);
     },
-    stored: () => last,
+    stored: () => stored,
   };
 }

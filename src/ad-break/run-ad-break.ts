@@ -29,7 +29,7 @@ export interface BreakRequest extends RequestOptions {
 export type ShowAd = (parts: ShowParts, request: BreakRequest, ad: ReadyAd) => Promise<ShowResult>;
 
 export interface ShowParts extends Pick<AdSource, 'clock'> {
-  enqueue(event: NewAdEvent): Promise<void>;
+  enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   rewards: Pick<Rewards, 'track' | 'watched' | 'confirmation'>;
   engine: EngineDriver;
   /** How long the service's word on a reward is waited for, in milliseconds. */

@@ -7,7 +7,7 @@ export interface Size {
   bytes: number;
 }
 
-/** Never below nothing: what other tabs tell can come late. */
+/** Never below zero: messages of other tabs can come late. */
 export const grow = (size: Size, events: number, bytes: number): void => {
   size.events = Math.max(0, size.events + events);
   size.bytes = Math.max(0, size.bytes + bytes);
@@ -22,9 +22,10 @@ export interface Counts {
   own: Size;
   diagnostics: OutboxDiagnostics;
   drop(reason: DropReason, count: number): void;
-  /** The drops that the service has not heard of; from now on they count as told. */
-  takeUntold(): Record<string, number> | undefined;
-  tellAgain(dropped: Record<string, number>): void;
+  /** The drops that the service has not been told of; from now on they count as reported. */
+  takeUnreportedDrops(): Record<string, number> | undefined;
+  /** The report of these did not arrive. */
+  requeueDrops(dropped: Record<string, number>): void;
   report(): OutboxDiagnostics;
 }
 
@@ -39,22 +40,22 @@ export function createCounts(): Counts {
     dropped: {},
     rejected: {},
   };
-  let untold: Record<string, number> = {};
+  let unreportedDrops: Record<string, number> = {};
   return {
     shared,
     own,
     diagnostics,
     drop(reason, count) {
       add(diagnostics.dropped, reason, count);
-      add(untold, reason, count);
+      add(unreportedDrops, reason, count);
     },
-    takeUntold() {
-      const dropped = untold;
-      untold = {};
+    takeUnreportedDrops() {
+      const dropped = unreportedDrops;
+      unreportedDrops = {};
       return Object.keys(dropped).length > 0 ? dropped : undefined;
     },
-    tellAgain(dropped) {
-      for (const [reason, count] of Object.entries(dropped)) add(untold, reason, count);
+    requeueDrops(dropped) {
+      for (const [reason, count] of Object.entries(dropped)) add(unreportedDrops, reason, count);
     },
     report: () => ({
       ...diagnostics,

@@ -2,20 +2,22 @@ import type { AdEvent, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Connectivity } from '../platform/connectivity.ts';
 import type { NewId } from '../platform/ids.ts';
+import { toJson } from '../platform/json.ts';
 import type { Locks } from '../platform/locks.ts';
 import type { PageLifecycle, PageMoment } from '../platform/page-lifecycle.ts';
 import type { OpenTabSignal } from '../platform/tab-signal.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
-import { groupEvents, lengthOf, wireLimits } from './batch.ts';
-import { createDrain, keepaliveBytes } from './drain.ts';
+import { smallBatch, type QueuedEvent } from './batch.ts';
 import { add, createCounts, grow, type Size } from './counts.ts';
-import type { EventRecord, EventStore } from './event-store.ts';
+import { createDrain, keepaliveBytes } from './drain.ts';
+import type { EventStore } from './event-store.ts';
+import { createLead } from './lead.ts';
 import { createMemoryStore } from './memory-store.ts';
 import type { Outbox } from './outbox.ts';
 import { createRecentEvents } from './recent-events.ts';
-import { exceeds, sacrifice, type Bounds } from './sacrifice.ts';
 import { sendEvents, type Delivery } from './send.ts';
-import type { TabNews } from './tab-news.ts';
+import { createStorage } from './storage.ts';
+import type { TabMessage } from './tab-message.ts';
 
 export interface OutboxParts {
   /** Names what the tabs share: the lock and the signal. One per publishable key. */
@@ -31,198 +33,168 @@ export interface OutboxParts {
   /** The store that survives the page; memory takes over while it fails. */
   store: EventStore & { open(): Promise<void> };
   /** Default: 20,000 events and 16 MB, some weeks of a busy game without network. */
-  bounds?: Bounds;
+  bounds?: Size;
 }
 
 /** The events of one task, which are stored together. */
 interface Group {
-  events: string[];
+  events: QueuedEvent[];
   stored: Promise<void>;
 }
+
+/** After so long, in milliseconds, what waits for its write is sent all the same. */
+const slowWriteMs = 1_000;
 
 /** Makes the durable queue of events; opens its store at once, so that the first event does not wait. */
 export function createOutbox(parts: OutboxParts): Outbox {
   const { clock, lifecycle, store } = parts;
-  const bounds = parts.bounds ?? { events: 20_000, bytes: 16_000_000 };
+  const name = `${parts.name}:outbox`;
   const memory = createMemoryStore();
   const recent = createRecentEvents(keepaliveBytes);
   const listeners = new Set<(rewards: RewardStatus[]) => void>();
-  const signal = parts.openTabSignal<TabNews>(`${parts.name}:outbox`);
+  const signal = parts.openTabSignal<TabMessage>(name);
+  const lead = createLead({ ...parts, name, mayLead: () => !away });
   const counts = createCounts();
   const { diagnostics } = counts;
   let group: Group | undefined;
-  /** Whether the quota stayed exceeded after a sacrifice. */
-  let hopeless = false;
-  let leading = false;
+  let writes = 0;
+  /** Whether the page is frozen or was left: it may never run again. */
   let away = false;
-  let stopLeading: (() => void) | undefined;
   let destroyed = false;
 
-  const sizeOf = (source: EventStore): Size => (source === store ? counts.shared : counts.own);
-  const note = (error: unknown): void => {
+  const onError = (error: unknown): void => {
     diagnostics.lastError = String(error);
   };
-  const heard = ({ events = 0, bytes = 0, rewards = [] }: Partial<TabNews>): void => {
+  const isWaiting = (): boolean =>
+    counts.shared.events + counts.own.events + writes > 0 || group !== undefined;
+  /** Another tab may have sent what this one made. */
+  const forgetArrived = (): void => {
+    if (!isWaiting()) recent.clear();
+  };
+  const onTabMessage = (message: Partial<TabMessage>): void => {
+    const { events = 0, bytes = 0, rewards = [], pause } = message;
     grow(counts.shared, events, bytes);
+    forgetArrived();
     if (rewards.length > 0) for (const listener of listeners) listener(rewards);
+    if (pause) drain.pause(pause);
     if (events > 0) drain.wake();
   };
-  const tell = (news: TabNews): void => {
-    if (!destroyed) signal.send(news);
-    heard(news);
+  const broadcast = (message: TabMessage): void => {
+    if (!destroyed) signal.send(message);
   };
-  /** A store grew or shrank. */
-  const tally = (source: EventStore, events: number, bytes: number): void => {
-    if (source === store) tell({ events, bytes, rewards: [] });
-    else grow(counts.own, events, bytes);
+  const onResize = (source: EventStore, events: number, bytes: number): void => {
+    if (source === store) broadcast({ events, bytes, rewards: [] });
+    grow(source === store ? counts.shared : counts.own, events, bytes);
+    forgetArrived();
+    if (events > 0) drain.wake();
   };
 
-  const send = async (events: AdEvent[], keepalive: boolean): Promise<Delivery> => {
-    const dropped = counts.takeUntold();
+  const send = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
+    const dropped = counts.takeUnreportedDrops();
     const delivery = await sendEvents(parts, events, dropped, keepalive);
     const { settled, rejections, rewards, failure } = delivery;
     recent.remove(settled);
     diagnostics.sent += settled.length - rejections.length;
     for (const { code } of rejections) add(diagnostics.rejected, code, 1);
     if (failure) {
-      note(failure.reason);
-      // Told again, though the service may have heard it: these counts are for people, not for money.
-      if (dropped) counts.tellAgain(dropped);
+      onError(failure.reason);
+      // Reported again, though the service may have it: these counts are for people, not for money.
+      if (dropped) counts.requeueDrops(dropped);
     }
-    if (rewards.length > 0) tell({ events: 0, bytes: 0, rewards });
+    if (rewards.length > 0) {
+      const message = { events: 0, bytes: 0, rewards };
+      broadcast(message);
+      onTabMessage(message);
+    }
     return delivery;
   };
 
   const drain = createDrain({
     ...parts,
+    memory,
+    lead,
     send,
-    // Memory belongs to this tab alone, so it is emptied without the lock.
-    sources: () => (leading ? [store, memory] : [memory]),
-    onRemoved(source, batch, tooOld) {
-      if (tooOld) counts.drop('too_old', batch.events.length);
+    onError,
+    onRemoved(source, batch) {
       counts.drop('unreadable', batch.unreadable.length);
-      tally(source, -batch.events.length, -batch.bytes);
+      onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
       // Someone may have deleted what was counted.
-      const { events, bytes } = sizeOf(source);
-      if (events > 0) tally(source, -events, -bytes);
+      const { events, bytes } = source === store ? counts.shared : counts.own;
+      if (events > 0) onResize(source, -events, -bytes);
     },
-    onError(error) {
-      note(error);
-      // Another tab may have a connection that works: a newer release, after an upgrade.
-      followOthers();
-    },
+    onPause: (pause) => broadcast({ events: 0, bytes: 0, rewards: [], pause }),
+  });
+  const storage = createStorage({
+    store,
+    memory,
+    bounds: parts.bounds ?? { events: 20_000, bytes: 16_000_000 },
+    counts,
+    nowMs: clock.now,
+    onResize,
+    onError,
   });
 
-  const takeStock = (source: EventStore, target: Bounds): Promise<void> =>
-    sacrifice(source, target, {
-      counted: (size) => Object.assign(sizeOf(source), size),
-      gone(events) {
-        counts.drop('too_many', events.length);
-        tally(source, -events.length, -lengthOf(events));
-      },
-    });
-
-  /** Stores the records for good if that is possible at all; says where they are. */
-  const keep = async (records: EventRecord[]): Promise<EventStore> => {
-    try {
-      await store.append(records).catch(async (error: unknown) => {
-        if (hopeless || (error as Error | null)?.name !== 'QuotaExceededError') throw error;
-        note(error);
-        // Where that makes no room, the next events must not cost more of the stored ones.
-        hopeless = true;
-        await takeStock(store, { events: bounds.events, bytes: counts.shared.bytes * 0.8 }).catch(
-          note,
-        );
-        await store.append(records);
-      });
-      hopeless = false;
-      diagnostics.storage = 'indexeddb';
-      lead();
-      return store;
-    } catch (error) {
-      note(error);
-      diagnostics.storage = 'memory';
-      await memory.append(records);
-      return memory;
-    }
+  const append = async (events: QueuedEvent[]): Promise<void> => {
+    // With their ids and times: what is sent meanwhile is not sent again once it is stored.
+    const cancelTimer = clock.after(slowWriteMs, () => drain.sendPastStore(events, false));
+    writes += 1;
+    await storage.append(events);
+    writes -= 1;
+    cancelTimer();
+    forgetArrived();
   };
-  const append = async (events: string[]): Promise<void> => {
-    const at = clock.now();
-    const source = await keep(groupEvents(events).map((some) => ({ v: 1, at, events: some })));
-    tally(source, events.length, lengthOf(events));
-    if (exceeds(sizeOf(source), bounds)) await takeStock(source, bounds).catch(note);
-    if (source === memory) drain.wake();
-  };
-
   /** Begins the write in a microtask: with all that this task enqueues, and before it ends. */
-  const openGroup = (events: string[] = []): Group => ({
+  const openGroup = (events: QueuedEvent[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {
       group = undefined;
       return append(events);
     }),
   });
+  const write = (event: QueuedEvent): Promise<void> => {
+    group ??= openGroup();
+    group.events.push(event);
+    return group.stored;
+  };
 
-  const lead = (): void => {
-    if (away || destroyed) return;
-    stopLeading ??= parts.locks.acquire(`${parts.name}:outbox`, () => {
-      leading = true;
-      drain.wake();
-    });
-  };
-  const followOthers = (): void => {
-    stopLeading?.();
-    stopLeading = undefined;
-    leading = false;
-  };
-  const prepare = async (): Promise<void> => {
-    try {
-      await store.open();
-      // The leader's own count is right.
-      if (!leading) await takeStock(store, bounds);
-      lead();
-    } catch (error) {
-      note(error);
-      diagnostics.storage = 'memory';
-    }
+  const begin = async (): Promise<void> => {
+    await storage.open();
+    // While this tab drains, its own count is right.
+    if (!drain.isRunning()) await storage.recount();
+    drain.nudge();
   };
 
   const onMoment = (moment: PageMoment): void => {
-    if (moment === 'visible' || moment === 'returned') {
-      away = false;
-      void prepare();
-      drain.nudge();
-      return;
-    }
-    if (leading || diagnostics.storage === 'memory') drain.sendLeaving(recent.list());
-    // A page that stands still must not keep the events from the others.
-    if (moment === 'hidden') return;
-    away = true;
-    followOthers();
+    away = moment === 'leaving' || moment === 'frozen';
+    if (moment === 'visible' || moment === 'returned') return void begin();
+    if (isWaiting()) drain.sendPastStore(recent.list(), true);
+    // The browser may suspend the page at any time from now on.
+    lead.release();
+    // A hidden tab that still runs goes on behind the others.
+    if (counts.shared.events > 0) drain.wake();
   };
 
   const endings = [
     lifecycle.onMoment(onMoment),
     parts.connectivity.onOnline(() => drain.nudge()),
-    signal.onMessage(heard),
+    signal.onMessage(onTabMessage),
   ];
-  void prepare();
+  void begin();
 
   return {
-    enqueue(event) {
-      const now = new Date(clock.now()).toISOString();
-      const full: AdEvent = { ...event, id: parts.newId(), occurred_at: now };
-      const json = JSON.stringify(full);
-      if (json.length > wireLimits.bytes) {
+    enqueue(event, after) {
+      const id = parts.newId();
+      const occurredAt = new Date(clock.now()).toISOString();
+      const full: AdEvent = { ...event, id, occurred_at: occurredAt };
+      const queued = { id, json: toJson(full) };
+      if (queued.json.length > smallBatch.bytes) {
         counts.drop('too_large', 1);
         return Promise.resolve();
       }
-      recent.add(full, json.length);
-      group ??= openGroup();
-      group.events.push(json);
-      return group.stored;
+      recent.add(queued);
+      return after ? after.then(() => write(queued)) : write(queued);
     },
     async flush() {
       await group?.stored;
@@ -238,8 +210,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
       if (destroyed) return;
       destroyed = true;
       for (const end of endings) end();
-      followOthers();
       drain.stop();
+      lead.release();
       listeners.clear();
       signal.close();
       // What was enqueued in this task is still written.

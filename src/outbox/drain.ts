@@ -1,23 +1,29 @@
-import type { AdEvent } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
-import { nextBatch, wireLimits, type Batch } from './batch.ts';
-import type { EventStore, StoredRecord } from './event-store.ts';
-import type { Delivery } from './send.ts';
+import { largeBatch, nextBatch, smallBatch, type Batch, type QueuedEvent } from './batch.ts';
+import { isEventRecord, type EventStore, type StoredRecord } from './event-store.ts';
+import type { Lead } from './lead.ts';
+import type { Delivery, Failure } from './send.ts';
+import type { Pause } from './tab-message.ts';
 
 export interface DrainParts {
   clock: Clock;
   random: () => number;
+  /** Belongs to this tab alone. */
+  memory: EventStore;
+  /** Is shared by the tabs, and drained by the one that leads. */
+  store: EventStore;
+  lead: Lead;
   /** Sends events; what became of them has been taken note of when it resolves. */
-  send(events: AdEvent[], keepalive: boolean): Promise<Delivery>;
-  /** The stores that this tab may empty now. */
-  sources(): EventStore[];
-  /** Events left the store: delivered, set aside or given up. */
-  onRemoved(source: EventStore, batch: Batch, tooOld: boolean): void;
+  send(events: QueuedEvent[], keepalive: boolean): Promise<Delivery>;
+  /** Events left the store: delivered or set aside. */
+  onRemoved(source: EventStore, batch: Batch): void;
   /** Nothing is left in this store. */
   onEmpty(source: EventStore): void;
-  /** A store failed. It is tried again with the next event, or the next look at the page. */
+  /** A store failed. It is tried again with the next event, or when the player comes back. */
   onError(error: unknown): void;
+  /** Sending failed; the other tabs pause, too. */
+  onPause(pause: Pause): void;
 }
 
 /** Empties the stores, one request at a time. */
@@ -26,40 +32,63 @@ export interface Drain {
   wake(): void;
   /** Something speaks for trying now: ends a wait, but not one that the service asked for. */
   nudge(): void;
+  isRunning(): boolean;
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
-  /** Sends these at once, past the store, in a request that outlives the page. */
-  sendLeaving(events: AdEvent[]): void;
+  /** Sends these at once, past the store; with `keepalive` in a request that outlives the page. */
+  sendPastStore(events: QueuedEvent[], keepalive: boolean): void;
+  /** Sending failed in another tab. */
+  pause(pause: Pause): void;
   stop(): void;
 }
 
-/** Longest late window of a placement; after it the service takes no event any more. */
-const longestAgeMs = 7 * 86_400_000;
-/** Events read at once, two full requests: they block the main thread for about a millisecond. */
-const chunk = 200;
-/** Events a request while the last answer is missing: a lost answer then repeats few of them. */
+/** Records read at once: 250 block the main thread for a few milliseconds. */
+const mostRecords = 250;
+/** Events in the request after a failure: a lost answer makes few of them go twice. */
 const cautiousEvents = 25;
 /** `keepalive` bodies of a page may have 64 KiB in flight together, other scripts included. */
 export const keepaliveBytes = 15_000;
 
+const eventsIn = (records: StoredRecord[]): number =>
+  records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
+
 /** Makes the {@link Drain} of a queue. */
 export function createDrain(parts: DrainParts): Drain {
+  const { lead, memory, store } = parts;
   /** Sent and settled, but not removed from the store yet. */
   const settled = new Set<string>();
   const inFlight = new Set<string>();
   let running: Promise<void> | undefined;
-  let leaving: Promise<unknown> | undefined;
+  let pastStore: Promise<unknown> | undefined;
   let again = false;
   let stopped = false;
   /** Whether the service itself named the time of the next try. */
   let demanded = false;
+  /** Events in the next request: doubles while all goes well. */
+  let batchEvents = smallBatch.events;
+  let mostEvents = largeBatch.events;
   const backOff = createBackOff(parts, () => wake());
 
-  const send = async (events: AdEvent[], keepalive: boolean): Promise<Delivery> => {
+  const failed = ({ retryAfterMs }: Failure): void => {
+    if (stopped) return;
+    batchEvents = cautiousEvents;
+    demanded = retryAfterMs !== undefined;
+    const ms = backOff.failed(retryAfterMs);
+    parts.onPause({ ms, failures: backOff.failures(), demanded });
+  };
+
+  const send = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
     for (const { id } of events) inFlight.add(id);
     const delivery = await parts.send(events, keepalive);
     for (const { id } of events) inFlight.delete(id);
     for (const id of delivery.settled) settled.add(id);
+    // An older service takes smaller requests: from here on it gets no large ones.
+    if (delivery.halved) mostEvents = smallBatch.events;
+    if (delivery.failure) failed(delivery.failure);
+    else {
+      backOff.succeeded();
+      batchEvents = Math.min(mostEvents, batchEvents * 2);
+    }
     return delivery;
   };
 
@@ -75,47 +104,51 @@ export function createDrain(parts: DrainParts): Drain {
       unsent.length > 0
         ? await send(unsent, batch.bytes <= keepaliveBytes)
         : { rejections: [], failure: undefined };
-    const rejected = rejections.map(({ event, code }) => ({ reason: code, value: event }));
-    const aside = batch.unreadable.concat(rejected);
+    const rejected = rejections.map(({ event, code }) => ({ reason: code, value: event.json }));
+    const aside = [...batch.unreadable, ...rejected];
     if (aside.length > 0) await source.setAside(aside);
-    // It had its try, since a wrong clock must not cost an event that the service would have taken.
-    const tooOld = failure !== undefined && parts.clock.now() - batch.at > longestAgeMs;
-    if (failure) {
-      demanded = failure.retryAfterMs !== undefined;
-      if (!stopped) backOff.failed(failure.retryAfterMs);
-      if (!tooOld) return false;
-    } else backOff.succeeded();
+    if (failure) return false;
     await source.remove(first, last);
     for (const { id } of batch.events) settled.delete(id);
-    parts.onRemoved(source, batch, tooOld);
-    return !failure;
+    parts.onRemoved(source, batch);
+    return true;
   };
 
-  /** Empties one store, as long as sending does not fail. */
-  const empty = async (source: EventStore): Promise<void> => {
-    let records: StoredRecord[] = [];
+  /** Empties one store, as long as sending does not fail and `mayGoOn`. */
+  const empty = async (source: EventStore, mayGoOn: () => boolean): Promise<void> => {
     /** Events in a record: 1 in a calm game, up to 64 in a burst. */
     let density = 8;
-    const read = (after: number): Promise<StoredRecord[]> =>
-      source.read(after, Math.ceil(chunk / density));
+    /** Adds to `known` until there is enough for the next requests, or no more. */
+    const read = async (after: number, known: StoredRecord[]): Promise<StoredRecord[]> => {
+      const records = Array.from(known);
+      for (;;) {
+        const missing = Math.min(mostEvents, batchEvents * 2) - eventsIn(records);
+        if (missing <= 0) return records;
+        const limit = Math.min(mostRecords, Math.ceil(missing / density));
+        const some = await source.read(records.at(-1)?.key ?? after, limit);
+        records.push(...some);
+        if (some.length < limit) return records;
+      }
+    };
+    let records = await read(-1, []);
     for (;;) {
-      if (records.length === 0) records = await read(-1);
       // What is on its way past the store would be sent twice.
-      await leaving;
-      if (stopped || !parts.sources().includes(source)) return;
+      await pastStore;
+      if (stopped || backOff.waiting() || !mayGoOn()) return;
       const [first] = records;
       if (!first) return parts.onEmpty(source);
-      const batch = nextBatch(records, backOff.failures() > 0 ? cautiousEvents : wireLimits.events);
+      const { bytes } = batchEvents > smallBatch.events ? largeBatch : smallBatch;
+      const batch = nextBatch(records, { events: batchEvents, bytes });
       const last = records[batch.records - 1]?.key ?? first.key;
       const rest = records.slice(batch.records);
       density = Math.max(1, batch.events.length / batch.records);
       const [sent, next] = await Promise.all([
         deliver(source, batch, first.key, last),
         // The next records are read while these are on their way; should that fail, they are read later.
-        rest.length > 0 ? rest : read(last).catch(() => []),
+        read(last, rest).catch(() => rest),
       ]);
       if (!sent) return;
-      records = next;
+      records = next.length > 0 ? next : await read(-1, []);
     }
   };
 
@@ -124,8 +157,8 @@ export function createDrain(parts: DrainParts): Drain {
     while (again && !stopped && !backOff.waiting()) {
       again = false;
       // When one store fails, what is in the other goes out all the same.
-      for (const source of parts.sources())
-        if (!backOff.waiting()) await empty(source).catch(parts.onError);
+      await empty(memory, () => true).catch(parts.onError);
+      if (!backOff.waiting()) await lead.run(() => empty(store, lead.isHeld)).catch(parts.onError);
     }
     running = undefined;
   };
@@ -141,11 +174,19 @@ export function createDrain(parts: DrainParts): Drain {
       if (!demanded) backOff.cancel();
       wake();
     },
+    isRunning: () => running !== undefined,
     finished: async () => running,
-    sendLeaving(events) {
+    sendPastStore(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
-      if (stopped || (backOff.waiting() && demanded) || unsent.length === 0) return;
-      leaving = send(unsent, true);
+      // The last chance of a page that is left is taken all the same, unless the service said when.
+      const mustWait = backOff.waiting() && (demanded || !keepalive);
+      if (stopped || mustWait || unsent.length === 0) return;
+      pastStore = Promise.all([pastStore, send(unsent, keepalive)]);
+    },
+    pause(pause) {
+      if (stopped) return;
+      demanded = pause.demanded;
+      backOff.pause(pause.ms, pause.failures);
     },
     stop() {
       stopped = true;

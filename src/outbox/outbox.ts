@@ -7,9 +7,10 @@ export type NewAdEvent = Omit<AdEvent, 'id' | 'occurred_at'>;
 export interface Outbox {
   /**
    * Resolves when the event is stored; from then on it survives the page and the browser. It also
-   * resolves when the event was given up at once, which `diagnostics()` counts.
+   * resolves when the event was given up at once, which `diagnostics()` counts. The event happens now,
+   * even if its write has to wait for `after`.
    */
-  enqueue(event: NewAdEvent): Promise<void>;
+  enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   /** Sends what is stored; resolves when the queue is empty or sending has failed. */
   flush(): Promise<void>;
   /**
@@ -38,4 +39,4 @@ export interface OutboxDiagnostics {
 }
 
 /** Why events were given up; `unreadable` counts records, since nobody knows what was in them. */
-export type DropReason = 'too_many' | 'too_large' | 'too_old' | 'unreadable';
+export type DropReason = 'too_many' | 'too_large' | 'unreadable';

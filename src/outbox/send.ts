@@ -1,7 +1,9 @@
-import type { AdEvent, EventBatch, RewardStatus } from '../../protocol/wire.ts';
+import type { EventBatch, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
+import { toJson } from '../platform/json.ts';
 import { reasonOf } from '../transport/classify.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
+import type { QueuedEvent } from './batch.ts';
 
 /** Why some events have to be sent again. */
 export interface Failure {
@@ -14,8 +16,10 @@ export interface Delivery {
   /** Ids of the events that are done, the rejected ones among them. */
   settled: string[];
   /** Events that the service will never take. */
-  rejections: { event: AdEvent; code: string }[];
+  rejections: { event: QueuedEvent; code: string }[];
   rewards: RewardStatus[];
+  /** Whether a body was refused as a whole, for its size or for an event in it. */
+  halved: boolean;
   failure: Failure | undefined;
 }
 
@@ -29,20 +33,30 @@ const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body
  */
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },
-  events: AdEvent[],
+  events: QueuedEvent[],
   dropped: EventBatch['dropped'],
   keepalive: boolean,
 ): Promise<Delivery> {
-  const delivery: Delivery = { settled: [], rejections: [], rewards: [], failure: undefined };
-  const settle = (event: AdEvent, rejectedAs?: string): void => {
+  const delivery: Delivery = {
+    settled: [],
+    rejections: [],
+    rewards: [],
+    halved: false,
+    failure: undefined,
+  };
+  const settle = (event: QueuedEvent, rejectedAs?: string): void => {
     delivery.settled.push(event.id);
     if (rejectedAs !== undefined) delivery.rejections.push({ event, code: rejectedAs });
   };
 
-  const send = async (part: AdEvent[]): Promise<Failure | undefined> => {
-    const sentAt = new Date(clock.now()).toISOString();
-    const body = { sent_at: sentAt, events: part, ...(dropped && { dropped }) };
-    const answer = await client.sendEvents(body, { keepalive });
+  const send = async (part: QueuedEvent[]): Promise<Failure | undefined> => {
+    const sentAt = toJson(new Date(clock.now()).toISOString());
+    // The events are JSON already: to parse them and write them again would cost a long task.
+    const list = part.map(({ json }) => json).join();
+    const report = dropped ? `,"dropped":${toJson(dropped)}` : '';
+    const answer = await client.sendEvents(`{"sent_at":${sentAt},"events":[${list}]${report}}`, {
+      keepalive,
+    });
     if (answer.kind === 'ok') {
       delivery.rewards.push(...answer.body.decisions);
       const results = new Map(answer.body.results.map((result) => [result.id, result]));
@@ -58,6 +72,7 @@ export async function sendEvents(
     if (answer.kind !== 'refused' || !bodyProblems.has(reason))
       return { reason, retryAfterMs: answer.kind === 'retry' ? answer.retryAfterMs : undefined };
     if (part.length > 1) {
+      delivery.halved = true;
       const half = part.length >> 1;
       return (await send(part.slice(0, half))) ?? send(part.slice(half));
     }

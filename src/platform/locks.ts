@@ -2,13 +2,20 @@ import { attempt } from './attempt.ts';
 import { bounded } from './bounded.ts';
 import { type Clock, systemClock } from './clock.ts';
 
+export interface LockOptions {
+  /** Takes the lock from its holder instead of waiting. */
+  steal?: boolean;
+  /** Another tab has taken the lock. */
+  onLost?: () => void;
+}
+
 /** Locks between the tabs of one origin. */
 export interface Locks {
   /**
    * Waits for the lock, then calls `begin` in this tab alone. The function that it returns gives the
    * lock back, or stops waiting; it may be called twice. When a tab dies, the next one gets its lock.
    */
-  acquire(name: string, begin: () => void): () => void;
+  acquire(name: string, begin: () => void, options?: LockOptions): () => void;
 }
 
 /** A lock that is not granted by then is another tab's, or the browser does not answer; in milliseconds. */
@@ -22,7 +29,7 @@ export const browserLocks = (
   manager: LockManager | undefined = attempt(() => navigator.locks),
   clock: Clock = systemClock,
 ): Locks => ({
-  acquire(name, begin) {
+  acquire(name, begin, { steal = false, onLost } = {}) {
     const waiting = new AbortController();
     const { signal } = waiting;
     let release = (): void => undefined;
@@ -44,9 +51,12 @@ export const browserLocks = (
       });
     });
     Promise.resolve()
-      .then(() => (manager ? manager.request(name, { signal }, granted) : granted()))
-      // Refused, or no longer waited for.
-      .catch(granted);
+      // `steal` and `signal` exclude each other.
+      .then(() =>
+        manager ? manager.request(name, steal ? { steal } : { signal }, granted) : granted(),
+      )
+      // Refused, taken by another tab, or no longer waited for.
+      .catch(() => (begun && !signal.aborted ? onLost?.() : granted()));
     return () => {
       cancelTimer();
       waiting.abort();

@@ -7,10 +7,10 @@ export interface BackOff {
   failures(): number;
   /** Whether the next try is being waited for. No longer true when the device slept through the pause. */
   waiting(): boolean;
-  /** Waits, longer with every failure in a row; a `Retry-After` is waited out before that. */
-  failed(retryAfterMs?: number): void;
-  /** Waits for just so long. */
-  pause(ms: number): void;
+  /** Waits, longer with every failure in a row; a `Retry-After` is waited out before that. Returns for how long. */
+  failed(retryAfterMs?: number): number;
+  /** Waits for just so long; `failures` are those of someone else who tried. */
+  pause(ms: number, failures?: number): void;
   succeeded(): void;
   /** Waits no longer, and does not try either. */
   cancel(): void;
@@ -28,7 +28,8 @@ export function createBackOff(
     cancelTimer?.();
     end = undefined;
   };
-  const pause = (ms: number): void => {
+  const pause = (ms: number, failuresSoFar = failures): void => {
+    failures = failuresSoFar;
     cancel();
     end = deadlineIn(parts.clock, ms);
     cancelTimer = parts.clock.after(ms, () => {
@@ -41,7 +42,9 @@ export function createBackOff(
     waiting: () => end?.passed() === false,
     failed(retryAfterMs) {
       failures += 1;
-      pause(backOffMs(failures, parts.random, retryAfterMs));
+      const ms = backOffMs(failures, parts.random, retryAfterMs);
+      pause(ms);
+      return ms;
     },
     pause,
     succeeded() {

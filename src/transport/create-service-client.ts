@@ -1,6 +1,7 @@
 import type { EventBatchResult, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { bounded } from '../platform/bounded.ts';
+import { toJson } from '../platform/json.ts';
 import { classify, hasShape } from './classify.ts';
 import type { Answer, Call, Guard, ServiceClient } from './service-client.ts';
 
@@ -37,7 +38,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
           ...(body && { 'content-type': 'application/json' }),
           ...headers,
         },
-        ...(body && { body: JSON.stringify(body) }),
+        ...(body && { body: typeof body === 'string' ? body : toJson(body) }),
         credentials: 'omit',
         cache: 'no-store',
         keepalive,

@@ -1,4 +1,4 @@
-import type { EventBatch, EventBatchResult, Problem, RewardStatus } from '../../protocol/wire.ts';
+import type { EventBatchResult, Problem, RewardStatus } from '../../protocol/wire.ts';
 
 /**
  * The answer to one request, sorted by what the caller can do about it. A request never rejects.
@@ -20,8 +20,8 @@ export type Answer<T> =
 
 /** What a request is made of, beside its path. */
 export interface Call {
-  /** Makes it a `POST`. */
-  body?: object;
+  /** Makes it a `POST`; an object, or its JSON. */
+  body?: object | string;
   headers?: Record<string, string>;
   keepalive?: boolean | undefined;
   /** How long the service may let it wait, in milliseconds. */
@@ -35,11 +35,11 @@ export type Guard<T> = (body: unknown) => body is T;
 /** The requests that a publishable key may make; that for a decision is `requestDecision()`. */
 export interface ServiceClient {
   call<T>(path: string, guard: Guard<T>, call: Call): Promise<Answer<T>>;
-  /** With `keepalive` the request outlives the page; its body is bounded by the browser's 64 KiB quota. */
-  sendEvents(
-    batch: EventBatch,
-    options?: { keepalive?: boolean },
-  ): Promise<Answer<EventBatchResult>>;
+  /**
+   * Sends an `EventBatch`, as JSON. With `keepalive` the request outlives the page; its body is bounded by
+   * the browser's 64 KiB quota.
+   */
+  sendEvents(batch: string, options?: { keepalive?: boolean }): Promise<Answer<EventBatchResult>>;
   /** Waits up to `waitS` seconds (0 to 25) on the service's side for the state to change. */
   readReward(
     decisionId: string,

@@ -21,9 +21,10 @@ export function eventService(): EventService {
     counted: [],
     faults: [],
     reject: () => undefined,
-    async sendEvents(batch, options) {
+    async sendEvents(body, options) {
+      const batch = JSON.parse(body) as EventBatch;
       service.requests.push({
-        batch: structuredClone(batch),
+        batch,
         keepalive: options?.keepalive ?? false,
       });
       const fault = service.faults.shift();

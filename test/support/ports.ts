@@ -5,19 +5,22 @@ import type { OpenTabSignal } from '../../src/platform/tab-signal.ts';
 
 /** Locks that several "tabs" in one test share. */
 export function sharedLocks(): Locks {
-  const queues = new Map<string, (() => void)[]>();
+  const queues = new Map<string, { start(): void; onLost?: (() => void) | undefined }[]>();
   return {
-    acquire(name, begin) {
+    acquire(name, begin, { steal = false, onLost } = {}) {
       const queue = queues.get(name) ?? [];
       queues.set(name, queue);
-      const start = (): void => queueMicrotask(begin);
-      queue.push(start);
-      if (queue[0] === start) start();
+      const request = { start: () => queueMicrotask(begin), onLost };
+      if (steal) {
+        queue.shift()?.onLost?.();
+        queue.unshift(request);
+      } else queue.push(request);
+      if (queue[0] === request) request.start();
       return () => {
-        const place = queue.indexOf(start);
+        const place = queue.indexOf(request);
         if (place < 0) return;
         queue.splice(place, 1);
-        if (place === 0) queue[0]?.();
+        if (place === 0) queue[0]?.start();
       };
     },
   };

@@ -8,7 +8,7 @@ const logEveryMs = 60_000;
 const mostScopes = 1_000;
 
 /** The SDK's reasons; anything else counts as `other`. */
-const reasons = ['too_many', 'too_large', 'too_old', 'unreadable'];
+const reasons = ['too_many', 'too_large', 'unreadable'];
 
 interface Reported {
   loggedAtMs: number;

@@ -93,7 +93,7 @@ it('asks before a reward is lost, goes on when the player stays, and tells a dis
   await userEvent.click(await shows('.ask button:last-child'));
   expect((await running).outcome).toBe('dismissed');
   expect(stage.count('complete')).toBe(0);
-  expect(stage.log.slice(-4)).toEqual(['release', 'onClose', 'skip', 'close']);
+  expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
   expect(stage.isGivenBack()).toEqual(givenBack);
 });
 

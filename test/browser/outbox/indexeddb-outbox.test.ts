@@ -109,14 +109,14 @@ test('what was stored survives the page and is sent by the next one, with the sa
   await eventually(async () => expect(await stored()).toBe(0));
 });
 
-test('of two tabs one sends for both, and the other takes over when it is gone', async () => {
+test('of two tabs one sends at a time, and each event goes once', async () => {
   const first = openTab();
   await first.enqueue(adEvent());
   await arrived(1);
   const second = openTab();
   await second.enqueue(adEvent());
   await arrived(2);
-  expect([first.diagnostics().sent, second.diagnostics().sent]).toEqual([2, 0]);
+  await eventually(() => expect(first.diagnostics().sent + second.diagnostics().sent).toBe(2));
   first.destroy();
   await second.enqueue(adEvent());
   await arrived(3);

@@ -31,8 +31,8 @@ test.each([
     const { service, store, openTab } = openBrowser();
     const { outbox } = openTab();
     const refuse = service.sendEvents.bind(service);
-    service.sendEvents = async (batch, options) => {
-      if (!batch.events.some(({ detail }) => detail === 'bad')) return refuse(batch, options);
+    service.sendEvents = async (body, options) => {
+      if (!body.includes('"detail":"bad"')) return refuse(body, options);
       return problem(status, code);
     };
     const events = Array.from({ length: 30 }, (_, index) =>

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { deferred } from '../../support/deferred.ts';
 import { adEvent } from '../../support/event-service.ts';
 import { settled } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('only one tab sends; the others wake it, and one of them takes over', async () => {
+test('only one tab sends at a time, and another one when it is gone', async () => {
   const { service, store, openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
@@ -47,10 +48,11 @@ test('every tab hears the rewards and counts what waits, whichever tab sends', a
   await first.outbox.enqueue(adEvent());
   await settled();
   expect([first, second].map(({ outbox }) => outbox.diagnostics().stored)).toEqual([4, 4]);
+  service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   const later = openTab();
   await settled();
   expect(later.outbox.diagnostics().stored).toBe(4);
-  await clock.advance(1_000);
+  await clock.advance(2_000);
   for (const { outbox } of [first, second, later]) expect(outbox.diagnostics().stored).toBe(0);
   expect(heard).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
@@ -78,4 +80,78 @@ test('a tab whose store fails lets another one send', async () => {
   expect(service.counted).toHaveLength(1);
   expect(second.outbox.diagnostics().sent).toBe(1);
   expect(first.outbox.diagnostics().lastError).toBe('Error: closed for an upgrade');
+});
+
+test('a tab that is suspended while it sends holds up the others for twenty seconds at most', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const suspended = deferred();
+  const { outbox: first } = openTab();
+  service.faults.push(async (batch) => {
+    await suspended.promise;
+    return service.accept(batch);
+  });
+  await first.enqueue(adEvent('start'));
+  await settled();
+  const { outbox: second } = openTab();
+  await second.enqueue(adEvent('complete'));
+  await clock.advance(19_999);
+  expect(service.counted).toEqual([]);
+  await clock.advance(1);
+  expect(service.counted).toEqual(['event-0001', 'event-0002']);
+  suspended.resolve();
+  await settled();
+  expect(service.counted).toHaveLength(2);
+  for (const { stored } of [first.diagnostics(), second.diagnostics()]) expect(stored).toBe(0);
+  // It takes part again.
+  await first.enqueue(adEvent());
+  await settled();
+  expect(service.counted).toHaveLength(3);
+  expect(clock.timers()).toBe(0);
+});
+
+test('a tab that is hidden while it sends lets a waiting one send at once', async () => {
+  const { service, openTab } = openBrowser();
+  const first = openTab();
+  const suspended = deferred();
+  service.faults.push(async (batch) => {
+    await suspended.promise;
+    return service.accept(batch);
+  });
+  await first.outbox.enqueue(adEvent('start'));
+  await settled();
+  const second = openTab();
+  await second.outbox.enqueue(adEvent('complete'));
+  await settled();
+  expect(service.counted).toEqual([]);
+  first.lifecycle.tell('hidden');
+  await settled();
+  expect(service.counted).toContain('event-0002');
+  suspended.resolve();
+  await settled();
+});
+
+test('a lone hidden tab goes on sending', async () => {
+  const { service, openTab } = openBrowser();
+  const { outbox, lifecycle } = openTab();
+  lifecycle.tell('hidden');
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(service.counted).toHaveLength(1);
+});
+
+test('while the service asks one tab to wait, no tab asks it', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const [first, second] = [openTab(), openTab()];
+  await settled();
+  service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));
+  await first.outbox.enqueue(adEvent());
+  await settled();
+  await second.outbox.enqueue(adEvent());
+  second.connectivity.comeBack();
+  second.lifecycle.tell('hidden');
+  second.lifecycle.tell('visible');
+  await clock.advance(59_999);
+  expect(service.requests).toHaveLength(1);
+  await clock.advance(1_001);
+  expect(service.counted).toHaveLength(2);
 });

@@ -118,13 +118,27 @@ test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'
   '%s is not our answer to events',
   async (body) => {
     const client = await serve(answer(200, body));
-    const batch = { sent_at: '2026-01-01T00:00:00.000Z', events: [] };
-    expect(await client.sendEvents(batch, { keepalive: false })).toEqual({
+    expect(await client.sendEvents('{}', { keepalive: false })).toEqual({
       kind: 'unreachable',
       cause: 'foreign_answer',
     });
   },
 );
+
+test('sends the same JSON on a page whose library gives arrays and objects a toJSON()', async () => {
+  const bodies: unknown[] = [];
+  const client = await serve((request, response) => {
+    request.on('data', (data: Buffer) => bodies.push(data.toString()));
+    request.on('end', () => answer(200, '{}')(request, response));
+  });
+  const spoiled: object[] = [Array.prototype, Object.prototype];
+  for (const prototype of spoiled)
+    Object.defineProperty(prototype, 'toJSON', { value: () => 'spoiled', configurable: true });
+  const asked = client.requestDecision({ placement: 'revive', segments: ['new', 'whale'] });
+  for (const prototype of spoiled) Reflect.deleteProperty(prototype, 'toJSON');
+  await asked;
+  expect(bodies).toEqual(['{"placement":"revive","segments":["new","whale"]}']);
+});
 
 test('a server that says nothing is a time-out', async () => {
   const clock = manualClock();
@@ -164,8 +178,7 @@ test('a broken connection to a service that is gone is the network', async () =>
   });
   expect(await client.requestDecision(ask)).toEqual({ kind: 'unreachable', cause: 'network' });
   requests = 0;
-  const batch = { sent_at: '', events: [] };
-  expect(await client.sendEvents(batch)).toEqual({ kind: 'unreachable', cause: 'network' });
+  expect(await client.sendEvents('{}')).toEqual({ kind: 'unreachable', cause: 'network' });
   await settled();
   expect(requests).toBe(1);
 });

@@ -1,0 +1,65 @@
+import { lengthOf } from './batch.ts';
+import type { Size } from './counts.ts';
+import {
+  isEventRecord,
+  type EventRecord,
+  type EventStore,
+  type StoredRecord,
+} from './event-store.ts';
+import { exceeds, readInSteps } from './recount.ts';
+
+/** How much an event is worth when room is short: the lowest goes first; completions are money and go last. */
+const worth: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
+/** Quartiles and all others, those of other releases too, go first. */
+const worthOf = (json: string): number => worth[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
+
+/** Frees a tenth more than needed, so that a full queue does not make this run for every event. */
+const headroom = 0.9;
+
+/** A record with what is left of it, and the events that go. */
+interface Change {
+  key: number;
+  record: EventRecord;
+  evicted: string[];
+}
+
+/** Chooses what to evict: what is worth least first, among equals the oldest. */
+function plan(stored: StoredRecord[], bounds: Size): Change[] {
+  const records = stored.flatMap(({ key, value }) =>
+    isEventRecord(value) ? [{ key, record: value }] : [],
+  );
+  const all = records.flatMap(({ record }) => record.events);
+  const left = { events: all.length, bytes: lengthOf(all) };
+  if (!exceeds(left, bounds)) return [];
+  const target = { events: bounds.events * headroom, bytes: bounds.bytes * headroom };
+  const evicted = new Set<string>();
+  for (const json of all.sort((a, b) => worthOf(a) - worthOf(b))) {
+    if (!exceeds(left, target)) break;
+    evicted.add(json);
+    left.events -= 1;
+    left.bytes -= json.length;
+  }
+  return records.flatMap(({ key, record }) => {
+    const gone = record.events.filter((json) => evicted.has(json));
+    const events = record.events.filter((json) => !evicted.has(json));
+    return gone.length > 0 ? [{ key, record: { ...record, events }, evicted: gone }] : [];
+  });
+}
+
+/** Evicts what is worth least until `bounds` hold; `onEvicted` hears of it as it goes. */
+export async function evict(
+  store: EventStore,
+  bounds: Size,
+  onEvicted: (events: string[]) => void,
+): Promise<void> {
+  const stored: StoredRecord[] = [];
+  await readInSteps(store, (records) => stored.push(...records));
+  const changes = plan(stored, bounds);
+  // Whole records first: a full disk lets one delete, but not always write.
+  for (const whole of [true, false]) {
+    const some = changes.filter(({ record }) => (record.events.length === 0) === whole);
+    if (some.length === 0) continue;
+    await store.rewrite(some);
+    onEvicted(some.flatMap(({ evicted }) => evicted));
+  }
+}

@@ -1,0 +1,18 @@
+import type { RewardStatus } from '../../protocol/wire.ts';
+
+/** A pause after a failure, in which no tab sends. */
+export interface Pause {
+  ms: number;
+  /** How many tries have failed in a row, so that the next pause is longer whichever tab tries. */
+  failures: number;
+  /** Whether the service asked for it by `Retry-After`. */
+  demanded: boolean;
+}
+
+/** What a tab broadcasts: how the shared store grew or shrank, what the service answered, and when it failed. */
+export interface TabMessage {
+  events: number;
+  bytes: number;
+  rewards: RewardStatus[];
+  pause?: Pause;
+}

@@ -1,0 +1,75 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { createAds } from '../../../src/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+
+const undo: (() => void)[] = [];
+afterEach(() => undo.splice(0).forEach((step) => step()));
+
+/** Databases answer an open request after so long; without a time, never. */
+function slowDatabases(ms?: number): { opened: () => boolean } {
+  let opened = false;
+  const open = IDBFactory.prototype.open;
+  vi.spyOn(IDBFactory.prototype, 'open').mockImplementation(function (
+    this: IDBFactory,
+    ...parameters
+  ) {
+    const request = open.apply(this, parameters);
+    Object.defineProperty(request, 'onsuccess', {
+      set(listener: () => void) {
+        request.addEventListener('success', () => {
+          if (ms === undefined) return request.result.close();
+          setTimeout(() => {
+            opened = true;
+            listener();
+          }, ms);
+        });
+      },
+    });
+    return request;
+  });
+  undo.push(() => vi.restoreAllMocks());
+  return { opened: () => opened };
+}
+
+it.each([
+  ['opens after four seconds', 4_000, 'indexeddb'],
+  ['never opens', undefined, 'memory'],
+] as const)(
+  'an ad whose database %s earns: its events carry the times at which they happened',
+  async (_what, ms, storage) => {
+    const { opened } = slowDatabases(ms);
+    const service = stubService();
+    service.answer = () => picture(1_600);
+    const arrived: { type: string; beforeOpening: boolean }[] = [];
+    const ads = createAds({
+      publishableKey: freshKey(),
+      serviceUrl: 'https://ads.test',
+      userRef: 'player-1',
+      async fetch(...request) {
+        const before = service.events.length;
+        const response = await service.fetch(...request);
+        for (const { type } of service.events.slice(before))
+          arrived.push({ type, beforeOpening: !opened() });
+        return response;
+      },
+    });
+    undo.push(ads.destroy);
+    const rewarded = vi.fn();
+    ads.on('reward', rewarded);
+    const { outcome } = await ads.showRewarded('revive');
+    expect(['rewarded', 'pending']).toContain(outcome);
+    await eventually(() => expect(rewarded).toHaveBeenCalledOnce());
+
+    const timeOf = (type: string): number =>
+      Date.parse(service.events.find((event) => event.type === type)?.occurred_at ?? '');
+    expect(timeOf('midpoint') - timeOf('start')).toBeGreaterThan(600);
+    expect(timeOf('third_quartile') - timeOf('midpoint')).toBeGreaterThan(100);
+    expect(timeOf('complete') - timeOf('start')).toBeGreaterThan(1_300);
+    // What happened before the storage came does not wait for it.
+    expect(arrived).toContainEqual({ type: 'third_quartile', beforeOpening: true });
+    await eventually(() => expect(ads.diagnostics().outbox).toMatchObject({ storage, stored: 0 }));
+    const ids = service.events.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  },
+);

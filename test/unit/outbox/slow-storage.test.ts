@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { deferred } from '../../support/deferred.ts';
+import { adEvent } from '../../support/event-service.ts';
+import { settled } from '../../support/manual-clock.ts';
+import { openBrowser, recordsIn } from './open-browser.ts';
+
+/** A browser whose database does not open before `opened` resolves. */
+function slowBrowser() {
+  const browser = openBrowser();
+  const opened = deferred();
+  const { store } = browser;
+  const openTab = () =>
+    browser.openTab({
+      store: {
+        ...store,
+        open: () => opened.promise,
+        append: (records) => opened.promise.then(() => store.append(records)),
+        read: (after, limit) => opened.promise.then(() => store.read(after, limit)),
+        close: () => undefined,
+      },
+    });
+  return { ...browser, opened, openTab };
+}
+
+test('while the database opens, events are sent from memory with the time at which they happened', async () => {
+  const { clock, opened, service, store, openTab } = slowBrowser();
+  const { outbox } = openTab();
+  const began = clock.now();
+  void outbox.enqueue(adEvent('start'));
+  await clock.advance(1_000);
+  expect(service.counted).toHaveLength(1);
+  void outbox.enqueue(adEvent('midpoint'));
+  await clock.advance(1_000);
+  const stored = outbox.enqueue(adEvent('complete'));
+  await clock.advance(1_000);
+  const sent = service.requests.flatMap(({ batch }) => batch.events);
+  expect(sent.map(({ type }) => type)).toEqual(['start', 'midpoint', 'complete']);
+  expect(sent.map((event) => Date.parse(event.occurred_at) - began)).toEqual([0, 1_000, 2_000]);
+  opened.resolve();
+  await stored;
+  await outbox.flush();
+  // Written, and removed without being sent again.
+  expect(service.requests).toHaveLength(3);
+  expect(await recordsIn(store)).toBe(0);
+  expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 3 });
+  expect(clock.timers()).toBe(0);
+});
+
+test('what could not be sent while the database opened is sent from there, once', async () => {
+  const { clock, opened, service, openTab } = slowBrowser();
+  const { outbox } = openTab();
+  service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 10_000 }));
+  void outbox.enqueue(adEvent('start'));
+  await clock.advance(1_000);
+  const stored = outbox.enqueue(adEvent('complete'));
+  await clock.advance(1_000);
+  expect(service.counted).toEqual([]);
+  opened.resolve();
+  await stored;
+  await clock.advance(11_000);
+  expect(service.counted).toEqual(['event-0001', 'event-0002']);
+  expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 2 });
+});
+
+test('a page that is hidden while the database opens sends what it has', async () => {
+  const { service, openTab } = slowBrowser();
+  const { outbox, lifecycle } = openTab();
+  void outbox.enqueue(adEvent('start'));
+  lifecycle.tell('hidden');
+  await settled();
+  expect(service.requests).toMatchObject([{ keepalive: true }]);
+});
+
+test('an event that waits for something has the time at which it happened, and keeps its place', async () => {
+  const { clock, service, openTab } = openBrowser();
+  const { outbox } = openTab();
+  const remembered = deferred();
+  const began = clock.now();
+  void outbox.enqueue(adEvent('complete'), remembered.promise);
+  await clock.advance(3_000);
+  expect(service.counted).toEqual([]);
+  void outbox.enqueue(adEvent('close'), remembered.promise);
+  remembered.resolve();
+  await settled();
+  const sent = service.requests.flatMap(({ batch }) => batch.events);
+  expect(sent.map(({ type, occurred_at: at }) => [type, Date.parse(at) - began])).toEqual([
+    ['complete', 0],
+    ['close', 3_000],
+  ]);
+});
