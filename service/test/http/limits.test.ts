@@ -165,13 +165,13 @@ test('what devices gave up is logged once a minute, and no client decides how lo
   );
   expect((await report(many, 1)).status).toBe(422);
   lines.length = 0;
-  const long = { too_old: 2, ['x'.repeat(50_000)]: 1 };
+  const long = { too_many: 2, ['x'.repeat(50_000)]: 1 };
   for (let index = 2; index < 12; index += 1) expect((await report(long, index)).status).toBe(200);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     msg: 'devices gave up events',
     environment: 'live',
-    dropped: { too_old: 2, other: 1 },
+    dropped: { too_many: 2, other: 1 },
   });
   expect(lines[0]?.length).toBeLessThan(500);
 });

@@ -199,7 +199,8 @@ test('a page whose library gives arrays and objects a toJSON(), as Prototype.js 
         Reflect.deleteProperty(prototype, 'toJSON');
     });
   });
-  await waitFor(() => expect(lab.receiver.arrivals.size).toBe(10));
+  await waitFor(() => expect(lab.receiver.resolved.size).toBe(10));
+  await lab.expectAllArrived(page);
   expect(lab.receiver.requests[0]?.batch.events[0]).toMatchObject({ type: 'midpoint' });
 });
 
