@@ -21,6 +21,12 @@ const uses = [
   { name: 'core', code: core, limit: 13_000 },
   { name: 'requests, loaded with the first request', code: core, lazy: requests, limit: 4_000 },
   { name: 'ad break, loaded with the first request', code: core, lazy: 'show-ad', limit: 8_500 },
+  {
+    name: 'sending of events, loaded with the first request',
+    code: core,
+    lazy: 'drain',
+    limit: 2_500,
+  },
   { name: 'video renderer', code: core, lazy: 'video', limit: 2_500 },
   { name: 'image renderer', code: core, lazy: 'image', limit: 2_500 },
   { name: 'HTML renderer', code: core, lazy: 'html', limit: 2_500 },

@@ -105,6 +105,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       return outbox.enqueue(event, after);
     },
     loadShowAd: async () => {
+      outbox.prepare();
       const { createShowAd } = await import('./ad-break/show-ad.ts');
       return createShowAd(locale, checked.strings);
     },

@@ -17,6 +17,9 @@ export const smallBatch: BatchLimits = { events: 100, bytes: 60_000 };
 /** What a service of this release takes: 500 events and 256 KiB. */
 export const largeBatch: BatchLimits = { events: 500, bytes: 250_000 };
 
+/** `keepalive` bodies of a page may have 64 KiB in flight together, other scripts included. */
+export const keepaliveBytes = 15_000;
+
 /** Records that go to the service in one request, and are removed together. */
 export interface Batch {
   /** How many records it takes. */

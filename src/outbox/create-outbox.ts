@@ -7,15 +7,13 @@ import type { Locks } from '../platform/locks.ts';
 import type { PageLifecycle, PageMoment } from '../platform/page-lifecycle.ts';
 import type { OpenTabSignal } from '../platform/tab-signal.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
-import { smallBatch, type QueuedEvent } from './batch.ts';
-import { add, createCounts, grow, type Size } from './counts.ts';
-import { createDrain, keepaliveBytes } from './drain.ts';
+import { keepaliveBytes, smallBatch, type QueuedEvent } from './batch.ts';
+import { createCounts, grow, type Size } from './counts.ts';
 import type { EventStore } from './event-store.ts';
-import { createLead } from './lead.ts';
+import { lazyDrain } from './lazy-drain.ts';
 import { createMemoryStore } from './memory-store.ts';
 import type { Outbox } from './outbox.ts';
 import { createRecentEvents } from './recent-events.ts';
-import { sendEvents, type Delivery } from './send.ts';
 import { createStorage } from './storage.ts';
 import type { TabMessage } from './tab-message.ts';
 
@@ -53,7 +51,6 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const recent = createRecentEvents(keepaliveBytes);
   const listeners = new Set<(rewards: RewardStatus[]) => void>();
   const signal = parts.openTabSignal<TabMessage>(name);
-  const lead = createLead({ ...parts, name, mayLead: () => !away });
   const counts = createCounts();
   const { diagnostics } = counts;
   let group: Group | undefined;
@@ -71,13 +68,15 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const forgetArrived = (): void => {
     if (!isWaiting()) recent.clear();
   };
+  const wake = (): void => void drain.use((code) => code.wake());
+  const nudge = (): Promise<void> => drain.use((code) => code.nudge());
   const onTabMessage = (message: Partial<TabMessage>): void => {
     const { events = 0, bytes = 0, rewards = [], pause } = message;
     grow(counts.shared, events, bytes);
     forgetArrived();
     if (rewards.length > 0) for (const listener of listeners) listener(rewards);
-    if (pause) drain.pause(pause);
-    if (events > 0) drain.wake();
+    if (pause) void drain.use((code) => code.pause(pause));
+    if (events > 0) wake();
   };
   const broadcast = (message: TabMessage): void => {
     if (!destroyed) signal.send(message);
@@ -86,35 +85,22 @@ export function createOutbox(parts: OutboxParts): Outbox {
     if (source === store) broadcast({ events, bytes, rewards: [] });
     grow(source === store ? counts.shared : counts.own, events, bytes);
     forgetArrived();
-    if (events > 0) drain.wake();
+    if (events > 0) wake();
   };
 
-  const send = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
-    const dropped = counts.takeUnreportedDrops();
-    const delivery = await sendEvents(parts, events, dropped, keepalive);
-    const { settled, rejections, rewards, failure } = delivery;
-    recent.remove(settled);
-    diagnostics.sent += settled.length - rejections.length;
-    for (const { code } of rejections) add(diagnostics.rejected, code, 1);
-    if (failure) {
-      onError(failure.reason);
-      // Reported again, though the service may have it: these counts are for people, not for money.
-      if (dropped) counts.requeueDrops(dropped);
-    }
-    if (rewards.length > 0) {
+  const drain = lazyDrain({
+    ...parts,
+    name,
+    mayLead: () => !away,
+    counts,
+    recent,
+    memory,
+    onError,
+    onRewards(rewards) {
       const message = { events: 0, bytes: 0, rewards };
       broadcast(message);
       onTabMessage(message);
-    }
-    return delivery;
-  };
-
-  const drain = createDrain({
-    ...parts,
-    memory,
-    lead,
-    send,
-    onError,
+    },
     onRemoved(source, batch) {
       counts.drop('unreadable', batch.unreadable.length);
       onResize(source, -batch.events.length, -batch.bytes);
@@ -138,7 +124,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   const append = async (events: QueuedEvent[]): Promise<void> => {
     // With their ids and times: what is sent meanwhile is not sent again once it is stored.
-    const cancelTimer = clock.after(slowWriteMs, () => drain.sendPastStore(events, false));
+    const cancelTimer = clock.after(slowWriteMs, () => {
+      void drain.use((code) => code.sendPastStore(events, false));
+    });
     writes += 1;
     await storage.append(events);
     writes -= 1;
@@ -162,28 +150,31 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const begin = async (): Promise<void> => {
     await storage.open();
     // While this tab drains, its own count is right.
-    if (!drain.isRunning()) await storage.recount();
-    drain.nudge();
+    if (!drain.current()?.isRunning()) await storage.recount();
+    if (isWaiting()) await nudge();
   };
 
   const onMoment = (moment: PageMoment): void => {
     away = moment === 'leaving' || moment === 'frozen';
     if (moment === 'visible' || moment === 'returned') return void begin();
-    if (isWaiting()) drain.sendPastStore(recent.list(), true);
+    if (!isWaiting()) return;
+    // At once: whatever is done later may never happen.
+    drain.current()?.sendPastStore(recent.list(), true);
     // The browser may suspend the page at any time from now on.
-    lead.release();
+    drain.current()?.giveUpLead();
     // A hidden tab that still runs goes on behind the others.
-    if (counts.shared.events > 0) drain.wake();
+    wake();
   };
 
   const endings = [
     lifecycle.onMoment(onMoment),
-    parts.connectivity.onOnline(() => drain.nudge()),
+    parts.connectivity.onOnline(() => isWaiting() && void nudge()),
     signal.onMessage(onTabMessage),
   ];
   void begin();
 
   return {
+    prepare: drain.prefetch,
     enqueue(event, after) {
       const id = parts.newId();
       const occurredAt = new Date(clock.now()).toISOString();
@@ -194,12 +185,13 @@ export function createOutbox(parts: OutboxParts): Outbox {
         return Promise.resolve();
       }
       recent.add(queued);
+      drain.prefetch();
       return after ? after.then(() => write(queued)) : write(queued);
     },
     async flush() {
       await group?.stored;
-      drain.nudge();
-      await drain.finished();
+      await nudge();
+      await drain.current()?.finished();
     },
     onRewards(listener) {
       listeners.add(listener);
@@ -211,7 +203,6 @@ export function createOutbox(parts: OutboxParts): Outbox {
       destroyed = true;
       for (const end of endings) end();
       drain.stop();
-      lead.release();
       listeners.clear();
       signal.close();
       // What was enqueued in this task is still written.

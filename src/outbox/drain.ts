@@ -1,21 +1,39 @@
+import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Locks } from '../platform/locks.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
-import { largeBatch, nextBatch, smallBatch, type Batch, type QueuedEvent } from './batch.ts';
+import {
+  keepaliveBytes,
+  largeBatch,
+  nextBatch,
+  smallBatch,
+  type Batch,
+  type QueuedEvent,
+} from './batch.ts';
+import { add, type Counts } from './counts.ts';
 import { isEventRecord, type EventStore, type StoredRecord } from './event-store.ts';
-import type { Lead } from './lead.ts';
-import type { Delivery, Failure } from './send.ts';
+import { createLead } from './lead.ts';
+import { sendEvents, type Delivery, type Failure } from './send.ts';
+import type { ServiceClient } from '../transport/service-client.ts';
+import type { RecentEvents } from './recent-events.ts';
 import type { Pause } from './tab-message.ts';
 
 export interface DrainParts {
+  /** Names the lock that the tabs share. */
+  name: string;
+  client: ServiceClient;
   clock: Clock;
   random: () => number;
+  locks: Locks;
+  /** Whether this tab may send for the others. */
+  mayLead(): boolean;
+  counts: Counts;
+  recent: RecentEvents;
   /** Belongs to this tab alone. */
   memory: EventStore;
   /** Is shared by the tabs, and drained by the one that leads. */
   store: EventStore;
-  lead: Lead;
-  /** Sends events; what became of them has been taken note of when it resolves. */
-  send(events: QueuedEvent[], keepalive: boolean): Promise<Delivery>;
+  onRewards(rewards: RewardStatus[]): void;
   /** Events left the store: delivered or set aside. */
   onRemoved(source: EventStore, batch: Batch): void;
   /** Nothing is left in this store. */
@@ -33,6 +51,8 @@ export interface Drain {
   /** Something speaks for trying now: ends a wait, but not one that the service asked for. */
   nudge(): void;
   isRunning(): boolean;
+  /** Lets another tab lead; what is on its way is not interrupted. */
+  giveUpLead(): void;
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
   /** Sends these at once, past the store; with `keepalive` in a request that outlives the page. */
@@ -46,15 +66,14 @@ export interface Drain {
 const mostRecords = 250;
 /** Events in the request after a failure: a lost answer makes few of them go twice. */
 const cautiousEvents = 25;
-/** `keepalive` bodies of a page may have 64 KiB in flight together, other scripts included. */
-export const keepaliveBytes = 15_000;
-
 const eventsIn = (records: StoredRecord[]): number =>
   records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
 
 /** Makes the {@link Drain} of a queue. */
 export function createDrain(parts: DrainParts): Drain {
-  const { lead, memory, store } = parts;
+  const { counts, memory, store } = parts;
+  const { diagnostics } = counts;
+  const lead = createLead(parts);
   /** Sent and settled, but not removed from the store yet. */
   const settled = new Set<string>();
   const inFlight = new Set<string>();
@@ -79,13 +98,22 @@ export function createDrain(parts: DrainParts): Drain {
 
   const send = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
     for (const { id } of events) inFlight.add(id);
-    const delivery = await parts.send(events, keepalive);
+    const dropped = counts.takeUnreportedDrops();
+    const delivery = await sendEvents(parts, events, dropped, keepalive);
     for (const { id } of events) inFlight.delete(id);
     for (const id of delivery.settled) settled.add(id);
+    parts.recent.remove(delivery.settled);
+    diagnostics.sent += delivery.settled.length - delivery.rejections.length;
+    for (const { code } of delivery.rejections) add(diagnostics.rejected, code, 1);
+    if (delivery.rewards.length > 0) parts.onRewards(delivery.rewards);
     // An older service takes smaller requests: from here on it gets no large ones.
     if (delivery.halved) mostEvents = smallBatch.events;
-    if (delivery.failure) failed(delivery.failure);
-    else {
+    if (delivery.failure) {
+      parts.onError(delivery.failure.reason);
+      // Reported again, though the service may have it: these counts are for people, not for money.
+      if (dropped) counts.requeueDrops(dropped);
+      failed(delivery.failure);
+    } else {
       backOff.succeeded();
       batchEvents = Math.min(mostEvents, batchEvents * 2);
     }
@@ -175,6 +203,7 @@ export function createDrain(parts: DrainParts): Drain {
       wake();
     },
     isRunning: () => running !== undefined,
+    giveUpLead: lead.release,
     finished: async () => running,
     sendPastStore(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
@@ -191,6 +220,7 @@ export function createDrain(parts: DrainParts): Drain {
     stop() {
       stopped = true;
       backOff.cancel();
+      lead.release();
     },
   };
 }

@@ -1,3 +1,5 @@
+// Loaded by the outbox when it is needed: here it is there at once.
+import '../../../src/outbox/drain.ts';
 import { createMemoryStore } from '../../../src/outbox/memory-store.ts';
 import type { EventStore } from '../../../src/outbox/event-store.ts';
 import { createOutbox, type OutboxParts } from '../../../src/outbox/create-outbox.ts';

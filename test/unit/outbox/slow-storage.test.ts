@@ -66,6 +66,8 @@ test('a page that is hidden while the database opens sends what it has', async (
   const { service, openTab } = slowBrowser();
   const { outbox, lifecycle } = openTab();
   void outbox.enqueue(adEvent('start'));
+  await settled();
+  expect(service.requests).toEqual([]);
   lifecycle.tell('hidden');
   await settled();
   expect(service.requests).toMatchObject([{ keepalive: true }]);

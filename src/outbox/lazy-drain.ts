@@ -1,0 +1,45 @@
+import type { createDrain, Drain, DrainParts } from './drain.ts';
+
+/** A {@link Drain} whose code is loaded when there is something to send: a game starts without it. */
+export interface LazyDrain {
+  /** Loads the code, so that the first event does not wait for it. */
+  prefetch(): void;
+  /** The drain, once its code is there. */
+  current(): Drain | undefined;
+  /** Runs `work`, after loading the code if need be; while that fails, the next call tries again. */
+  use(work: (drain: Drain) => unknown): Promise<void>;
+  stop(): void;
+}
+
+/** Makes the {@link LazyDrain}. */
+export function lazyDrain(parts: DrainParts): LazyDrain {
+  let drain: Drain | undefined;
+  let loading: Promise<{ createDrain: typeof createDrain }> | undefined;
+  let stopped = false;
+
+  const load = (): Promise<{ createDrain: typeof createDrain }> => {
+    loading ??= import('./drain.ts');
+    return loading;
+  };
+  const use = async (work: (drain: Drain) => unknown): Promise<void> => {
+    try {
+      const { createDrain: create } = await load();
+      if (stopped) return;
+      drain ??= create(parts);
+      await work(drain);
+    } catch (error) {
+      loading = undefined;
+      parts.onError(error);
+    }
+  };
+
+  return {
+    prefetch: () => void use(() => undefined),
+    current: () => drain,
+    use,
+    stop() {
+      stopped = true;
+      drain?.stop();
+    },
+  };
+}
