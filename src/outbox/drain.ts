@@ -133,7 +133,7 @@ export function createDrain(parts: DrainParts): Drain {
         ? await send(unsent, batch.bytes <= keepaliveBytes)
         : { rejections: [], failure: undefined };
     const rejected = rejections.map(({ event, code }) => ({ reason: code, value: event.json }));
-    const aside = [...batch.unreadable, ...rejected];
+    const aside = batch.unreadable.concat(rejected);
     if (aside.length > 0) await source.setAside(aside);
     if (failure) return false;
     await source.remove(first, last);
