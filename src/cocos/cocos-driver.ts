@@ -1,6 +1,7 @@
 import type { EngineDriver } from '../engine/engine-driver.ts';
 import { rememberFocus } from '../engine/restore-focus.ts';
 import type { CocosModule } from './cocos-module.ts';
+import { holdSounds } from './hold-sounds.ts';
 
 /**
  * The engine driver for a Cocos Creator game, 3.8. `createCocosAds()` makes it by itself; it is
@@ -49,25 +50,28 @@ function hold(cc: CocosModule): () => void {
   game.on(Game.EVENT_RESUME, stayPaused);
   // Stops frames, and sounds too: the engine’s players interrupt themselves on its pause event.
   game.pause();
+  const giveSoundBack = holdSounds(cc);
 
   return () => {
     if (released) return;
     released = true;
     game.off(Game.EVENT_RESUME, stayPaused);
     giveFocusBack();
-    if (resumeAfterwards) resume(cc);
+    if (resumeAfterwards) resume(cc, giveSoundBack);
+    else giveSoundBack();
   };
 }
 
-function resume(cc: CocosModule): void {
+function resume(cc: CocosModule, giveSoundBack: () => void): void {
   const { game, Game } = cc;
   if (document.hidden) {
     // Music must not start in a hidden page, and the engine doesn't pause for hiding a second time.
-    game.once(Game.EVENT_SHOW, () => resume(cc));
+    game.once(Game.EVENT_SHOW, () => resume(cc, giveSoundBack));
     return;
   }
   skipHeldTime(cc);
   game.resume();
+  giveSoundBack();
 }
 
 /**

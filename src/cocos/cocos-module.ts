@@ -21,11 +21,32 @@ export interface CocosModule {
     readonly EVENT_SHOW: string;
     DEBUG_DT_THRESHOLD: number;
   };
-  readonly director: CocosEvents & { isPaused(): boolean };
+  readonly director: CocosEvents & {
+    isPaused(): boolean;
+    getScene(): { getComponentsInChildren(type: object): object[] } | null;
+  };
   readonly Director: {
     readonly EVENT_AFTER_UPDATE: string;
     readonly EVENT_BEGIN_FRAME: string;
   };
+  /** Absent where the project’s engine has no audio. */
+  readonly AudioSource?: {
+    readonly AudioState: { readonly PAUSED: unknown };
+    readonly EventType: { readonly STARTED: string };
+  };
+}
+
+/** A component `cc.AudioSource`. */
+export interface CocosAudioSource {
+  readonly isValid: boolean;
+  readonly node: {
+    readonly isValid: boolean;
+    on(type: string, callback: (source: CocosAudioSource) => void): unknown;
+    off(type: string, callback: (source: CocosAudioSource) => void): unknown;
+  };
+  readonly state: unknown;
+  play(): void;
+  pause(): void;
 }
 
 /** What a component needs of `cc` besides: the class to extend, and the way to outlive its scene. */

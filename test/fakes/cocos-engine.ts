@@ -1,4 +1,4 @@
-import type { CocosModule } from '../../src/cocos/cocos-module.ts';
+import type { CocosAudioSource, CocosModule } from '../../src/cocos/cocos-module.ts';
 
 /**
  * A Cocos Creator 3.8 engine as far as the adapter can see one: its frame, its two ways to pause, its
@@ -20,8 +20,10 @@ export interface CocosEngine extends CocosModule {
   /** The page is hidden, or shown again. */
   hide(): void;
   show(): void;
-  /** A playing sound; the engine’s players interrupt themselves with the game. */
+  /** A sound of the scene that plays; the engine’s players interrupt themselves with the game. */
   playSound(): CocosSound;
+  /** A sound of the scene that does not play yet. */
+  addSound(): CocosSound;
   /** How many listeners there are on game and director, but those of the engine itself. */
   listenerCount(): number;
   /** Input events that the game got, such as `KEY_DOWN KeyW`. */
@@ -39,8 +41,11 @@ export interface CocosEngine extends CocosModule {
 }
 
 export interface CocosSound {
-  readonly state: 'playing' | 'paused' | 'interrupted';
+  readonly state: 'playing' | 'paused' | 'interrupted' | 'stopped';
+  /** Announced on its node, as soon as the current task is over. */
+  play(): void;
   pause(): void;
+  stop(): void;
 }
 
 const frameSeconds = 1 / 60;
@@ -62,6 +67,7 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
   const state = { paused: false, pausedByEngine: false, directorPaused: false, start: 0, dt: 0 };
   const input: string[] = [];
   const persistent: object[] = [];
+  const sounds: CocosSound[] = [];
   const stopInput = canvas === null ? () => {} : listenForInput(canvas, input);
 
   const game: CocosModule['game'] = {
@@ -110,6 +116,7 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
       pause: () => (state.directorPaused = true),
       resume: () => (state.directorPaused = false),
       addPersistRootNode: (node) => persistent.push(node),
+      getScene: () => ({ getComponentsInChildren: () => sounds }),
     },
     Director,
     Component: class {
@@ -142,7 +149,17 @@ export function createCocosEngine(canvas: HTMLCanvasElement | null = null): Coco
       game.resume();
       state.pausedByEngine = false;
     },
-    playSound: () => createSound(gameEvents, Game.EVENT_RESUME),
+    AudioSource: { AudioState: { PAUSED: 'paused' }, EventType: { STARTED: 'started' } },
+    addSound() {
+      const sound = createSound(gameEvents, Game.EVENT_RESUME);
+      sounds.push(sound);
+      return sound;
+    },
+    playSound() {
+      const sound = engine.addSound();
+      sound.play();
+      return sound;
+    },
     listenerCount: () => gameEvents.count() + directorEvents.count(),
     destroy: stopInput,
   };
@@ -195,19 +212,32 @@ function createSound(
   game: Pick<ReturnType<typeof createCocosEvents>, 'onInternally'>,
   resumeEvent: string,
 ): CocosSound {
-  let state: CocosSound['state'] = 'playing';
+  let state: CocosSound['state'] = 'stopped';
+  const listeners = new Set<(source: CocosAudioSource) => void>();
   game.onInternally('game_on_pause', () => {
     if (state === 'playing') state = 'interrupted';
   });
   game.onInternally(resumeEvent, () => {
     if (state === 'interrupted') state = 'playing';
   });
-  return {
+  const sound: CocosSound & CocosAudioSource = {
+    isValid: true,
+    node: {
+      isValid: true,
+      on: (_, callback) => listeners.add(callback),
+      off: (_, callback) => listeners.delete(callback),
+    },
     get state() {
       return state;
     },
+    play() {
+      state = 'playing';
+      queueMicrotask(() => listeners.forEach((callback) => callback(sound)));
+    },
     pause: () => (state = 'paused'),
+    stop: () => (state = 'stopped'),
   };
+  return sound;
 }
 
 /** Keys and touches on the canvas, the mouse on the canvas and the window; paused or not, and at once. */

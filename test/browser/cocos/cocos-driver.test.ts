@@ -37,6 +37,35 @@ function setHidden(hidden: boolean): void {
 }
 
 describe('Holding', () => {
+  test('silences a sound that the game starts, and release starts it.', async () => {
+    const alarm = engine.addSound();
+    const jingle = engine.addSound();
+    hold();
+    alarm.play();
+    jingle.play();
+    await Promise.resolve();
+    expect([alarm.state, jingle.state]).toEqual(['paused', 'paused']);
+
+    jingle.stop();
+    release();
+    expect([alarm.state, jingle.state]).toEqual(['playing', 'stopped']);
+    alarm.play();
+    await Promise.resolve();
+    expect(alarm.state).toBe('playing');
+  });
+
+  test('starts such a sound with the game, where the page is hidden when it ends.', async () => {
+    const alarm = engine.addSound();
+    hold();
+    alarm.play();
+    await Promise.resolve();
+    setHidden(true);
+    release();
+    expect(alarm.state).toBe('paused');
+    setHidden(false);
+    expect(alarm.state).toBe('playing');
+  });
+
   test('stops frames and the sounds that play, and release starts both again.', () => {
     let updates = 0;
     engine.onUpdate = () => (updates += 1);
