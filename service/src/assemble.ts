@@ -123,6 +123,8 @@ async function wire(
   const audit = createAuditLog(clock, makeId);
   const manage = createManage({ resources, audit, writeEvents, keptMs });
   const webhooks = createWebhookService({ manage, box, clock, development: config.development });
+  const { poolSize } = config.databaseLimits;
+  const laneParts = createLaneParts({ database, tracing, clock, log, poolSize });
   const deliveries = startDeliveries({
     database,
     configuration,
@@ -134,6 +136,7 @@ async function wire(
     log,
     makeId,
     tracing,
+    lanes: laneParts('deliveries'),
     development: config.development,
     onAttempt: metrics.observeDelivery,
   });
@@ -146,8 +149,6 @@ async function wire(
     log,
   });
   const changes = createRewardChanges({ database, log });
-  const { poolSize } = config.databaseLimits;
-  const laneParts = createLaneParts({ database, tracing, clock, log, poolSize });
   const eventLane = createEventLanes({
     database,
     snapshot: configuration.snapshot,

@@ -13,6 +13,8 @@ import type { Scope } from './scope.ts';
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
+  /** Raised by every change of an account's configuration; undefined for an account that is not known yet. */
+  version(accountId: string): number | undefined;
   /** The budgets of house ads with a daily cap, by id; up to a second old. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
   /** Reads what has changed; resolves when it is in force in this process. */
@@ -114,6 +116,7 @@ export async function openConfiguration({
     findKey: (hash) => keys.get(hash),
     snapshot: ({ accountId, environment }) =>
       accounts.get(accountId)?.snapshots[environment] ?? nothing,
+    version: (accountId) => accounts.get(accountId)?.version,
     dailyBudgets: ({ accountId, environment }) =>
       accounts.get(accountId)?.dailyBudgets[environment] ?? new Map(),
     refresh,

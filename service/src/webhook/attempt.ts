@@ -1,19 +1,18 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
-import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import type { DueDelivery } from './delivery-store.ts';
 import type { AttemptResult, Send } from './sender.ts';
 import { traceAttempt } from './trace-attempt.ts';
 
 export interface AttemptParts {
-  database: Database;
   clock: Clock;
   tracing: Pick<Tracing, 'run'>;
   send: Send;
   /** The body of an event as it is delivered. */
   openBody(stored: string): string;
-  readSecrets(accountId: string, webhookId: string): Promise<string[]>;
+  /** The secrets that sign for a webhook now. */
+  readSecrets(accountId: string, webhookId: string): Promise<readonly string[]>;
   /** Whether the service runs for development: the sandbox may then deliver to this machine. */
   development: boolean;
 }
@@ -23,24 +22,20 @@ export const leaseMs = 20_000;
 
 /** Sends the event of a delivery to its webhook, once. */
 export async function attempt(
-  { database, clock, tracing, send, openBody, readSecrets, development }: AttemptParts,
+  { clock, tracing, send, openBody, readSecrets, development }: AttemptParts,
   { url }: Webhook,
   delivery: DueDelivery,
   stopping: AbortSignal,
 ): Promise<AttemptResult> {
-  const { accountId, environment, webhookId, eventId } = delivery;
-  const [event] = await database.query<{ body: string }>(
-    'SELECT body FROM webhook_events WHERE account_id = $1 AND id = $2',
-    [accountId, eventId],
-  );
-  if (!event)
+  const { accountId, body, environment, webhookId, eventId } = delivery;
+  if (body === null)
     return { startedAtMs: clock.nowMs(), latencyMs: 0, error: 'the event could not be read' };
   const parcel = {
     url,
     id: eventId,
     secrets: await readSecrets(accountId, webhookId),
     loopback: development && environment === 'sandbox',
-    body: openBody(event.body),
+    body: openBody(body),
   };
   return traceAttempt(tracing, delivery, (headers) => send({ ...parcel, headers }, stopping));
 }

@@ -1,25 +1,28 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
 import type { Scope } from '../resource/scope.ts';
+import type { Database } from '../store/database.ts';
+import type { Lane } from '../store/group-commit.ts';
 import { attempt, type AttemptParts, hasArrived, leaseMs } from './attempt.ts';
 import {
-  claim,
-  readDue,
-  readNextDue,
-  recordAttempt,
-  release,
-  type DueDelivery,
-  type Next,
-} from './delivery-store.ts';
-import { isBeyondHope, recordHealth } from './endpoint-health.ts';
+  type ConcurrencyWindow,
+  createConcurrencyWindow,
+  initialConcurrency,
+} from './concurrency-window.ts';
+import { claimDue, type DueDelivery, release, type Room } from './delivery-store.ts';
+import { type Failing, shouldDisable } from './endpoint-health.ts';
+import type { EndedAttempt, Next } from './record-attempts.ts';
 import { retryDelayMs } from './schedule.ts';
 import type { AttemptResult } from './sender.ts';
 
 interface Parts extends AttemptParts {
+  database: Database;
   log: Logger;
+  /** Records attempts, many in one transaction. */
+  lane: Lane<EndedAttempt, Failing | undefined>;
   /** The endpoint; undefined when it was deleted or disabled. */
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
-  /** Told of every attempt and of what came of it: `delivered`, `failed`, or `retried` later. */
+  /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` later. */
   onAttempt(outcome: string, seconds: number): void;
   /** Takes an endpoint out of use that said that it is gone, or has failed for days. */
   disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
@@ -27,69 +30,135 @@ interface Parts extends AttemptParts {
 }
 
 export interface Dispatcher {
-  /** Says that there may be something to deliver. */
+  /** There may be something to deliver. */
   wake(): void;
-  /** Ends running attempts and gives their deliveries back. */
+  /** Ends running attempts and releases their deliveries. */
   stop(): Promise<void>;
 }
 
-/** One endpoint gets so many requests at a time: a slow one holds up itself only. */
-const perWebhook = 4;
-/** Deliveries that are begun at a time. */
-const atOnce = 100;
+/** An endpoint that this process sends to, or sent to a moment ago. Times are monotonic. */
+interface Endpoint {
+  accountId: string;
+  webhookId: string;
+  window: ConcurrencyWindow;
+  inFlight: number;
+  /** How much of its room the last claim left. */
+  unclaimed: number;
+  /** The last claim took all that there was room for, so more is probably due. */
+  hasMore: boolean;
+  /** Until when the endpoint asked to be left alone. */
+  pausedUntilMs: number;
+  usedAtMs: number;
+}
+
+/** Attempts in flight, of all endpoints together. */
+const maxInFlight = 1_000;
+/** Other processes queue deliveries too, and leases expire. */
 const pollMs = 1_000;
+/** Least time between two claims: at high rates each takes many deliveries. */
+const claimIntervalMs = 10;
+/** The window of an endpoint that was idle for so long is forgotten. */
+const idleMs = 60_000;
 
 /** Delivers what is due until it is stopped. Several processes may do so on one database. */
 export function startDispatcher(parts: Parts): Dispatcher {
-  const { database, log } = parts;
-  const running = new Map<string, { webhookId: string; done: Promise<void> }>();
+  const { clock, database, log } = parts;
+  const nowMs = clock.monotonicMs;
+  const endpoints = new Map<string, Endpoint>();
+  const attempts = new Set<Promise<void>>();
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  let round: Promise<void> | undefined;
-  let again = false;
+  let nextClaimAtMs = Infinity;
+  let claimedAtMs = -Infinity;
+  let claiming: Promise<void> | undefined;
 
-  const startDue = async (): Promise<void> => {
-    const due = await readDue(database, perWebhook, atOnce);
-    const idle = due.filter(({ id }) => !running.has(id));
-    const claimed = await claim(database, withRoom(idle, [...running.values()]), leaseMs);
-    // There may be more than were read.
-    if (due.length === atOnce && claimed.length > 0) again = true;
-    for (const delivery of claimed) {
-      const done = deliver(parts, delivery, stopping.signal)
-        .catch((error: unknown) =>
-          log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be recorded'),
-        )
-        .finally(() => {
-          running.delete(delivery.id);
-          wake();
-        });
-      running.set(delivery.id, { webhookId: delivery.webhookId, done });
-    }
-    const nextInMs = (await readNextDue(database)) ?? pollMs;
-    schedule(Math.min(Math.max(nextInMs, 20), pollMs));
-  };
-
-  const schedule = (delayMs: number): void => {
+  const claimAt = (atMs: number): void => {
+    if (stopping.signal.aborted || atMs >= nextClaimAtMs) return;
     clearTimeout(timer);
-    if (!stopping.signal.aborted) timer = setTimeout(wake, delayMs);
+    nextClaimAtMs = atMs;
+    timer = setTimeout(run, Math.max(0, atMs - nowMs()));
+  };
+  const wake = (): void => claimAt(Math.max(nowMs(), claimedAtMs + claimIntervalMs));
+
+  const run = (): void => {
+    nextClaimAtMs = Infinity;
+    // One at a time; what this one may have missed, the next one finds.
+    if (claiming) return void claiming.then(wake);
+    claimedAtMs = nowMs();
+    claiming = claim()
+      .catch((error: unknown) => log.error({ err: error }, 'deliveries could not be read'))
+      .finally(() => {
+        claiming = undefined;
+        claimAt(nowMs() + pollMs);
+      });
   };
 
-  const wake = (): void => {
-    if (stopping.signal.aborted) return;
-    again = true;
-    round ??= (async () => {
-      while (again) {
-        again = false;
-        await startDue();
-      }
-    })()
-      .catch((error: unknown) => {
-        log.error({ err: error }, 'deliveries could not be read');
-        schedule(pollMs);
+  const claim = async (): Promise<void> => {
+    const atMs = nowMs();
+    for (const [key, { inFlight, usedAtMs }] of endpoints)
+      if (inFlight === 0 && atMs - usedAtMs > idleMs) endpoints.delete(key);
+    const rooms = [...endpoints.values()].map((endpoint) => roomOf(endpoint, atMs));
+    const limit = maxInFlight - attempts.size;
+    const due = { rooms, perEndpoint: initialConcurrency, limit, leaseMs };
+    const claimed = limit > 0 ? await claimDue(database, due) : [];
+    for (const { accountId, webhookId, free } of rooms) {
+      const endpoint = endpointOf({ accountId, webhookId });
+      endpoint.unclaimed = free;
+      // Where there was no room, nothing was learned about what is due.
+      if (free > 0) endpoint.hasMore = false;
+    }
+    for (const delivery of claimed) {
+      const endpoint = endpointOf(delivery);
+      endpoint.unclaimed -= 1;
+      endpoint.hasMore = endpoint.unclaimed <= 0 || claimed.length >= limit;
+      start(endpoint, delivery);
+    }
+  };
+
+  const endpointOf = ({
+    accountId,
+    webhookId,
+  }: Pick<Room, 'accountId' | 'webhookId'>): Endpoint => {
+    const key = `${accountId} ${webhookId}`;
+    const known = endpoints.get(key);
+    if (known) return known;
+    const opened: Endpoint = {
+      accountId,
+      webhookId,
+      window: createConcurrencyWindow(),
+      inFlight: 0,
+      unclaimed: initialConcurrency,
+      hasMore: false,
+      pausedUntilMs: 0,
+      usedAtMs: nowMs(),
+    };
+    endpoints.set(key, opened);
+    return opened;
+  };
+
+  const start = (endpoint: Endpoint, delivery: DueDelivery): void => {
+    const startedMs = nowMs();
+    endpoint.inFlight += 1;
+    const onResult = (result: AttemptResult): void => {
+      const sample = { startedMs, endedMs: nowMs(), overloaded: isOverloaded(result) };
+      endpoint.window.record(sample, endpoint.inFlight);
+      endpoint.pausedUntilMs = nowMs() + (result.retryAfterMs ?? 0);
+    };
+    const attempted = deliver(parts, delivery, stopping.signal, onResult)
+      .then((next) => {
+        if (next?.state === 'pending') claimAt(nowMs() + next.delayMs);
       })
+      .catch((error: unknown) =>
+        log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be recorded'),
+      )
       .finally(() => {
-        round = undefined;
+        attempts.delete(attempted);
+        endpoint.inFlight -= 1;
+        endpoint.usedAtMs = nowMs();
+        // Each claim costs a statement, so it waits until a quarter of the window is free.
+        if (endpoint.hasMore && roomOf(endpoint, nowMs()).free >= endpoint.window.size / 4) wake();
       });
+    attempts.add(attempted);
   };
 
   wake();
@@ -98,54 +167,60 @@ export function startDispatcher(parts: Parts): Dispatcher {
     async stop() {
       stopping.abort();
       clearTimeout(timer);
-      await round;
-      await Promise.all([...running.values()].map(({ done }) => done));
+      await claiming;
+      await Promise.all(attempts);
     },
   };
 }
 
-/** Those whose endpoints are not busy with as many as they get. */
-function withRoom(due: readonly DueDelivery[], running: readonly { webhookId: string }[]) {
-  const busy = new Map<string, number>();
-  const begin = (webhookId: string): number => {
-    const count = (busy.get(webhookId) ?? 0) + 1;
-    busy.set(webhookId, count);
-    return count;
-  };
-  for (const { webhookId } of running) begin(webhookId);
-  return due.filter(({ webhookId }) => begin(webhookId) <= perWebhook);
-}
+const roomOf = (
+  { accountId, inFlight, pausedUntilMs, webhookId, window }: Endpoint,
+  atMs: number,
+): Room => ({
+  accountId,
+  webhookId,
+  free: pausedUntilMs > atMs ? 0 : Math.max(0, window.size - inFlight),
+});
 
-async function deliver(parts: Parts, delivery: DueDelivery, stopping: AbortSignal): Promise<void> {
-  const { database, clock } = parts;
+/** Whether the endpoint did not keep up, rather than refusing this event. */
+const isOverloaded = ({ status }: AttemptResult): boolean =>
+  status === undefined || status === 429 || status === 503;
+
+/** Makes an attempt and records it; returns what follows from it, or undefined when it was not made. */
+async function deliver(
+  { clock, database, lane, ...parts }: Parts,
+  delivery: DueDelivery,
+  stopping: AbortSignal,
+  onResult: (result: AttemptResult) => void,
+): Promise<Next | undefined> {
   const { accountId, environment, webhookId } = delivery;
   const scope: Scope = { accountId, environment };
   const webhook = await parts.findWebhook(scope, webhookId);
   if (!webhook) {
-    const result = {
-      startedAtMs: clock.nowMs(),
-      latencyMs: 0,
-      error: 'the webhook is deleted or disabled',
-    };
-    return database.transaction((queries) =>
-      recordAttempt(queries, delivery, result, { state: 'failed' }),
-    );
+    const error = 'the webhook is deleted or disabled';
+    const result = { startedAtMs: clock.nowMs(), latencyMs: 0, error };
+    const next: Next = { state: 'failed' };
+    await lane.push({ scope, delivery, result, next, wasSent: false });
+    return next;
   }
-  const result = await attempt(parts, webhook, delivery, stopping);
-  if (stopping.aborted && result.status === undefined) return release(database, delivery);
+  const result = await attempt({ clock, ...parts }, webhook, delivery, stopping);
+  if (stopping.aborted && result.status === undefined) {
+    await release(database, delivery);
+    return undefined;
+  }
+  onResult(result);
   const next = follow(result, delivery.attempt + 1, parts.random());
   parts.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
-  const failing = await database.transaction(async (queries) => {
-    await recordAttempt(queries, delivery, result, next);
-    return recordHealth(queries, delivery, next.state === 'delivered', clock.nowMs());
-  });
+  const failing = await lane.push({ scope, delivery, result, next, wasSent: true });
   if (result.status === 410) await parts.disable(scope, webhookId, 'gone');
-  else if (isBeyondHope(failing, clock.nowMs())) await parts.disable(scope, webhookId, 'failing');
+  else if (shouldDisable(failing, clock.nowMs())) await parts.disable(scope, webhookId, 'failing');
+  return next;
 }
 
 /** What follows from an attempt. */
 function follow(result: AttemptResult, attempts: number, random: number): Next {
   if (hasArrived(result)) return { state: 'delivered' };
   const delayMs = result.status === 410 ? undefined : retryDelayMs(attempts, random);
-  return delayMs === undefined ? { state: 'failed' } : { state: 'pending', delayMs };
+  if (delayMs === undefined) return { state: 'failed' };
+  return { state: 'pending', delayMs: Math.max(delayMs, result.retryAfterMs ?? 0) };
 }

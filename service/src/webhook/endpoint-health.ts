@@ -7,27 +7,42 @@ export interface Failing {
   attempts: number;
 }
 
-/** Writes down that an attempt failed or succeeded; hands back how long it has been failing. */
-export async function recordHealth(
+/** Adds failures of endpoints, and returns how long each has been failing. */
+export async function recordFailures(
+  queries: Queries,
+  accountId: string,
+  failures: ReadonlyMap<string, { times: number; firstAtMs: number }>,
+): Promise<Map<string, Failing>> {
+  const rows = await queries.query<{ webhook_id: string; since: Date; attempts: number }>(
+    `INSERT INTO webhook_failures (account_id, webhook_id, since, attempts)
+      SELECT $1, unnest($2::text[]), unnest($3::timestamptz[]), unnest($4::integer[])
+      ON CONFLICT (account_id, webhook_id)
+        DO UPDATE SET attempts = webhook_failures.attempts + excluded.attempts
+      RETURNING webhook_id, since, attempts`,
+    [
+      accountId,
+      [...failures.keys()],
+      [...failures.values()].map(({ firstAtMs }) => new Date(firstAtMs).toISOString()),
+      [...failures.values()].map(({ times }) => times),
+    ],
+  );
+  return new Map(
+    rows.map(({ webhook_id, since, attempts }) => [
+      webhook_id,
+      { sinceMs: since.getTime(), attempts },
+    ]),
+  );
+}
+
+/** Forgets that an endpoint was failing. */
+export async function clearFailures(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
-  succeeded: boolean,
-  nowMs: number,
-): Promise<Failing | undefined> {
-  if (succeeded) {
-    await queries.query('DELETE FROM webhook_failures WHERE account_id = $1 AND webhook_id = $2', [
-      accountId,
-      webhookId,
-    ]);
-    return undefined;
-  }
-  const [row] = await queries.query<{ since: Date; attempts: number }>(
-    `INSERT INTO webhook_failures (account_id, webhook_id, since, attempts) VALUES ($1, $2, $3, 1)
-      ON CONFLICT (account_id, webhook_id) DO UPDATE SET attempts = webhook_failures.attempts + 1
-      RETURNING since, attempts`,
-    [accountId, webhookId, new Date(nowMs)],
-  );
-  return row && { sinceMs: row.since.getTime(), attempts: row.attempts };
+): Promise<void> {
+  await queries.query('DELETE FROM webhook_failures WHERE account_id = $1 AND webhook_id = $2', [
+    accountId,
+    webhookId,
+  ]);
 }
 
 /**
@@ -66,5 +81,5 @@ export async function claimProbe(
 /** A webhook that failed for so long is taken out of use. */
 const disableAfterMs = 5 * 86_400_000;
 
-export const isBeyondHope = (failing: Failing | undefined, nowMs: number): boolean =>
+export const shouldDisable = (failing: Failing | undefined, nowMs: number): boolean =>
   failing !== undefined && nowMs - failing.sinceMs >= disableAfterMs;

@@ -2,6 +2,7 @@ import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { isAllowedAddress, type AddressRule } from './address-guard.ts';
+import { maxConcurrency } from './concurrency-window.ts';
 
 /** The receiver's address is not one that webhooks may be sent to. */
 export class AddressRefusedError extends Error {
@@ -26,7 +27,8 @@ type Resolve = (
 export function createGuardedAgent(rule: AddressRule, resolve: Resolve = lookup): Agent {
   const connect = buildConnector({ timeout: 10_000, lookup: guardedLookup(rule, resolve) });
   return new Agent({
-    connections: 8,
+    // As many as the largest concurrency window asks for; each has one request at a time.
+    connections: maxConcurrency,
     keepAliveTimeout: 10_000,
     connect(options, callback) {
       connect(options, (...result) => {

@@ -2,12 +2,14 @@ import type { Logger } from 'pino';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Scope } from '../resource/scope.ts';
-import type { Queries } from '../store/database.ts';
+import type { Database, Queries } from '../store/database.ts';
 import { attempt, type AttemptParts, hasArrived, leaseMs } from './attempt.ts';
-import { type DueDelivery, recordAttempt, release } from './delivery-store.ts';
+import { type DueDelivery, release } from './delivery-store.ts';
 import { claimProbe } from './endpoint-health.ts';
+import { recordAttempts } from './record-attempts.ts';
 
 interface Parts extends AttemptParts {
+  database: Database;
   log: Logger;
   makeId: MakeId;
   resources: ResourceStore;
@@ -78,14 +80,14 @@ async function probe(
 ): Promise<void> {
   const { database, clock, makeId, resources, log } = parts;
   const found = await resources.find(database, scope, 'webhook', webhookId);
-  const eventId = await lastMissed(database, scope, webhookId, Date.parse(disabledAt));
-  if (!found || eventId === undefined) return;
-  const delivery = { ...scope, id: makeId('delivery'), webhookId, eventId, attempt: 0 };
+  const event = await lastMissed(database, scope, webhookId, Date.parse(disabledAt));
+  if (!found || !event) return;
+  const delivery = { ...scope, ...event, id: makeId('delivery'), webhookId, attempt: 0 };
   await begin(database, delivery, clock.nowMs());
   const result = await attempt(parts, found.document, delivery, stopping);
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
   const state = hasArrived(result) ? 'delivered' : 'failed';
-  await database.transaction((queries) => recordAttempt(queries, delivery, result, { state }));
+  await recordAttempts(database, [{ scope, delivery, result, next: { state }, wasSent: false }]);
   log.info({ webhookId, status: result.status }, 'a disabled webhook was tried');
   if (state === 'delivered') await parts.enable(scope, webhookId);
   else if (result.status === 410) await parts.disable(scope, webhookId, 'gone');
@@ -97,14 +99,16 @@ async function lastMissed(
   { accountId }: Scope,
   webhookId: string,
   disabledAtMs: number,
-): Promise<string | undefined> {
-  const [last] = await queries.query<{ event_id: string }>(
-    `SELECT event_id FROM deliveries
-      WHERE account_id = $1 AND webhook_id = $2 AND id < $3 AND state <> 'delivered'
-      ORDER BY id DESC LIMIT 1`,
+): Promise<Pick<DueDelivery, 'eventId' | 'body'> | undefined> {
+  const [last] = await queries.query<Pick<DueDelivery, 'eventId' | 'body'>>(
+    `SELECT event_id AS "eventId", events.body FROM deliveries
+      LEFT JOIN webhook_events AS events
+        ON events.account_id = deliveries.account_id AND events.id = deliveries.event_id
+      WHERE deliveries.account_id = $1 AND webhook_id = $2 AND deliveries.id < $3 AND state <> 'delivered'
+      ORDER BY deliveries.id DESC LIMIT 1`,
     [accountId, webhookId, firstIdAt('delivery', disabledAtMs + 1)],
   );
-  return last?.event_id;
+  return last;
 }
 
 /** Under lease from the start, so that no dispatcher takes it; should this process die, one ends it. */

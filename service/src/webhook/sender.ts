@@ -24,6 +24,8 @@ export interface AttemptResult {
   error?: string;
   /** The first KiB of the answer. */
   response?: string;
+  /** How long the endpoint asks to be left alone, by `Retry-After`; at most an hour. */
+  retryAfterMs?: number;
 }
 
 const keptBytes = 1_024;
@@ -42,7 +44,7 @@ export type Send = (parcel: Parcel, signal: AbortSignal) => Promise<AttemptResul
 export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send {
   return async ({ url, id, body, secrets, headers: more, loopback }, signal) => {
     const [startedAtMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
-    const finish = (rest: Pick<AttemptResult, 'status' | 'error' | 'response'>): AttemptResult => ({
+    const finish = (rest: Omit<AttemptResult, 'startedAtMs' | 'latencyMs'>): AttemptResult => ({
       startedAtMs,
       latencyMs: Math.round(clock.monotonicMs() - startedMs),
       ...rest,
@@ -62,7 +64,12 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
         dispatcher: loopback ? agents.development : agents.strict,
         signal: linked.signal,
       });
-      return finish({ status: answer.statusCode, response: await readStart(answer.body) });
+      const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], clock.nowMs());
+      return finish({
+        status: answer.statusCode,
+        response: await readStart(answer.body),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      });
     } catch (error) {
       return finish({ error: describe(error, timeoutMs) });
     } finally {
@@ -91,6 +98,15 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
   body.destroy();
   // U+0000 cannot be stored as text.
   return Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8').replaceAll('\0', '\ufffd');
+}
+
+const longestRetryAfterMs = 3_600_000;
+
+/** Whole seconds, or an HTTP date (RFC 9110, section 10.2.3). */
+function parseRetryAfter(value: string | string[] | undefined, nowMs: number): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  const delayMs = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
+  return delayMs > 0 ? Math.min(delayMs, longestRetryAfterMs) : undefined;
 }
 
 function describe(error: unknown, timeoutMs: number): string {

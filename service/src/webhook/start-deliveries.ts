@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Configuration } from '../resource/configuration.ts';
 import { lockConfiguration, type ResourceStore } from '../resource/resource-store.ts';
+import type { LaneParts } from '../resource/scoped-lanes.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
@@ -14,7 +15,8 @@ import { findWebhook } from './find-webhook.ts';
 import { createGuardedAgent } from './guarded-agent.ts';
 import { startProbes } from './probe.ts';
 import { createSender } from './sender.ts';
-import { readWebhookSecrets } from './webhook-secrets.ts';
+import { createAttemptLanes } from './record-attempts.ts';
+import { createSecretCache, readWebhookSecrets } from './webhook-secrets.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 interface Parts {
@@ -27,6 +29,7 @@ interface Parts {
   clock: Clock;
   log: Logger;
   tracing: Pick<Tracing, 'run'>;
+  lanes: LaneParts;
   makeId: MakeId;
   development: boolean;
   /** Told of every attempt and of what came of it: `delivered`, `failed`, or `retried` later. */
@@ -57,16 +60,21 @@ export function startDeliveries(parts: Parts): Dispatcher {
     tracing: parts.tracing,
     send: createSender({ clock, agents }),
     openBody: parts.bodies.open,
-    readSecrets: (accountId: string, webhookId: string) =>
-      readWebhookSecrets(database, box, { accountId, webhookId }, clock.nowMs()),
+    readSecrets: createSecretCache({
+      clock,
+      version: configuration.version,
+      read: (owner) => readWebhookSecrets(database, box, owner),
+    }),
     async disable(scope: Scope, id: string, reason: 'gone' | 'failing') {
       await change(scope, (operation) => webhooks.disable(operation, id, reason));
       log.warn({ webhookId: id, reason }, 'a webhook was disabled');
     },
     development: parts.development,
   };
+  const lane = createAttemptLanes(database, parts.lanes);
   const dispatcher = startDispatcher({
     ...common,
+    lane,
     findWebhook: (scope, id) => findWebhook(configuration, scope, id),
     onAttempt: parts.onAttempt,
     random: Math.random,
@@ -85,6 +93,7 @@ export function startDeliveries(parts: Parts): Dispatcher {
     wake: dispatcher.wake,
     async stop() {
       await Promise.all([dispatcher.stop(), probes.stop()]);
+      await lane.drain();
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
     },
   };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretBox } from '../key/secret-box.ts';
+import type { Clock } from '../platform/clock.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import type { Queries } from '../store/database.ts';
 
@@ -69,18 +70,57 @@ export async function expireWebhookSecrets(
   );
 }
 
-/** The secrets that a webhook is signed with, the newest first; several while one is being rotated. */
+/** A secret that signs until it expires. */
+interface SigningSecret {
+  secret: string;
+  expiresAtMs: number;
+}
+
+/** The secrets of a webhook that may sign, the newest first; several while one is being rotated. */
 export async function readWebhookSecrets(
   queries: Queries,
   box: SecretBox,
   { accountId, webhookId }: Owner,
-  nowMs: number,
-): Promise<string[]> {
-  const rows = await queries.query<{ sealed: string }>(
-    `SELECT sealed FROM secrets
-      WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3) AND (expires_at IS NULL OR expires_at > $4)
-      ORDER BY id DESC LIMIT $5`,
-    [accountId, purpose, `${webhookId}/`, new Date(nowMs), mostSecrets],
+): Promise<SigningSecret[]> {
+  const rows = await queries.query<{ sealed: string; expires_at: Date | null }>(
+    `SELECT sealed, expires_at FROM secrets
+      WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)
+      ORDER BY id DESC LIMIT $4`,
+    [accountId, purpose, `${webhookId}/`, mostSecrets],
   );
-  return rows.map(({ sealed }) => box.open(sealed));
+  return rows.map(({ sealed, expires_at }) => ({
+    secret: box.open(sealed),
+    expiresAtMs: expires_at?.getTime() ?? Infinity,
+  }));
+}
+
+interface SecretCacheParts {
+  clock: Pick<Clock, 'nowMs'>;
+  /** The version of an account's configuration, which every rotation raises. */
+  version(accountId: string): number | undefined;
+  read(owner: Owner): Promise<SigningSecret[]>;
+}
+
+/** Webhooks whose secrets are kept in memory. */
+const maxCached = 10_000;
+
+/** Reads the secrets that sign for a webhook now: from the database once for each version of the configuration. */
+export function createSecretCache({ clock, read, version }: SecretCacheParts) {
+  const cache = new Map<
+    string,
+    { version: number | undefined; secrets: Promise<SigningSecret[]> }
+  >();
+  return async (accountId: string, webhookId: string): Promise<string[]> => {
+    const current = version(accountId);
+    let entry = cache.get(webhookId);
+    if (!entry || entry.version !== current) {
+      if (cache.size >= maxCached) cache.clear();
+      const secrets = read({ accountId, webhookId });
+      cache.set(webhookId, (entry = { version: current, secrets }));
+      secrets.catch(() => cache.delete(webhookId));
+    }
+    const nowMs = clock.nowMs();
+    const signing = (await entry.secrets).filter(({ expiresAtMs }) => expiresAtMs > nowMs);
+    return signing.map(({ secret }) => secret);
+  };
 }

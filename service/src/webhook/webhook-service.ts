@@ -6,7 +6,7 @@ import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import type { IfMatch, Manage } from '../resource/manage.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Versioned } from '../resource/resource-store.ts';
-import { recordHealth, startAnew } from './endpoint-health.ts';
+import { clearFailures, startAnew } from './endpoint-health.ts';
 import { refuseUrl } from './receiver-url.ts';
 import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
@@ -98,12 +98,7 @@ export function createWebhookService(parts: Parts): WebhookService {
         if (before.disabled_reason === 'failing') return enable(before);
         throw new RefusedError('conflict', 'It is out of use for another reason by now.');
       });
-      await recordHealth(
-        queries,
-        { accountId: scope.accountId, webhookId: id },
-        true,
-        clock.nowMs(),
-      );
+      await clearFailures(queries, { accountId: scope.accountId, webhookId: id });
     },
   };
 }

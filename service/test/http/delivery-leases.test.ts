@@ -5,7 +5,9 @@ import { systemClock } from '../../src/platform/clock.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
+import type { LaneParts } from '../../src/resource/scoped-lanes.ts';
 import { startDispatcher } from '../../src/webhook/dispatcher.ts';
+import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
 import { takeEmptyDatabase } from '../empty-database.ts';
 
 let database: Database;
@@ -26,15 +28,21 @@ const webhook: Webhook = {
   updated_at: '2026-01-01T00:00:00Z',
 };
 
-/** Resolves when `wanted` rounds have looked for deliveries that are due. */
+const lanes: LaneParts = {
+  name: 'deliveries',
+  openLane: noTracing.lane('deliveries'),
+  gate: { run: (_owner, work) => work() },
+  log: pino({ level: 'silent' }),
+};
+
+/** Resolves when deliveries that are due were claimed `wanted` times. */
 function countRounds(wanted: number): { watched: Database; done: Promise<void> } {
   let rounds = 0;
   let announce: () => void = () => undefined;
   const done = new Promise<void>((resolve) => (announce = resolve));
   const query: Database['query'] = async <T>(text: string, params?: readonly unknown[]) => {
     const rows = await database.query<T>(text, params);
-    // The last statement of a round.
-    if (text.includes('next_at > now()') && ++rounds === wanted) announce();
+    if (text.includes('SET lease_until = now()') && ++rounds === wanted) announce();
     return rows;
   };
   return { watched: { ...database, query }, done };
@@ -49,6 +57,7 @@ test('a delivery under way is nobody else’s, whatever their clock says', async
   const start = (name: string, aheadMs: number, on: Database) =>
     startDispatcher({
       database: on,
+      lane: createAttemptLanes(database, lanes),
       clock: { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs },
       log: pino({ level: 'silent' }),
       tracing: noTracing,

@@ -7,7 +7,10 @@ export interface Received {
 }
 
 /** A receiver of webhooks. `answer` gives the status of the n-th request, from 0. */
-export async function startReceiver(answer: (index: number) => number = () => 200) {
+export async function startReceiver(
+  answer: (index: number) => number = () => 200,
+  moreHeaders: Readonly<Record<string, string>> = {},
+) {
   const received: Received[] = [];
   let announce: () => void = () => undefined;
   const server = createServer((request, response) => {
@@ -17,7 +20,10 @@ export async function startReceiver(answer: (index: number) => number = () => 20
       const status = answer(received.length);
       received.push({ body, headers: request.headers as Record<string, string> });
       response
-        .writeHead(status, status >= 300 && status < 400 ? { location: '/elsewhere' } : {})
+        .writeHead(status, {
+          ...moreHeaders,
+          ...(status >= 300 && status < 400 ? { location: '/elsewhere' } : {}),
+        })
         .end('received');
       announce();
     });

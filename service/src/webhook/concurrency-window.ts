@@ -1,0 +1,72 @@
+/** What one request says about how much its endpoint can take. Times are monotonic, in milliseconds. */
+export interface Sample {
+  startedMs: number;
+  endedMs: number;
+  /** The endpoint timed out, could not be reached, or answered 429 or 503. */
+  overloaded: boolean;
+}
+
+/** How many requests one endpoint gets at a time: as many as it answers without getting slower. */
+export interface ConcurrencyWindow {
+  /** Requests that may be in flight, at least 1. */
+  readonly size: number;
+  /**
+   * Takes the outcome of a request.
+   *
+   * @param inFlight - requests in flight when it ended, itself included
+   */
+  record(sample: Sample, inFlight: number): void;
+}
+
+export const initialConcurrency = 4;
+/** 2,000 requests a second, the limit of one key, at 100 ms each. */
+export const maxConcurrency = 200;
+/** Weight of the latest request in the average latency. */
+const smoothing = 0.2;
+/** Latency counts as rising above twice the best one and this: less is the noise of a network or a busy host. */
+const slackMs = 100;
+/** The best latency is forgotten at this rate per request, so that an endpoint that moved is measured anew. */
+const drift = 1.002;
+
+/**
+ * Additive increase, multiplicative decrease, as in TCP congestion control (RFC 5681): the window grows by
+ * one per answer until the first sign of congestion, then by one per window, and only while it is the
+ * bottleneck. Overload halves it; rising latency takes a fifth off, but never below the initial size, because
+ * an endpoint with a varying latency is not an overloaded one.
+ */
+export function createConcurrencyWindow(): ConcurrencyWindow {
+  let size = initialConcurrency;
+  let slowStart = true;
+  let bestMs = Infinity;
+  let averageMs: number | undefined;
+  let decreasedAtMs = -Infinity;
+
+  const decrease = (factor: number, floor: number, nowMs: number): void => {
+    slowStart = false;
+    decreasedAtMs = nowMs;
+    size = Math.min(size, Math.max(floor, size * factor));
+    averageMs = undefined;
+  };
+
+  return {
+    get size() {
+      return Math.max(1, Math.floor(size));
+    },
+    record({ startedMs, endedMs, overloaded }, inFlight) {
+      // Requests of the previous window say nothing about the size of this one.
+      const isCurrent = startedMs >= decreasedAtMs;
+      if (overloaded) {
+        if (isCurrent) decrease(0.5, 1, endedMs);
+        return;
+      }
+      const latencyMs = endedMs - startedMs;
+      bestMs = Math.min(bestMs * drift, latencyMs);
+      if (!isCurrent) return;
+      averageMs =
+        averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
+      if (averageMs > 2 * bestMs + slackMs) decrease(0.8, initialConcurrency, endedMs);
+      else if (inFlight >= Math.floor(size))
+        size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));
+    },
+  };
+}

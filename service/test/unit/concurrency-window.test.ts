@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  createConcurrencyWindow,
+  initialConcurrency,
+  maxConcurrency,
+} from '../../src/webhook/concurrency-window.ts';
+
+/** Keeps the window full for `ms`; `latencyMs` answers how long a request takes with so many in flight. */
+function saturate(
+  ms: number,
+  latencyMs: (inFlight: number, nowMs: number) => number,
+  overloaded: (inFlight: number) => boolean = () => false,
+) {
+  const window = createConcurrencyWindow();
+  const running: { startedMs: number; endedMs: number; overloaded: boolean }[] = [];
+  let [nowMs, done] = [0, 0];
+  while (nowMs < ms) {
+    while (running.length < window.size) {
+      const inFlight = running.length + 1;
+      const endedMs = nowMs + latencyMs(inFlight, nowMs);
+      running.push({ startedMs: nowMs, endedMs, overloaded: overloaded(inFlight) });
+    }
+    running.sort((a, b) => a.endedMs - b.endedMs);
+    const [sample] = running;
+    if (!sample) throw new Error('Nothing is in flight.');
+    nowMs = sample.endedMs;
+    window.record(sample, running.length);
+    running.shift();
+    done += 1;
+  }
+  return { size: window.size, perSecond: (done * 1_000) / nowMs };
+}
+
+describe('a concurrency window', () => {
+  test('begins small', () => {
+    expect(createConcurrencyWindow().size).toBe(initialConcurrency);
+  });
+
+  test('lets an endpoint that answers in 50 ms have 1,000 requests a second within two', () => {
+    expect(saturate(2_000, () => 50).perSecond).toBeGreaterThan(1_000);
+  });
+
+  test('never exceeds its maximum', () => {
+    expect(saturate(10_000, () => 50).size).toBe(maxConcurrency);
+  });
+
+  test('settles near what an endpoint with ten workers answers without queueing', () => {
+    const { size, perSecond } = saturate(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
+    expect(size).toBeLessThan(60);
+    expect(perSecond).toBeGreaterThan(180);
+  });
+
+  test('falls to one request at a time while an endpoint times out', () => {
+    expect(
+      saturate(
+        120_000,
+        () => 10_000,
+        () => true,
+      ).size,
+    ).toBe(1);
+  });
+
+  test('finds the limit of an endpoint that answers 429 beyond it', () => {
+    const { size } = saturate(
+      30_000,
+      () => 50,
+      (inFlight) => inFlight > 32,
+    );
+    expect(size).toBeGreaterThan(8);
+    expect(size).toBeLessThan(64);
+  });
+
+  test('does not shrink for a latency that merely varies', () => {
+    let turn = 0;
+    const { size } = saturate(30_000, () => ((turn += 1) % 7) * 10 + 20);
+    expect(size).toBeGreaterThan(initialConcurrency);
+  });
+
+  test('stays within its bounds, whatever happens', () => {
+    const sample = fc.record({
+      startedMs: fc.integer({ min: 0, max: 10_000 }),
+      endedMs: fc.integer({ min: 0, max: 20_000 }),
+      overloaded: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(sample, fc.nat(300))), (samples) => {
+        const window = createConcurrencyWindow();
+        for (const [each, inFlight] of samples) {
+          window.record(each, inFlight);
+          expect(window.size).toBeGreaterThanOrEqual(1);
+          expect(window.size).toBeLessThanOrEqual(maxConcurrency);
+        }
+      }),
+    );
+  });
+});
