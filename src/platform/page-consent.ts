@@ -1,6 +1,8 @@
 import type { Clock } from './clock.ts';
+import { consentFramework } from './consent-framework.ts';
+import { browserPageLifecycle, type PageLifecycle } from './page-lifecycle.ts';
 
-/** What a consent dialogue of the page says. */
+/** What the player chose, by a consent dialogue of the page or a setting of the browser. */
 export interface PageConsent {
   status: 'granted' | 'denied' | 'unknown';
   tcfString?: string;
@@ -10,98 +12,146 @@ export interface PageConsent {
 interface TcfData {
   eventStatus?: string;
   gdprApplies?: boolean;
-  tcString?: string;
-  listenerId?: number;
-  purpose?: { consents?: Record<string, boolean> };
+  tcString?: unknown;
+  purpose?: { consents?: Record<string, boolean> | null } | null;
 }
 
 interface GppData {
-  listenerId?: number;
   pingData?: {
     signalStatus?: string;
-    gppString?: string;
-    parsedSections?: Record<string, unknown>;
-  };
+    gppString?: unknown;
+    parsedSections?: Record<string, unknown> | null;
+  } | null;
 }
 
-type Framework<Arguments extends unknown[]> = (...args: Arguments) => void;
-
 declare global {
-  interface Window {
-    /** {@link https://github.com/InteractiveAdvertisingBureau/GDPR-Transparency-and-Consent-Framework | IAB TCF} */
-    __tcfapi?: Framework<
-      [command: string, version: number, callback: (data: TcfData) => void, id?: number]
-    >;
-    /** {@link https://github.com/InteractiveAdvertisingBureau/Global-Privacy-Platform | IAB GPP} */
-    __gpp?: Framework<[command: string, callback: (data: GppData) => void, id?: number]>;
+  interface Navigator {
+    /** {@link https://www.w3.org/TR/gpc/ | Global Privacy Control} */
+    globalPrivacyControl?: boolean;
   }
 }
 
-/** How often a framework that has not loaded yet is looked for, in milliseconds. */
-const lookMs = 250;
+/** The pause after the first look for a framework, in milliseconds; each further one is half as long again. */
+const firstPauseMs = 250;
+const longestPauseMs = 60_000;
+/** For so long, TCF waits for GPP where the GDPR does not apply, in milliseconds. */
+const otherMs = 2_000;
+/** Where no framework came within this, Global Privacy Control speaks alone, in milliseconds. */
+const aloneMs = 5_000;
 
 /**
- * Follows the consent framework of the page, TCF before GPP, and tells what the player chose, now and
- * at each change. Says nothing while the dialogue is open, or while there is none.
+ * Follows the consent frameworks of this page, or of the pages around it (IAB TCF and GPP), and tells what the
+ * player chose, now and at each change. Says nothing while a dialogue is open, or while there is neither a framework
+ * nor Global Privacy Control. Frameworks are looked for ever more rarely until one has answered, and whenever the
+ * player comes back to the page.
  */
 export function followPageConsent(
-  clock: Pick<Clock, 'after'>,
+  clock: Clock,
   tell: (consent: PageConsent) => void,
+  { onMoment }: Pick<PageLifecycle, 'onMoment'> = browserPageLifecycle,
 ): () => void {
-  let stop: () => void = () => {};
+  let tcf: Answer | undefined;
+  let gpp: Answer | undefined;
+  let told: string | undefined;
+  let pauseMs = firstPauseMs;
+  let cancelLook: (() => void) | undefined;
+  let cancelWait: (() => void) | undefined;
+
+  const tcfFramework = consentFramework('__tcfapi', (data) => {
+    tcf = readTcf(data) ?? tcf;
+    conclude();
+  });
+  const gppFramework = consentFramework('__gpp', (data) => {
+    gpp = readGpp(data) ?? gpp;
+    conclude();
+  });
+
+  function conclude(isLate = false): void {
+    const status = statusOf(isLate);
+    if (status === undefined) return;
+    const consent = {
+      status,
+      ...(tcf?.text && { tcfString: tcf.text }),
+      ...(gpp?.text && { gppString: gpp.text }),
+    };
+    const text = JSON.stringify(consent);
+    if (text === told) return;
+    told = text;
+    tell(consent);
+  }
+
+  function statusOf(isLate: boolean): PageConsent['status'] | undefined {
+    // What the player agreed to here is more specific than a setting for all sites, and the GDPR asks for it.
+    if (tcf?.decides) return tcf.status;
+    if (gpp?.decides) return gpp.status;
+    if (!tcf && !gpp && !isLate) return undefined;
+    if (navigator.globalPrivacyControl === true) return 'denied';
+    if (gpp || isLate) return tcf?.status ?? gpp?.status;
+    // An opt-out by the law of a state may be on its way.
+    if (!gppFramework.look()) return tcf?.status;
+    cancelWait ??= clock.after(otherMs, () => conclude(true));
+    return undefined;
+  }
 
   function look(): void {
-    if (window.__tcfapi) stop = followTcf(window.__tcfapi, tell);
-    else if (window.__gpp) stop = followGpp(window.__gpp, tell);
-    else stop = clock.after(lookMs, look);
+    cancelLook?.();
+    const found = [tcfFramework.look(), gppFramework.look()];
+    if (tcf || gpp || !found.includes(false)) return;
+    cancelLook = clock.after(pauseMs, look);
+    pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
   }
 
   look();
-  return () => stop();
-}
-
-function followTcf(
-  tcf: NonNullable<Window['__tcfapi']>,
-  tell: (consent: PageConsent) => void,
-): () => void {
-  let id: number | undefined;
-  let over = false;
-  tcf('addEventListener', 2, (data) => {
-    id = data.listenerId;
-    const chosen = data.eventStatus === 'tcloaded' || data.eventStatus === 'useractioncomplete';
-    if (!chosen || over) return;
-    // 1: keep something on the device; 2: choose ads by limited data; 7: measure ads.
-    const granted = [1, 2, 7].every((purpose) => data.purpose?.consents?.[purpose] === true);
-    const status = granted || data.gdprApplies === false ? 'granted' : 'denied';
-    tell({ status, ...(data.tcString ? { tcfString: data.tcString } : {}) });
+  const cancelAlone = clock.after(aloneMs, () => {
+    if (!tcfFramework.look() && !gppFramework.look()) conclude(true);
+  });
+  const offMoments = onMoment((moment) => {
+    if (moment === 'visible' || moment === 'returned') look();
   });
   return () => {
-    over = true;
-    if (id !== undefined) tcf('removeEventListener', 2, () => {}, id);
+    offMoments();
+    cancelAlone();
+    cancelLook?.();
+    cancelWait?.();
+    tcfFramework.stop();
+    gppFramework.stop();
   };
+}
+
+/** What one framework says. */
+interface Answer {
+  status: PageConsent['status'];
+  /** Whether no other says more: the GDPR applies, or the player opted out. */
+  decides: boolean;
+  text: string | undefined;
+}
+
+/** The service takes no longer strings. */
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length <= 4_096 ? value : undefined;
+
+/** Undefined while the player has not chosen. */
+function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Answer | undefined {
+  if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
+  const decides = gdprApplies !== false;
+  // 1: keep something on the device; 2: choose ads by limited data; 7: measure ads.
+  const agreed = [1, 2, 7].every((number) => purpose?.consents?.[number] === true);
+  return { status: agreed || !decides ? 'granted' : 'denied', decides, text: textOf(tcString) };
 }
 
 /** Fields of the sections for US states that say that the player opted out, by the value 1. */
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
-function followGpp(
-  gpp: NonNullable<Window['__gpp']>,
-  tell: (consent: PageConsent) => void,
-): () => void {
-  let id: number | undefined;
-  let over = false;
-  gpp('addEventListener', ({ listenerId, pingData }) => {
-    id = listenerId;
-    if (over || pingData?.signalStatus !== 'ready') return;
-    // A section is an object, or a list of objects by sub-section.
-    const parts = Object.values(pingData.parsedSections ?? {}).flat() as Record<string, unknown>[];
-    const optedOut = parts.some((part) => optOuts.some((field) => part[field] === 1));
-    const { gppString } = pingData;
-    // No opt-out is not an agreement: the service reads the string for what it allows.
-    tell({ status: optedOut ? 'denied' : 'unknown', ...(gppString ? { gppString } : {}) });
-  });
-  return () => {
-    over = true;
-    if (id !== undefined) gpp('removeEventListener', () => {}, id);
-  };
+/** Undefined while the framework is at work. */
+function readGpp({ pingData }: GppData): Answer | undefined {
+  if (pingData?.signalStatus !== 'ready') return undefined;
+  // A section is an object, or a list of objects by sub-section.
+  const parts = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
+  const decides = parts.some(
+    (part) => part?.['Gpc'] === true || optOuts.some((field) => part?.[field] === 1),
+  );
+  // No opt-out is not an agreement: the service reads the string for what it allows.
+  return { status: decides ? 'denied' : 'unknown', decides, text: textOf(pingData.gppString) };
 }
+
+type Section = Record<string, unknown>;

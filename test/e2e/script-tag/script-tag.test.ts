@@ -170,6 +170,57 @@ it('works in the frame of a portal on another site, and opens the advertiser’s
   expect(allowed).toEqual(['autoplay', 'fullscreen']);
 });
 
+/** A portal with a game and, as its consent dialogue, a button; it answers as TCF has it, by messages alone. */
+const portalWithDialogue = (src: string): string => `<!doctype html><html lang="en">
+  <body><button id="agree">Agree</button><iframe name="__tcfapiLocator" hidden></iframe>
+  <iframe id="game" width="640" height="480" src="${src}"></iframe>
+  <script>
+    const listeners = [];
+    const tell = (listener, eventStatus) => listener({
+      eventStatus, gdprApplies: true, tcString: 'CPportal', listenerId: 1,
+      purpose: { consents: eventStatus === 'cmpuishown' ? {} : { 1: true, 2: true, 7: true } },
+    });
+    addEventListener('message', ({ data, source }) => {
+      const call = data && data.__tcfapiCall;
+      if (!call || call.command !== 'addEventListener' || call.version !== 2) return;
+      const listener = (returnValue) => source.postMessage(
+        { __tcfapiReturn: { returnValue, success: true, callId: call.callId } }, '*');
+      listeners.push(listener);
+      tell(listener, 'cmpuishown');
+      document.documentElement.dataset.asked = 'yes';
+    });
+    document.querySelector('#agree').onclick = () => {
+      for (const listener of listeners) tell(listener, 'useractioncomplete');
+    };
+  </script></body></html>`;
+
+it.for(['same', 'other'] as const)(
+  'waits in a frame for the consent dialogue of a portal on the %s site',
+  async (site) => {
+    const attributes = `data-user-ref="player-${site}" data-consent="page"`;
+    host.set('/consent-game', { body: pageWith(withAttributes(attributes)) });
+    host.set('/consent-portal', { body: portalWithDialogue(`${host.url}/consent-game`) });
+    const requests: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().startsWith(stack.serviceUrl)) requests.push(request.url());
+    });
+    await page.goto(`${site === 'same' ? host.url : host.otherSiteUrl}/consent-portal`);
+    const game = page.frameLocator('#game');
+    await page.locator('html[data-asked]').waitFor();
+    await game.locator('html[data-ready]').waitFor();
+    await game.locator('#play').click();
+    await game.locator('#outcome', { hasText: 'not_ready' }).waitFor();
+    expect(requests).toEqual([]);
+    const asked = page.waitForRequest(`${stack.serviceUrl}/v1/decisions`);
+    await page.locator('#agree').click();
+    await earn(game);
+    expect((await asked).postDataJSON()).toMatchObject({
+      consent: { status: 'granted', tcf_string: 'CPportal' },
+    });
+    expect(complaints).toEqual(expectedComplaints);
+  },
+);
+
 it('works in a sandboxed frame without an origin, where the device stores nothing', async () => {
   host.set('/opaque-game', { body: pageWith(withAttributes('data-user-ref="player-5"')) });
   host.set('/opaque', {

@@ -1,0 +1,367 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { followPageConsent, type PageConsent } from '../../../src/platform/page-consent.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { testPage } from '../../support/ports.ts';
+
+type Callback = (data: unknown, success?: boolean) => void;
+
+let clock: ManualClock;
+let page: ReturnType<typeof testPage>;
+let told: PageConsent[];
+const undo: (() => void)[] = [];
+
+beforeEach(() => {
+  clock = manualClock();
+  page = testPage();
+  told = [];
+});
+afterEach(() => {
+  for (const step of undo.splice(0)) step();
+  delete window.__tcfapi;
+  delete window.__gpp;
+  expect(clock.timers()).toBe(0);
+});
+
+const follow = (): void => {
+  undo.push(followPageConsent(clock, (consent) => told.push(consent), page));
+};
+const statuses = () => told.map(({ status }) => status);
+
+function setGpc(value: unknown): void {
+  Object.defineProperty(navigator, 'globalPrivacyControl', { value, configurable: true });
+  undo.push(() => Reflect.deleteProperty(navigator, 'globalPrivacyControl'));
+}
+
+const tcData = (purposes: number[], gdprApplies = true) => ({
+  eventStatus: 'useractioncomplete',
+  gdprApplies,
+  tcString: 'CPtcf',
+  listenerId: 7,
+  purpose: { consents: Object.fromEntries(purposes.map((purpose) => [purpose, true])) },
+});
+const gppData = (SaleOptOut: number) => ({
+  listenerId: 8,
+  pingData: {
+    signalStatus: 'ready',
+    gppString: 'DBgpp',
+    parsedSections: { usnat: [{ SaleOptOut }] },
+  },
+});
+
+/** Frameworks of this window; a callback of each is all that a test needs of it. */
+function openTcf(): { callback: Callback; calls: unknown[][] } {
+  const tcf = { callback: (() => undefined) as Callback, calls: [] as unknown[][] };
+  window.__tcfapi = (command, version, callback, id) => {
+    tcf.calls.push([command, version, id]);
+    if (command === 'addEventListener') tcf.callback = callback;
+  };
+  return tcf;
+}
+function openGpp(): { callback: Callback } {
+  const gpp = { callback: (() => undefined) as Callback };
+  window.__gpp = (command, callback) => {
+    if (command === 'addEventListener') gpp.callback = callback;
+  };
+  return gpp;
+}
+
+describe('looking for a framework', () => {
+  it('looks ever more rarely, and finds one that comes late', async () => {
+    const looks = vi.fn();
+    Object.defineProperty(window, '__gpp', { get: looks, configurable: true });
+    follow();
+    await clock.advance(3_600_000);
+    expect(looks.mock.calls.length).toBeLessThan(100);
+    const tcf = openTcf();
+    await clock.advance(60_000);
+    tcf.callback(tcData([1, 2, 7]));
+    expect(told).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]);
+    // One look was due already.
+    await clock.advance(60_000);
+    looks.mockClear();
+    await clock.advance(3_600_000);
+    expect(looks).not.toHaveBeenCalled();
+  });
+
+  it('finds one that came while the player was away as soon as they are back', async () => {
+    follow();
+    await clock.advance(3_600_000);
+    const tcf = openTcf();
+    page.tell('visible');
+    tcf.callback(tcData([]));
+    expect(statuses()).toEqual(['denied']);
+  });
+
+  it('takes no element for a framework', async () => {
+    const element = document.createElement('a');
+    element.id = '__tcfapi';
+    document.body.append(element);
+    undo.push(() => element.remove());
+    follow();
+    await clock.advance(60_000);
+    expect(told).toEqual([]);
+  });
+});
+
+describe('a framework that misbehaves', () => {
+  it.each<[name: string, args: Parameters<Callback>]>([
+    ['fails', [null, false]],
+    ['fails with data', [tcData([1, 2, 7]), false]],
+    ['says nothing', [undefined]],
+    ['says text', ['granted', true]],
+  ])('that %s is asked again later', async (_, args) => {
+    const tcf = openTcf();
+    follow();
+    tcf.callback(...args);
+    expect(told).toEqual([]);
+    await clock.advance(1_000);
+    expect(tcf.calls.length).toBeGreaterThan(1);
+    tcf.callback(tcData([1, 2, 7]), true);
+    expect(statuses()).toEqual(['granted']);
+  });
+
+  it('that throws is asked again later', async () => {
+    window.__tcfapi = () => {
+      throw new Error('not yet');
+    };
+    follow();
+    const tcf = openTcf();
+    await clock.advance(1_000);
+    tcf.callback(tcData([1, 2, 7]), true);
+    expect(statuses()).toEqual(['granted']);
+  });
+
+  it.each<[name: string, data: object, status: string]>([
+    ['no purposes', { ...tcData([]), purpose: null }, 'denied'],
+    ['purposes as text', { ...tcData([]), purpose: { consents: '1111111111' } }, 'denied'],
+    ['no consents', { ...tcData([]), purpose: {} }, 'denied'],
+  ])('with %s has granted nothing', (_, data, status) => {
+    const tcf = openTcf();
+    follow();
+    tcf.callback(data, true);
+    expect(statuses()).toEqual([status]);
+  });
+
+  it('passes on no string that the service would refuse', () => {
+    const tcf = openTcf();
+    follow();
+    tcf.callback({ ...tcData([1, 2, 7]), tcString: 'C'.repeat(4_097) }, true);
+    tcf.callback({ ...tcData([]), tcString: { not: 'text' } }, true);
+    expect(told).toEqual([{ status: 'granted' }, { status: 'denied' }]);
+  });
+
+  it.each([[null], [{}], [{ usnat: null }], [{ usnat: [null, 1, 'x'] }], ['text']])(
+    'with the GPP sections %j has no opt-out',
+    (parsedSections) => {
+      const gpp = openGpp();
+      follow();
+      gpp.callback({ pingData: null }, true);
+      gpp.callback({ pingData: { signalStatus: 'ready', parsedSections } }, true);
+      expect(told).toEqual([{ status: 'unknown' }]);
+    },
+  );
+});
+
+describe('TCF and GPP together', () => {
+  it('an opt-out in a US state counts where the GDPR does not apply', async () => {
+    const [tcf, gpp] = [openTcf(), openGpp()];
+    follow();
+    tcf.callback(tcData([], false), true);
+    expect(told).toEqual([]);
+    gpp.callback(gppData(1), true);
+    expect(told).toEqual([{ status: 'denied', tcfString: 'CPtcf', gppString: 'DBgpp' }]);
+    gpp.callback(gppData(2), true);
+    expect(statuses()).toEqual(['denied', 'granted']);
+    await clock.advance(10_000);
+    expect(told).toHaveLength(2);
+  });
+
+  it('TCF is believed after two seconds where GPP says nothing', async () => {
+    const tcf = openTcf();
+    openGpp();
+    follow();
+    tcf.callback(tcData([], false), true);
+    await clock.advance(1_999);
+    expect(told).toEqual([]);
+    await clock.advance(1);
+    expect(statuses()).toEqual(['granted']);
+  });
+});
+
+describe('Global Privacy Control', () => {
+  it('is an opt-out where there is no framework, and an answer of one replaces it', async () => {
+    setGpc(true);
+    follow();
+    await clock.advance(4_999);
+    expect(told).toEqual([]);
+    await clock.advance(1);
+    expect(statuses()).toEqual(['denied']);
+    const tcf = openTcf();
+    await clock.advance(60_000);
+    tcf.callback(tcData([1, 2, 7]), true);
+    expect(statuses()).toEqual(['denied', 'granted']);
+  });
+
+  it('waits for the player while a dialogue is open', async () => {
+    setGpc(true);
+    const tcf = openTcf();
+    follow();
+    tcf.callback({ eventStatus: 'cmpuishown', listenerId: 7 }, true);
+    await clock.advance(60_000);
+    expect(told).toEqual([]);
+  });
+
+  it.each<[name: string, say: () => void, status: string]>([
+    ['what was agreed to under the GDPR', () => openTcfAndSay(tcData([1, 2, 7])), 'granted'],
+    ['TCF where the GDPR does not apply', () => openTcfAndSay(tcData([1, 2, 7], false)), 'denied'],
+    ['GPP without an opt-out', () => openGppAndSay(gppData(2)), 'denied'],
+  ])('and %s', (_, say, status) => {
+    setGpc(true);
+    say();
+    follow();
+    expect(statuses()).toEqual([status]);
+  });
+
+  it.each([[false], [undefined], ['1']])('of %j says nothing', async (value) => {
+    setGpc(value);
+    follow();
+    await clock.advance(60_000);
+    expect(told).toEqual([]);
+  });
+});
+
+const openTcfAndSay = (data: object): void => {
+  window.__tcfapi = (command, _version, callback) => {
+    if (command === 'addEventListener') callback(data, true);
+  };
+};
+const openGppAndSay = (data: object): void => {
+  window.__gpp = (command, callback) => {
+    if (command === 'addEventListener') callback(data, true);
+  };
+};
+
+/** Sends a message as a script of that window, which is its source then. */
+function replyFrom(around: Window, target: Window, message: unknown): void {
+  const script = around.document.createElement('script');
+  script.text = 'window.sendAsMine = (target, message) => target.postMessage(message, "*")';
+  around.document.body.append(script);
+  script.remove();
+  (around as Window & { sendAsMine?(to: Window, what: unknown): void }).sendAsMine?.(
+    target,
+    message,
+  );
+}
+
+describe('in a frame', () => {
+  /** A framework in the window around this one, which the tests run in a frame of. */
+  function openAround(name: '__tcfapi' | '__gpp', asText = false) {
+    const around = window.parent;
+    expect(around).not.toBe(window);
+    const locator = around.document.createElement('iframe');
+    locator.name = `${name}Locator`;
+    locator.hidden = true;
+    around.document.body.append(locator);
+    const calls: { command: string; version: unknown; parameter?: unknown }[] = [];
+    let reply = (_data: unknown, _success: boolean): void => undefined;
+    const hear = ({ data, source }: MessageEvent<Record<string, unknown> | null>): void => {
+      const call = data?.[`${name}Call`] as (typeof calls)[0] & { callId: string };
+      if (call === undefined) return;
+      calls.push({ command: call.command, version: call.version, parameter: call.parameter });
+      if (call.command !== 'addEventListener') return;
+      const { callId } = call;
+      reply = (returnValue, success) => {
+        const message = { [`${name}Return`]: { returnValue, success, callId } };
+        replyFrom(around, source as Window, asText ? JSON.stringify(message) : message);
+      };
+    };
+    around.addEventListener('message', hear);
+    undo.push(() => {
+      around.removeEventListener('message', hear);
+      locator.remove();
+    });
+    // The end of an earlier test may still be on its way.
+    const added = () => calls.filter(({ command }) => command === 'addEventListener');
+    return { calls, added, reply: (data: unknown, success = true) => reply(data, success) };
+  }
+
+  it.each([
+    ['objects', false],
+    ['text', true],
+  ])('hears TCF of the page around it, by messages that are %s', async (_, asText) => {
+    const tcf = openAround('__tcfapi', asText);
+    follow();
+    await eventually(() =>
+      expect(tcf.added()).toEqual([
+        { command: 'addEventListener', version: 2, parameter: undefined },
+      ]),
+    );
+    tcf.reply({ eventStatus: 'cmpuishown', listenerId: 7 });
+    tcf.reply(tcData([1, 2, 7]));
+    await eventually(() => expect(told).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]));
+    tcf.reply(tcData([]));
+    await eventually(() => expect(statuses()).toEqual(['granted', 'denied']));
+  });
+
+  it('takes itself off the list of the page around it', async () => {
+    const tcf = openAround('__tcfapi');
+    const stop = followPageConsent(clock, (consent) => told.push(consent), page);
+    await eventually(() => expect(tcf.added()).toHaveLength(1));
+    tcf.reply(tcData([1, 2, 7]));
+    await eventually(() => expect(told).toHaveLength(1));
+    stop();
+    await eventually(() =>
+      expect(tcf.calls.at(-1)).toEqual({
+        command: 'removeEventListener',
+        version: 2,
+        parameter: 7,
+      }),
+    );
+  });
+
+  it('hears GPP of the page around it', async () => {
+    const gpp = openAround('__gpp');
+    follow();
+    await eventually(() => expect(gpp.added()).toHaveLength(1));
+    expect(gpp.added()[0]).toMatchObject({ command: 'addEventListener', version: '1.1' });
+    gpp.reply(gppData(1));
+    await eventually(() => expect(told).toEqual([{ status: 'denied', gppString: 'DBgpp' }]));
+  });
+
+  it('believes no message of another window', async () => {
+    const tcf = openAround('__tcfapi');
+    const heard: string[] = [];
+    const spy = ({ data }: MessageEvent<{ __tcfapiCall?: { callId: string } } | null>): void => {
+      if (data?.__tcfapiCall) heard.push(data.__tcfapiCall.callId);
+    };
+    window.parent.addEventListener('message', spy);
+    undo.push(() => window.parent.removeEventListener('message', spy));
+    follow();
+    await eventually(() => expect(heard).toHaveLength(1));
+    const [callId] = heard;
+    const delivered = new Promise((resolve) =>
+      window.addEventListener('message', resolve, { once: true }),
+    );
+    window.postMessage({
+      __tcfapiReturn: { returnValue: tcData([1, 2, 7]), success: true, callId },
+    });
+    await delivered;
+    expect(told).toEqual([]);
+    tcf.reply(tcData([]));
+    await eventually(() => expect(statuses()).toEqual(['denied']));
+  });
+
+  it('asks again when the page around it fails', async () => {
+    const tcf = openAround('__tcfapi');
+    follow();
+    await eventually(() => expect(tcf.added()).toHaveLength(1));
+    tcf.reply(null, false);
+    await eventually(async () => {
+      await clock.advance(1_000);
+      expect(tcf.added().length).toBeGreaterThan(1);
+    });
+    tcf.reply(tcData([1, 2, 7]));
+    await eventually(() => expect(statuses()).toEqual(['granted']));
+  });
+});
