@@ -650,7 +650,7 @@ export interface EventBatch {
   sent_at: string;
   /**
    * @minItems 1
-   * @maxItems 100
+   * @maxItems 500
    */
   events: AdEvent[];
   /**

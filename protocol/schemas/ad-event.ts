@@ -47,7 +47,7 @@ export const eventBatchSchema = named('EventBatch', 'Events of one device.', {
   sent_at: time(
     'By the client’s clock, when the request was made: the service corrects skew by it.',
   ),
-  events: Type.Array(ref('AdEvent'), { minItems: 1, maxItems: 100 }),
+  events: Type.Array(ref('AdEvent'), { minItems: 1, maxItems: 500 }),
   dropped: Type.Optional(
     Type.Object(
       {},

@@ -47,6 +47,8 @@ interface Parts {
 
 /** While a server works on one transaction, the next one is made ready. Those about the same decisions take turns. */
 const transactionsAtOnce = 2;
+/** Events in one transaction: a device may send 500 at once, and the others of its account wait for them. */
+const eventsAtOnce = 1_000;
 
 /** The lanes on which events of one account and environment are committed together. */
 export function createEventLanes(parts: Parts): Lane<Intake, EventBatchResult> {
@@ -59,6 +61,8 @@ export function createEventLanes(parts: Parts): Lane<Intake, EventBatchResult> {
       return intakes.map((intake) => answers.next(intake));
     },
     maxBatch: 100,
+    weightOf: ({ events }) => events.length,
+    maxWeight: eventsAtOnce,
     atOnce: parts.database.connections ? transactionsAtOnce : 1,
     gatherMs: parts.database.gatherMs,
   });

@@ -107,7 +107,7 @@ function fromFastify(error: unknown): ProblemError | undefined {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ProblemError(
         'body_too_large',
-        'The body is larger than this address takes: 64 KiB, and 20 MiB for media.',
+        'The body is larger than this address takes: 64 KiB, 256 KiB for events, and 20 MiB for media.',
       );
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ProblemError('unsupported_media_type', 'Send the body as application/json.');

@@ -36,6 +36,10 @@ export interface LaneOptions<T, R> {
   commit(items: T[], attempt: Attempt): Promise<R[]>;
   /** Items per transaction. */
   maxBatch?: number;
+  /** How much of `maxWeight` an item takes. Default: nothing. */
+  weightOf?(item: T): number;
+  /** Weight per transaction, unless one item alone has more: what others wait for stays short. */
+  maxWeight?: number;
   /** Items that may wait. */
   maxQueue?: number;
   /** Transactions at a time; one by default, as on a database that has one connection. */
@@ -66,6 +70,7 @@ export const retryLockTimeoutMs = 100;
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const { commit, maxBatch = 200, maxQueue = 5_000, atOnce = 1, gatherMs, sleep = delay } = options;
+  const { weightOf = () => 0, maxWeight = Infinity } = options;
   interface Waiting {
     item: T;
     resolve(result: R): void;
@@ -75,16 +80,26 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   let lastSize = 0;
   const running = new Set<Promise<void>>();
 
+  /** How many of the items that wait go into the next transaction. */
+  const fitting = (): number => {
+    let weight = 0;
+    const tooMany = queue.findIndex(({ item }, index) => {
+      weight += weightOf(item);
+      return index >= maxBatch || (index > 0 && weight > maxWeight);
+    });
+    return tooMany < 0 ? queue.length : tooMany;
+  };
+
   const run = async (): Promise<void> => {
     // Whatever else came in during this turn of the event loop goes along.
     await new Promise(setImmediate);
     while (queue.length > 0) {
-      const isFull = queue.length >= maxBatch;
+      const isFull = queue.length >= maxBatch || fitting() < queue.length;
       if (gatherMs !== undefined && lastSize >= siblings && !isFull) await sleep(gatherMs);
-      const batch = queue.slice(0, maxBatch);
+      const batch = queue.slice(0, fitting());
       // Another transaction took them meanwhile.
       if (batch.length === 0) return;
-      queue = queue.slice(maxBatch);
+      queue = queue.slice(batch.length);
       lastSize = batch.length;
       await settle(batch);
     }

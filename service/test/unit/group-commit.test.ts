@@ -142,6 +142,21 @@ test('an item that cannot be stored fails alone, whatever it was committed with'
   expect(stored.toSorted((a, b) => a - b)).toEqual(items.filter((item) => item !== 13));
 });
 
+test('a commit takes no more weight than it may, but an item that is heavier alone', async () => {
+  const batches: number[][] = [];
+  const lane = createLane<number, void>({
+    commit: async (items) => {
+      batches.push(items);
+      await new Promise(setImmediate);
+      return items.map(() => undefined);
+    },
+    weightOf: (item) => item,
+    maxWeight: 10,
+  });
+  await Promise.all([4, 6, 1, 500, 3, 3, 3, 3].map((item) => lane.push(item)));
+  expect(batches).toEqual([[4, 6], [1], [500], [3, 3, 3], [3]]);
+});
+
 test('a database that takes nothing is not asked again for each half of a batch', async () => {
   let asked = 0;
   const lane = createLane<number, void>({

@@ -31,6 +31,9 @@ interface BatchSchema {
   properties: { events: object };
 }
 
+/** Room for 500 events of half a kilobyte, which is a long one. */
+const bodyLimit = 256 * 1024;
+
 /** `POST /v1/events`: reports what happened to shown ads. */
 export function addEventRoutes(
   app: FastifyInstance,
@@ -41,6 +44,7 @@ export function addEventRoutes(
   app.post<{ Body: LooseBatch }>(
     '/v1/events',
     {
+      bodyLimit,
       config: { keys: ['pk'] },
       schema: {
         operationId: 'reportEvents',

@@ -1,0 +1,59 @@
+import type { Problem } from '@trueward/protocol/wire';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { type Client, createClient } from './client.ts';
+
+let service: InProcessService;
+let client: Client;
+beforeAll(async () => {
+  service = await startInProcess({ RATE_LIMITS: 'off' });
+  client = createClient(service);
+});
+afterAll(() => service.stop());
+
+/** As many events of ads as a device may have collected, `perAd` of each. */
+async function collect(count: number, perAd: number, detail?: string) {
+  const ads = await Promise.all(
+    Array.from({ length: Math.ceil(count / perAd) }, (_, index) =>
+      client.decideImage(`player-${index}`),
+    ),
+  );
+  const more = detail === undefined ? {} : { detail };
+  return ads
+    .flatMap((ad) => Array.from({ length: perAd }, () => client.event(ad, 'midpoint', more)))
+    .slice(0, count);
+}
+
+test('takes 500 events in a request of 200 kB, with a result for each, and no more', async () => {
+  const events = await collect(500, 20, 'x'.repeat(100));
+  const length = JSON.stringify(events).length;
+  expect(length).toBeGreaterThan(150_000);
+  expect(length).toBeLessThan(256 * 1024);
+  const { status, body } = await client.report(...events);
+  expect(status).toBe(200);
+  expect(body.results).toEqual(events.map(({ id }) => ({ id, status: 'accepted' })));
+  const again = await client.report(...events);
+  expect(again.body.results.every((result) => result.status === 'duplicate')).toBe(true);
+  const tooMany = await client.call<Problem>('POST', '/v1/events', client.publishable, {
+    sent_at: new Date().toISOString(),
+    events: events.concat(await collect(1, 1)),
+  });
+  expect([tooMany.status, tooMany.body.code]).toEqual([422, 'invalid_request']);
+});
+
+test('one bad event among 500 does not block the others', async () => {
+  const events: object[] = await collect(499, 20);
+  const bad = { ...events[0], id: 'bad-event-1', type: 'nonsense' };
+  const { body } = await client.report(...events.toSpliced(250, 0, bad));
+  const rejected = body.results.filter(({ status }) => status !== 'accepted');
+  expect(rejected).toEqual([{ id: 'bad-event-1', status: 'rejected', code: 'invalid_event' }]);
+});
+
+test('only events may have more than 64 KiB, and no more than 256 KiB', async () => {
+  const post = (path: string, bytes: number) =>
+    client.call<Problem>('POST', path, client.publishable, `"${'x'.repeat(bytes)}"`);
+  expect((await post('/v1/events', 200 * 1024)).status).toBe(422);
+  const large = await post('/v1/events', 256 * 1024);
+  expect([large.status, large.body.code]).toEqual([413, 'body_too_large']);
+  expect((await post('/v1/decisions', 64 * 1024)).status).toBe(413);
+});
