@@ -13,6 +13,16 @@ createAds({ publishableKey: 'pk_sandbox_x' });
 // @ts-expect-error A misspelled option is a mistake.
 createAds({ publishableKey: 'pk_sandbox_x', serviceUrl: 'https://example.com', userref: 'a' });
 
+// A user token may come later, and a call may have custom data of its own.
+void createAds({
+  publishableKey: 'pk_sandbox_x',
+  serviceUrl: 'https://example.com',
+  userToken: async () => 'token',
+  muted: true,
+}).preload('revive', { customData: 'level-7', segments: ['newcomer'] });
+// @ts-expect-error Segments are a list.
+void ads.showRewarded('revive', { segments: 'newcomer' });
+
 export async function show(this: { ads: TruewardPlugin }): Promise<string | number> {
   const result = await ads.showRewarded('revive', { signal: new AbortController().signal });
   const outcome: Outcome = result.outcome;

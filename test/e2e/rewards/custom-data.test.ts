@@ -1,0 +1,44 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect } from 'vitest';
+import type { DecisionRewardedEvent } from '../../../src/server/index.ts';
+import { createDemand } from '../../support/demo-demand.ts';
+import { it } from '../worker.ts';
+
+it('the webhook carries the custom data of the call that showed the ad, whatever was preloaded', async ({
+  browser,
+  stack,
+}) => {
+  const rewarded = new Map<string, string | undefined>();
+  const receiver = createServer((request, response) => {
+    void text(request).then((body) => {
+      const { data } = JSON.parse(body) as DecisionRewardedEvent;
+      rewarded.set(data.decision_id, data.custom_data);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const page = await browser.newPage();
+  try {
+    const demand = createDemand({ url: stack.serviceUrl, keys: stack.keys });
+    const webhook = await demand.call<{ id: string }>('POST', 'webhooks', {
+      url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`,
+      events: ['decision.rewarded'],
+    });
+    await page.goto(stack.pageFor('custom-data'));
+    await page.evaluate(() => window.ads.preload('revive', { customData: 'level-6' }));
+    const shown = page.evaluate(() => window.ads.showRewarded('revive', { customData: 'level-7' }));
+    await page.getByText('Your reward is on its way').first().waitFor();
+    await page.getByRole('button', { name: 'Close ad' }).first().click();
+    const { decisionId = '', outcome } = await shown;
+    expect(outcome).toBe('rewarded');
+    await expect.poll(() => rewarded.get(decisionId)).toBe('level-7');
+    // The stack is shared with other tests, whose rewards it would go on telling.
+    await demand.call('PATCH', `webhooks/${webhook.id}`, { status: 'disabled' });
+  } finally {
+    await page.context().close();
+    receiver.closeAllConnections();
+    receiver.close();
+  }
+});
