@@ -27,39 +27,62 @@ export function phaserDriver(game: Phaser.Game): EngineDriver {
 
 function hold(game: Phaser.Game): () => void {
   let resumeAfterwards = !game.isPaused;
-  let released = false;
+  const held = new AbortController();
   const restoreFocus = rememberFocus(() => game.canvas);
-  const sounds = pausePlayingSounds(game);
+  const releaseSound = holdSound(game, held.signal);
   game.pause();
 
+  const { pause } = game;
+  // A game that is paused emits nothing when it is paused again. It stays so after the ad.
+  game.pause = () => {
+    resumeAfterwards = false;
+  };
   const stayPaused = () => {
     if (game.isPaused) return;
     // Showing the tab again emits `resume` too, with the game still paused; this was the game's wish.
     resumeAfterwards = true;
-    game.pause();
+    pause.call(game);
   };
-  const forget = () => {
-    released = true;
-  };
+  const forget = () => held.abort();
   game.events.on('resume', stayPaused);
   game.events.once('destroy', forget);
 
   return () => {
-    if (released) return;
-    released = true;
+    if (held.signal.aborted) return;
+    held.abort();
     game.events.off('resume', stayPaused);
     game.events.off('destroy', forget);
+    game.pause = pause;
     giveFocusBack(game, restoreFocus);
     if (resumeAfterwards) game.resume();
-    for (const sound of sounds) sound.resume();
+    releaseSound();
   };
 }
 
-/** Not `pauseAll()`: its counterpart would also start what the game itself had paused. */
-function pausePlayingSounds(game: Phaser.Game): Phaser.Sound.BaseSound[] {
-  // The sound manager of a game without audio lacks the call, against its type.
-  const playing = game.sound?.getAllPlaying?.() ?? [];
-  return playing.filter((sound) => sound.pause());
+/**
+ * Silences the game, and lets it go on as it wanted: what played plays on, and what it started during
+ * the ad begins with the release. Volume and mute are the game's.
+ */
+function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
+  // Not `pauseAll()`: its counterpart would also start what the game itself had paused. The manager of
+  // a game without audio lacks the call, against its type.
+  const playing = (sound?.getAllPlaying?.() ?? []).filter((one) => one.pause());
+  const context = sound && 'context' in sound ? sound.context : undefined;
+  let suspended = false;
+  const suspend = () => {
+    if (context?.state !== 'running') return;
+    suspended = true;
+    void context.suspend();
+  };
+  suspend();
+  // Phaser resumes it when the window is focused, and unlocks it on a touch.
+  context?.addEventListener('statechange', suspend, { signal });
+
+  return () => {
+    for (const one of playing) if (!one.pendingRemove) one.resume();
+    // A game without the focus stays silent; Phaser resumes it with the focus.
+    if (suspended && !(sound.pauseOnBlur && sound.gameLostFocus)) context?.resume().catch(() => {});
+  };
 }
 
 function giveFocusBack(game: Phaser.Game, restore: () => void): void {

@@ -85,6 +85,57 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect([music.isPlaying, pausedByGame.isPlaying, idle.isPlaying]).toEqual([true, false, false]);
   });
 
+  it('keeps what the game starts to play during the ad silent until it ends', async () => {
+    await boot({ audio: {} });
+    const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
+    game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
+    await userEvent.click(game.canvas);
+    await eventually(() => expect(context.state).toBe('running'));
+    const release = phaserDriver(game).hold();
+    const started = game.sound.add('tone');
+    started.play();
+    await eventually(() => expect(context.state).toBe('suspended'));
+    // As Phaser does when the window gets the focus back.
+    await context.resume();
+    await eventually(() => expect(context.state).toBe('suspended'));
+    const { currentTime } = context;
+    await frames(5);
+    expect(context.currentTime).toBe(currentTime);
+    release();
+    await eventually(() => expect(context.state).toBe('running'));
+    expect(started.isPlaying).toBe(true);
+  });
+
+  it('leaves a sound stopped that the game stopped during the ad', async () => {
+    await boot({ audio: {} });
+    const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
+    game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
+    const music = game.sound.add('tone');
+    music.play({ loop: true });
+    const release = phaserDriver(game).hold();
+    music.stop();
+    release();
+    expect(music.isPlaying).toBe(false);
+  });
+
+  it('stays paused afterwards where the game paused itself during the ad', async () => {
+    await boot();
+    const release = phaserDriver(game).hold();
+    game.pause();
+    release();
+    expect(game.isPaused).toBe(true);
+    game.resume();
+    game.pause();
+    expect(game.isPaused).toBe(true);
+    const again = phaserDriver(game).hold();
+    game.resume();
+    game.pause();
+    game.resume();
+    expect(game.isPaused).toBe(true);
+    again();
+    expect(game.isPaused).toBe(false);
+  });
+
   it('does not let time jump with the first step after the ad', async () => {
     await boot();
     const release = phaserDriver(game).hold();

@@ -1,5 +1,6 @@
 import type * as Phaser from 'phaser';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
 import {
   TruewardPlugin,
   type TruewardPluginData,
@@ -143,6 +144,40 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(TruewardPlugin.install(game, data)).toBe(ads);
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
+
+    it.each(['global', 'installed'])(
+      'reports no error when its game is destroyed during an ad while a sound plays (%s)',
+      async (way) => {
+        service.answer = () => picture(60_000);
+        const { game, scene, end } = await bootGame(library, {
+          audio: {},
+          ...(way === 'global' ? configured() : {}),
+        });
+        const ads = way === 'global' ? scene.ads : TruewardPlugin.install(game, data);
+        const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
+        game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
+        game.sound.add('tone').play({ loop: true });
+        await userEvent.click(game.canvas);
+        await eventually(() => expect(context.state).toBe('running'));
+        const errors: string[] = [];
+        const hear = (event: ErrorEvent | PromiseRejectionEvent) => {
+          errors.push('message' in event ? event.message : String(event.reason));
+          event.preventDefault();
+          event.stopImmediatePropagation();
+        };
+        window.addEventListener('error', hear, true);
+        window.addEventListener('unhandledrejection', hear, true);
+        const running = ads.showRewarded('revive');
+        await new Promise<void>((resolve) => void ads.on('start', () => resolve()));
+        await end();
+        expect((await running).outcome).toBe('aborted');
+        await new Promise((resolve) => setTimeout(resolve));
+        window.removeEventListener('error', hear, true);
+        window.removeEventListener('unhandledrejection', hear, true);
+        expect(errors).toEqual([]);
+        expect(document.body.children).toHaveLength(0);
+      },
+    );
 
     it('settles a show whose game is destroyed in the middle, and leaves nothing in the page', async () => {
       service.answer = () => picture(60_000);
