@@ -1,21 +1,20 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
+import * as Phaser from 'phaser';
+import * as truewardForPhaser from '../../../src/phaser/index.ts';
 import canvasGuide from '../../../docs/canvas.md?raw';
 import driverGuide from '../../../docs/engine-driver.md?raw';
 import phaserGuide from '../../../docs/phaser.md?raw';
 import { freshKey, stubService, type StubService } from '../../support/stub-service.ts';
-import { type Play, startGame as startPhaserGame } from '../phaser/guide-game.ts';
 import { startGame as startCanvasGame } from '../../../demo/examples/canvas-game.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const { phaserSource = '', canvasSource = '' } = Object.fromEntries(
-  Object.entries(
-    import.meta.glob<string>(['../phaser/guide-game.ts', '../../../demo/examples/canvas-game.ts'], {
-      query: '?raw',
-      import: 'default',
-      eager: true,
-    }),
-  ).map(([path, text]) => [path.includes('phaser') ? 'phaserSource' : 'canvasSource', text]),
+const [canvasSource = ''] = Object.values(
+  import.meta.glob<string>('../../../demo/examples/canvas-game.ts', {
+    query: '?raw',
+    import: 'default',
+    eager: true,
+  }),
 );
 let service: StubService;
 
@@ -44,7 +43,6 @@ function linesOf(guide: string): string[] {
 }
 
 it.each([
-  ['Phaser', phaserGuide, phaserSource],
   ['a plain canvas', canvasGuide, canvasSource],
   ['drivers', driverGuide, canvasSource],
 ])('the guide to %s shows code that is tested here', (_name, guide, source) => {
@@ -54,13 +52,47 @@ it.each([
   expect(lines.filter((line) => !tested.has(line))).toEqual([]);
 });
 
-it('the game of the Phaser guide gives coins for an ad', async () => {
-  const game = startPhaserGame(options());
+/** Runs the JavaScript of the Phaser guide as it is, but for the options and what a game has besides. */
+async function startPhaserGame(options: object): Promise<Phaser.Game> {
+  const [setup, scene] = Array.from(phaserGuide.matchAll(/```js\n(.*?)```/gs), ([, code = '']) =>
+    code
+      .replace(/^import (\{.*\}) from '(.*)';$/gm, "const $1 = guide['$2'];")
+      .replace(/const data = \{.*?\};/s, 'const { data } = guide;'),
+  );
+  const modules = { phaser: Phaser, 'trueward/phaser': truewardForPhaser };
+  const { Play } = await runModule<{ Play: typeof Phaser.Scene }>(scene, modules);
+  let game: Phaser.Game | undefined;
+  const Game = function (config: Phaser.Types.Core.GameConfig) {
+    const given = { type: Phaser.CANVAS, width: 360, height: 220, scene: Play };
+    game = new Phaser.Game({ ...given, ...config });
+  };
+  await runModule(setup, { ...modules, phaser: { Game }, data: options });
+  if (!game) throw new Error('The guide makes a game.');
+  return game;
+}
+
+/** Runs code as a module, which gets `guide` instead of imports. */
+async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
+  const name = `guide${Math.random()}`;
+  Reflect.set(globalThis, name, guide);
+  const text = `const guide = globalThis['${name}'];\n${code}`;
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+  const exports: Exports = await import(/* @vite-ignore */ url);
+  URL.revokeObjectURL(url);
+  Reflect.deleteProperty(globalThis, name);
+  return exports;
+}
+
+it('the code of the Phaser guide, run as JavaScript, gives coins for an ad', async () => {
+  const game = await startPhaserGame(options());
   clean.push(() => game.destroy(true));
   await eventually(() =>
     expect(document.querySelector('canvas button')?.textContent).toBe('Watch an ad'),
   );
-  const scene = game.scene.getScenes(true)[0] as Play;
+  const scene = game.scene.getScenes(true)[0] as Phaser.Scene & {
+    coins: number;
+    die(): Promise<void>;
+  };
   await userEvent.click(game.canvas, { position: { x: 180, y: 120 } });
   await eventually(() => expect(scene.coins).toBe(50));
   const runs = vi.fn();

@@ -18,7 +18,8 @@ const blocks = pages
   .flatMap((block) =>
     block.language === 'html' && !/quick-start/.test(block.page) ? inlineScripts(block) : [block],
   )
-  .filter(({ language }) => language === 'ts')
+  // What is marked `typed` is for both languages.
+  .filter(({ language, mark }) => language === 'ts' || mark === 'typed')
   .reduce<CodeBlock[]>((joined, block) => {
     const last = joined.at(-1);
     if (block.mark !== 'continues' || !last) return [...joined, block];
