@@ -54,8 +54,8 @@ export function openStage(
   let ended = false;
   let paused = false;
   let asked = false;
-  let begun = false;
-  let seen = false;
+  /** How long after its expiry the ad may still go on. */
+  let graceMs = 0;
   let cancelWait: (() => void) | undefined;
   let cancelLeave: (() => void) | undefined;
 
@@ -64,8 +64,7 @@ export function openStage(
    * longer earn: it ends here, so that the player does not watch it for nothing.
    */
   function tellUnlessExpired(event: BreakEvent): void {
-    const expired = !seen && expiry.leftMs() <= (begun ? -seenGraceMs : 0);
-    dispatch(expired ? { type: 'failed', reason: 'expired' } : event);
+    dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
   }
 
   const overlay: Overlay = openOverlay(
@@ -95,7 +94,7 @@ export function openStage(
     requiredMs: video ? 2_000 : 1_000,
     onViewable(visibility) {
       tellUnlessExpired({ type: 'viewed', ...visibility });
-      seen = true;
+      graceMs = Infinity;
     },
   });
   viewability.setPlaying(false);
@@ -136,7 +135,7 @@ export function openStage(
       case 'painted':
         moved();
         tellUnlessExpired(event);
-        begun = true;
+        graceMs ||= seenGraceMs;
         break;
       case 'clicked':
         // Its link tells of the click.

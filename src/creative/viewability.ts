@@ -58,9 +58,8 @@ export function watchViewability(
   function check(): void {
     cancel?.();
     if (over) return;
-    const ratio = observed ?? shareInWindow(element);
-    const onScreen = playing && !document.hidden && ratio >= leastRatio;
-    const visible = onScreen ? ratio * uncoveredShare(element) : 0;
+    const onScreen = playing && !document.hidden && (observed ?? 1) >= leastRatio;
+    const visible = onScreen ? visibleShare(element, observed) : 0;
     const now = clock.monotonic();
     if (visible < leastRatio) since = undefined;
     else if (since === undefined || now - lookedAt > sleptMs) since = now;
@@ -84,25 +83,20 @@ export function watchViewability(
   };
 }
 
-/** How much of an element lies inside the window, for as long as no observer says more. */
-function shareInWindow(element: Element): number {
-  const { bottom, height, left, right, top, width } = element.getBoundingClientRect();
-  const shown =
-    Math.max(0, Math.min(right, innerWidth) - Math.max(left, 0)) *
-    Math.max(0, Math.min(bottom, innerHeight) - Math.max(top, 0));
-  return shown / (width * height || 1);
-}
-
 /** Nine points, evenly spread. */
 const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
 
-/** How much of what is on screen of an element nothing else lies over; an observer does not see that. */
-function uncoveredShare(element: Element): number {
+/**
+ * How much of an element is on the screen with nothing over it, which an observer does not see. Where no observer
+ * has spoken, a point outside the window is not on the screen.
+ */
+function visibleShare(element: Element, observed: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();
   const root = element.getRootNode() as Document | ShadowRoot;
   const hits = grid
     .map(([x, y]) => root.elementFromPoint(left + x * width, top + y * height))
     .filter((hit) => hit !== null);
   const own = hits.filter((hit) => hit.contains(element) || element.contains(hit));
-  return own.length / (hits.length || 1);
+  if (observed === undefined) return own.length / grid.length;
+  return (observed * own.length) / (hits.length || 1);
 }
