@@ -238,7 +238,7 @@ export function assembleAds(parts: AdsParts): Ads {
       }));
     call.abort();
     gameIsBack();
-    record.note(result.outcome);
+    record.ended(placement, result);
     emit('result', placement, result);
     changed();
     return result;

@@ -1,6 +1,7 @@
 import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
 import { createAudience } from './audience.ts';
 import { connectivityWhenKnown, fetchWhenKnown } from './consent-gate.ts';
+import { lazyLog, loggedFetch } from './debug/lazy-log.ts';
 import { createRecorder } from './debug/recorder.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/no-engine.ts';
@@ -45,7 +46,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
   const audience = createAudience(checked, systemClock);
-  const recorder = createRecorder(systemClock);
+  const log = checked.debug ? lazyLog() : undefined;
+  const recorder = createRecorder(systemClock, log);
   let ended = false;
   /** What the game may have asked before has another answer now. */
   const changed = (): void => {
@@ -61,10 +63,9 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     lifecycle: browserPageLifecycle,
     openTabSignal: browserTabSignal,
   };
-  const fetch = fetchWhenKnown(
-    audience,
-    checked.fetch ?? ((...request) => globalThis.fetch(...request)),
-  );
+  const ownFetch: typeof globalThis.fetch =
+    checked.fetch ?? ((...request) => globalThis.fetch(...request));
+  const fetch = fetchWhenKnown(audience, log ? loggedFetch(ownFetch, log) : ownFetch);
   const client = createServiceClient({
     ...ports,
     serviceUrl,
@@ -83,7 +84,15 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     ...ports,
     client,
     // Each step of a reward, from a confirmation to its delivery, changes its entry.
-    ledger: { ...ledger, change: (...step) => ledger.change(...step).finally(changed) },
+    ledger: {
+      ...ledger,
+      async change(...step) {
+        const entry = await ledger.change(...step);
+        if (entry) log?.({ about: 'reward', entry });
+        changed();
+        return entry;
+      },
+    },
     deliver: (callback) => frames.push(callback),
   });
   outbox.onRewards((statuses) => void rewards.settle(statuses));

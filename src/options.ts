@@ -63,6 +63,8 @@ export interface AdsOptions extends RequestOptions {
   loadTimeoutMs?: number;
   /** How long `showRewarded()` waits for the confirmation before it answers `pending`. Default: 3,000. */
   confirmationTimeoutMs?: number;
+  /** Writes what happens to the console, a line each, by code that is loaded for it. Default: `false`. */
+  debug?: boolean;
   /** Replaces the browser’s `fetch`, to try faults. */
   fetch?: typeof globalThis.fetch;
 }
@@ -140,6 +142,7 @@ const checks: Record<keyof AdsOptions, Check> = {
   engine: instance('object'),
   loadTimeoutMs: milliseconds,
   confirmationTimeoutMs: milliseconds,
+  debug: instance('boolean'),
   fetch: instance('function'),
 };
 

@@ -1,5 +1,7 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Log } from './lazy-log.ts';
+import type { ShowResult } from '../outcome.ts';
 import type { Answer } from '../transport/service-client.ts';
 
 /** What the development overlay shows of the past. */
@@ -16,11 +18,14 @@ export interface Recorder extends AdsRecord {
   answered(placement: string, answer: Answer<Decision>): void;
   /** A step of the running break; `begin` forgets the one before it. */
   note(step: string): void;
+  /** How a call to show an ad has ended. */
+  ended(placement: string, result: ShowResult): void;
 }
 
 const maxRequests = 10;
 
-export function createRecorder(clock: Clock): Recorder {
+/** Makes one, which tells `log` of everything as well. */
+export function createRecorder(clock: Clock, log?: Log): Recorder {
   const requests: { at: number; placement: string; answer: Answer<Decision> }[] = [];
   const timeline: { at: number; step: string }[] = [];
   return {
@@ -29,10 +34,16 @@ export function createRecorder(clock: Clock): Recorder {
     answered(placement, answer) {
       requests.unshift({ at: clock.now(), placement, answer });
       requests.splice(maxRequests);
+      log?.({ about: 'decision', placement, answer });
     },
     note(step) {
       if (step === 'begin') timeline.length = 0;
       timeline.push({ at: clock.monotonic(), step });
+      log?.({ about: 'step', step });
+    },
+    ended(placement, result) {
+      timeline.push({ at: clock.monotonic(), step: result.outcome });
+      log?.({ about: 'result', placement, result });
     },
   };
 }

@@ -1,6 +1,7 @@
 import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
 import { OptionError } from '../index.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
+import { define } from './global.ts';
 import { startTag } from './start-tag.ts';
 
 const prefix = 'data-placement-';
@@ -34,9 +35,8 @@ function start(script: Element | null): void {
     install(unavailableAds(error instanceof OptionError ? error.code : 'sdk_error'));
   }
   // Without a key the page makes its ads itself, and calls these.
-  Object.assign(window.Trueward ?? {}, { createAdPlacement, installAdsbygoogle });
-  const { trueward } = window;
-  if (trueward && !Array.isArray(trueward)) trueward.push(install);
+  const { queue } = define({ createAdPlacement, installAdsbygoogle });
+  if (!Array.isArray(queue)) queue.push(install);
 }
 
 start(document.currentScript);

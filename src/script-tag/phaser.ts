@@ -1,4 +1,5 @@
 import { phaserDriver, TruewardPlugin, TruewardScenePlugin } from '../phaser/index.ts';
+import { define } from './global.ts';
 
 declare global {
   interface Window {
@@ -6,11 +7,9 @@ declare global {
     TruewardPlugin?: typeof TruewardPlugin;
     /** The same for `load.scenePlugin('TruewardScenePlugin', …)`. */
     TruewardScenePlugin?: typeof TruewardScenePlugin;
-    truewardPhaserDriver?: typeof phaserDriver;
   }
 }
 
-// A second load of this file must not bring a second class: the first one's games would not know it.
-window.TruewardPlugin ??= TruewardPlugin;
-window.TruewardScenePlugin ??= TruewardScenePlugin;
-window.truewardPhaserDriver ??= phaserDriver;
+const defined = define({ phaserDriver, TruewardPlugin, TruewardScenePlugin });
+window.TruewardPlugin = defined.TruewardPlugin;
+window.TruewardScenePlugin = defined.TruewardScenePlugin;

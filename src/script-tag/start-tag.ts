@@ -1,31 +1,24 @@
 import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
-
-type Command = (ads: Ads) => void;
-
-/** Commands that a page pushed before the script had loaded: an array then, this object afterwards. */
-interface CommandQueue {
-  push(...commands: Command[]): void;
-}
-
-declare global {
-  interface Window {
-    Trueward?: { createAds: typeof createAds; OptionError: typeof OptionError };
-    trueward?: CommandQueue | Command[];
-  }
-}
+import { type Command, define } from './global.ts';
 
 /** Options that an attribute of the tag gives as they are: `data-user-ref` is `userRef`. */
 const texts = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
+/** Options that are true when the attribute is there, unless it says `false`. */
+const flags = ['childDirected', 'debug', 'muted'] as const;
 
 function optionsOf({ dataset }: HTMLScriptElement): AdsOptions {
-  const { key, consent, childDirected } = dataset;
+  const { key, consent } = dataset;
   return {
     publishableKey: key,
     ...Object.fromEntries(
       texts.flatMap((name) => (dataset[name] === undefined ? [] : [[name, dataset[name]]])),
     ),
     ...(consent !== undefined && { consent: consent === 'page' ? consent : { status: consent } }),
-    ...(childDirected !== undefined && { childDirected: childDirected !== 'false' }),
+    ...Object.fromEntries(
+      flags.flatMap((name) =>
+        dataset[name] === undefined ? [] : [[name, dataset[name] !== 'false']],
+      ),
+    ),
     // What is missing or wrong in it, `createAds()` says.
   } as AdsOptions;
 }
@@ -47,12 +40,12 @@ function run(ads: Ads, commands: Command[]): void {
  * @throws OptionError for a mistake in the attributes of the tag.
  */
 export function startTag(script: Element | null): void {
-  window.Trueward ??= { createAds, OptionError };
-  const waiting = window.trueward ?? [];
+  const trueward = define({ createAds, OptionError });
+  const { queue } = trueward;
   // A page that carries the tag twice gets one SDK: the queue is an array until there is one.
-  if (!Array.isArray(waiting)) return;
+  if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
   const ads = createAds(optionsOf(script));
-  window.trueward = { push: (...commands) => run(ads, commands) };
-  run(ads, waiting);
+  trueward.queue = { push: (...commands) => run(ads, commands) };
+  run(ads, queue);
 }

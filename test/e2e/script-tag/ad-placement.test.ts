@@ -235,7 +235,7 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
       await ended().toEqual(viewed);
       expect(await page.evaluate(() => window.needs)).toEqual(needs);
 
-      await page.evaluate(() => window.trueward?.push((ads: Ads) => ads.simulate('no_fill')));
+      await page.evaluate(() => window.Trueward?.queue.push((ads: Ads) => ads.simulate('no_fill')));
       await show('showFullScreenAd');
       await ended().toEqual(noAd);
       expect(await page.evaluate(() => window.needs)).toEqual([]);

@@ -1,8 +1,8 @@
 // A page's own script: it runs before the script tag has loaded.
-window.trueward = window.trueward || [];
+window.Trueward = window.Trueward || { queue: [] };
 window.runs = 0;
 
-window.trueward.push(
+window.Trueward.queue.push(
   () => {
     throw new Error('a command that throws');
   },

@@ -85,7 +85,7 @@ it('a file that is not the one of the README is not run', async () => {
   });
   await page.goto(`${host.url}/altered`, { waitUntil: 'load' });
   expect(complaints.join()).toContain('integrity');
-  expect(await page.evaluate(() => window.Trueward)).toBeUndefined();
+  expect(await page.evaluate(() => window.Trueward?.createAds)).toBeUndefined();
 });
 
 it('commands run once, before and after loading, however often the tag is on the page', async () => {
@@ -101,7 +101,7 @@ it('commands run once, before and after loading, however often the tag is on the
         script.dataset['key'] = 'pk_sandbox_other';
         const before = window.TruewardPlugin;
         script.onload = () =>
-          window.trueward?.push((ads) =>
+          window.Trueward?.queue.push((ads) =>
             resolve(ads === window.ads && before === window.TruewardPlugin && before !== undefined),
           );
         document.head.append(script);
@@ -113,9 +113,52 @@ it('commands run once, before and after loading, however often the tag is on the
   await earn(page);
 });
 
+it.each([
+  ['after', (tag: string, phaser: string) => tag.replace('async', '') + phaser],
+  ['before', (tag: string, phaser: string) => phaser + tag],
+] as const)(
+  'the Phaser file %s the tag adds to the same global, whatever elements are on the page',
+  async (order, tags) => {
+    const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
+    const elements = '<div id="trueward"></div><div id="Trueward"></div>';
+    const tag = withAttributes('data-user-ref="player-7"');
+    host.set(`/${order}`, {
+      body: pageWith('').replace('<canvas>', `${elements}${tags(tag, phaser)}<canvas>`),
+    });
+    await page.goto(`${host.url}/${order}`, { waitUntil: 'load' });
+    const names = await page.evaluate(() => [
+      window.TruewardPlugin === window.Trueward?.TruewardPlugin,
+      window.TruewardScenePlugin === window.Trueward?.TruewardScenePlugin,
+      ...Object.keys(window.Trueward ?? {}).toSorted(),
+    ]);
+    expect(names).toEqual([
+      true,
+      true,
+      'OptionError',
+      'TruewardPlugin',
+      'TruewardScenePlugin',
+      'createAds',
+      'phaserDriver',
+      'queue',
+    ]);
+    await earn(page);
+    expect(complaints).toEqual(expectedComplaints);
+  },
+);
+
+it('a page with an element of the same name has the global all the same', async () => {
+  host.set('/named', {
+    body: `<!doctype html><div id="Trueward"></div><script src="${host.url}/dist/trueward.js"></script>`,
+  });
+  await page.goto(`${host.url}/named`, { waitUntil: 'load' });
+  expect(await page.evaluate(() => typeof window.Trueward?.createAds)).toBe('function');
+});
+
 it('its attributes are options', async () => {
   const attributes =
-    'data-user-ref="player-3" data-child-directed data-consent="denied" data-locale="fr"';
+    'data-user-ref="player-3" data-child-directed data-consent="denied" data-locale="fr" data-debug data-muted="false"';
+  const logged: string[] = [];
+  page.on('console', (message) => logged.push(message.text()));
   host.set('/attributes', { body: pageWith(withAttributes(attributes)) });
   await page.goto(`${host.url}/attributes`);
   await page.locator('html[data-ready]').waitFor();
@@ -128,6 +171,7 @@ it('its attributes are options', async () => {
     locale: 'fr',
   });
   expect(request['user_ref']).not.toBe('player-3');
+  await expect.poll(() => logged).toContain('[trueward] POST /v1/decisions');
 });
 
 it('a mistake in its attributes is said once, and the page goes on', async () => {

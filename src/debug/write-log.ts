@@ -1,0 +1,93 @@
+import type { Decision } from '../../protocol/wire.ts';
+import type { RewardReport, ShowResult } from '../outcome.ts';
+import type { Answer } from '../transport/service-client.ts';
+
+/** Something that happened, for the log. */
+export type LogEntry =
+  | {
+      about: 'request';
+      input: RequestInfo | URL;
+      init: RequestInit | undefined;
+      answer: Promise<Response>;
+    }
+  | { about: 'decision'; placement: string; answer: Answer<Decision> }
+  | { about: 'step'; step: string }
+  | { about: 'result'; placement: string; result: ShowResult }
+  | { about: 'reward'; entry: RewardReport & { delivered: boolean } };
+
+/** Writes one line to the console. */
+export function writeLog(entry: LogEntry): void {
+  switch (entry.about) {
+    case 'request':
+      return void writeRequest(entry);
+    case 'decision':
+      return write(`decision for ${entry.placement}:`, describeAnswer(entry.answer));
+    case 'step':
+      return write(`ad break: ${entry.step}`);
+    case 'result':
+      return write(`result for ${entry.placement}:`, describeResult(entry.result));
+    case 'reward':
+      return write(`reward of ${entry.entry.decisionId}:`, describeReward(entry.entry));
+  }
+}
+
+function write(...texts: string[]): void {
+  // oxlint-disable-next-line no-console -- What `debug` asks for.
+  console.info(['[trueward]', ...texts.filter(Boolean)].join(' '));
+}
+
+/** The answer comes later, so a request that never ends has a line all the same. */
+async function writeRequest({
+  input,
+  init,
+  answer,
+}: Extract<LogEntry, { about: 'request' }>): Promise<void> {
+  const { pathname } = new URL(input instanceof Request ? input.url : input);
+  const name = `${init?.method ?? 'GET'} ${pathname}`;
+  const beganAt = performance.now();
+  const after = (): string => `after ${Math.round(performance.now() - beganAt)} ms`;
+  write(name);
+  try {
+    const { status, ok } = await answer;
+    write(name, `→ ${status}`, after(), ok ? '' : retryNote(pathname));
+  } catch (error) {
+    write(name, '→', String(error), after(), retryNote(pathname));
+  }
+}
+
+const retryNote = (pathname: string): string =>
+  pathname.endsWith('/events') ? '(the events stay stored and are sent again)' : '';
+
+function describeAnswer(answer: Answer<Decision>): string {
+  switch (answer.kind) {
+    case 'ok': {
+      const { creative, id, reason, retry_at: retryAt, status } = answer.body;
+      return list(status, reason, creative?.media.format, retryAt && `not before ${retryAt}`, id);
+    }
+    case 'refused':
+      return list('refused', answer.problem.code, answer.problem.detail);
+    case 'retry':
+      return list(`HTTP ${answer.status}`);
+    case 'unreachable':
+      return list(answer.cause);
+  }
+}
+
+const describeResult = ({ decisionId, detail, outcome, reason, retryAt }: ShowResult): string =>
+  list(outcome, reason, detail, retryAt && `not before ${retryAt.toISOString()}`, decisionId);
+
+const describeReward = ({
+  delivered,
+  reason,
+  reward,
+  state,
+}: RewardReport & { delivered: boolean }): string =>
+  list(
+    state,
+    reason,
+    reward && `${reward.amount} ${reward.type}`,
+    state === 'earned' && (delivered ? 'taken by the game' : 'waiting for the game'),
+  );
+
+const list = (...parts: (string | false | undefined)[]): string =>
+  parts.filter((part) => part !== undefined && part !== false && part !== '').join(', ');

@@ -1,0 +1,67 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { type Ads, createAds } from '../../../src/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshKey, stubService } from '../../support/stub-service.ts';
+
+let ads: Ads;
+afterEach(() => ads.destroy());
+
+function start(debug: boolean) {
+  const service = stubService();
+  const { fetch } = service;
+  let fails = true;
+  service.fetch = async (input, init) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (pathname === '/v1/events' && fails) {
+      fails = false;
+      throw new TypeError('Failed to fetch');
+    }
+    return fetch(input, init);
+  };
+  const written = vi.spyOn(console, 'info').mockReturnValue();
+  ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    userRef: 'player-1',
+    fetch: service.fetch,
+    debug,
+  });
+  ads.on('reward', () => undefined);
+  return { service, lines: () => written.mock.calls.map(([line]) => String(line)) };
+}
+
+it('writes requests, answers, the steps of a break, rewards and failures to the console, a line each', async () => {
+  const { lines } = start(true);
+  const { decisionId } = await ads.showRewarded('revive');
+  await eventually(() => expect(lines().join('\n')).toContain('taken by the game'));
+  const log = lines();
+  expect(log.filter((line) => !line.startsWith('[trueward] ') || line.includes('\n'))).toEqual([]);
+  const inOrder = [
+    '[trueward] ad break: begin',
+    '[trueward] POST /v1/decisions',
+    `[trueward] decision for revive: filled, image, ${decisionId}`,
+    '[trueward] ad break: open',
+    '[trueward] ad break: start',
+    '[trueward] ad break: released',
+    `[trueward] reward of ${decisionId}: pending, 50 coins`,
+  ];
+  expect(log.filter((line) => inOrder.includes(line))).toEqual(inOrder);
+  expect(log).toContainEqual(
+    expect.stringMatching(
+      /POST \/v1\/events → TypeError: Failed to fetch after \d+ ms \(the events/,
+    ),
+  );
+  expect(log).toContainEqual(expect.stringMatching(/POST \/v1\/decisions → 200 after \d+ ms$/));
+  expect(log).toContainEqual(
+    expect.stringMatching(`result for revive: (rewarded|pending), ${decisionId}`),
+  );
+  expect(log.at(-1)).toBe(
+    `[trueward] reward of ${decisionId}: earned, 50 coins, taken by the game`,
+  );
+});
+
+it('writes nothing unless it is asked to', async () => {
+  const { lines } = start(false);
+  await ads.showRewarded('revive');
+  expect(lines()).toEqual([]);
+});
