@@ -246,7 +246,8 @@ function listenForInput(canvas: HTMLCanvasElement, input: string[]): () => void 
   const { signal } = stop;
   const key = (name: string) => (event: KeyboardEvent) => {
     event.stopPropagation();
-    if (!event.repeat) input.push(`${name} ${event.code}`);
+    event.preventDefault();
+    input.push(`${event.repeat ? 'KEY_PRESSING' : name} ${event.code}`);
   };
   const place = ({ clientX, clientY }: { clientX: number; clientY: number }) => {
     const { bottom, left, right, top } = canvas.getBoundingClientRect();
