@@ -1,6 +1,8 @@
 import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability } from '../outcome.ts';
+import type { Deadline } from '../platform/clock.ts';
+import type { PageLifecycle } from '../platform/page-lifecycle.ts';
 import type { Decisions, NoAd } from './decisions.ts';
 import { fillSlot } from './fill-slot.ts';
 import type { RequestAdParts } from './request-ad.ts';
@@ -11,9 +13,13 @@ export interface DecisionsParts extends RequestAdParts {
   isKnown(): boolean;
   /** Called when a refusal has ended: what `availability()` answers may have changed. */
   onChange(): void;
+  lifecycle: Pick<PageLifecycle, 'onMoment'>;
 }
 
-/** Timers stand still while the device sleeps; so an end is looked for at least this often. */
+/**
+ * Timers stand still while the device sleeps; so an end is looked for whenever the player comes back, and at least
+ * this often, in milliseconds.
+ */
 const lookAgainMs = 30_000;
 
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
@@ -32,6 +38,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const { clock } = parts;
   const slots = new Map<string, Slot>();
   let destroyed = false;
+  let nextEnd: Deadline | undefined;
   let cancelLook: (() => void) | undefined;
 
   const slotOf = (placement: string): Slot => {
@@ -49,19 +56,25 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   /** Waits for the end of the refusal that ends first. */
   const watchRefusals = (): void => {
     cancelLook?.();
-    const next = Array.from(slots.values())
+    nextEnd = Array.from(slots.values())
       .flatMap(({ refused }) => (refused && !refused.end.passed() ? [refused.end] : []))
       .sort((a, b) => a.leftMs() - b.leftMs())[0];
-    if (!next || next.leftMs() === Infinity) return;
+    if (!nextEnd || nextEnd.leftMs() === Infinity) return;
     // Whole milliseconds, since browsers drop the rest.
-    cancelLook = clock.after(Math.min(Math.ceil(next.leftMs()), lookAgainMs), () => {
-      if (next.passed()) parts.onChange();
-      watchRefusals();
-    });
+    cancelLook = clock.after(Math.min(Math.ceil(nextEnd.leftMs()), lookAgainMs), look);
   };
+  const look = (): void => {
+    const changed = nextEnd?.passed();
+    watchRefusals();
+    if (changed) parts.onChange();
+  };
+  const offMoments = parts.lifecycle.onMoment((moment) => {
+    if (moment === 'visible' || moment === 'returned') look();
+  });
 
   const forgetAll = (): void => {
     Array.from(slots.keys()).forEach(forget);
+    nextEnd = undefined;
     cancelLook?.();
   };
 
@@ -160,6 +173,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     forget: forgetAll,
     destroy() {
       destroyed = true;
+      offMoments();
       for (const { flights } of slots.values()) {
         for (const { abort } of flights.values()) abort.abort();
       }

@@ -4,6 +4,7 @@ import { createDecisions } from '../../../src/decision/create-decisions.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { Answer, Guard } from '../../../src/transport/service-client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { testPage } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
 import { decide, givenBack, html, image, setStage, video } from './stage-set.ts';
 
@@ -26,6 +27,7 @@ function open(kind: string) {
   const decisions = createDecisions({
     clock,
     isKnown: () => true,
+    lifecycle: testPage(),
     isOnline: () => true,
     onChange: () => {},
     reach: () => Promise.reject(new Error('not used')),

@@ -6,6 +6,7 @@ import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
 import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
+import { testPage } from '../../support/ports.ts';
 
 const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
   id,
@@ -34,6 +35,7 @@ afterEach(() => void vi.unstubAllGlobals());
 function setUp() {
   const clock = manualClock();
   const answers: (Answer<Decision> | Promise<Answer<Decision>>)[] = [];
+  const page = testPage();
   const log = { requests: 0, loads: 0, destroyed: 0, aborted: 0, changes: 0 };
   let online = true;
   let loading: () => Promise<void> = () => Promise.resolve();
@@ -41,6 +43,7 @@ function setUp() {
     clock,
     isKnown: () => true,
     onChange: () => log.changes++,
+    lifecycle: page,
     isOnline: () => online,
     reach: () => Promise.reject(new Error('not used')),
     locale: 'en',
@@ -61,6 +64,7 @@ function setUp() {
   });
   return {
     clock,
+    page,
     answers,
     log,
     decisions,
@@ -414,4 +418,21 @@ test('an ad is neither fresher nor lost when the clock of the device is set', as
   clock.setWallTime(Date.UTC(2040, 0, 1));
   expect(decisions.availability('revive')).toEqual({ available: true });
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
+});
+
+test('a refusal that ended while the device slept is a change as soon as the player is back', async () => {
+  const { answers, clock, decisions, log, page } = setUp();
+  answers.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
+  await decisions.take('revive', never);
+  page.tell('hidden');
+  clock.sleep(hourMs - 1);
+  page.tell('visible');
+  expect(log.changes).toBe(0);
+  clock.sleep(1);
+  page.tell('visible');
+  expect(log.changes).toBe(1);
+  page.tell('visible');
+  expect(log.changes).toBe(1);
+  decisions.destroy();
+  expect(clock.timers()).toBe(0);
 });

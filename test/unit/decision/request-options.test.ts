@@ -8,6 +8,7 @@ import type { Profile } from '../../../src/decision/describe-request.ts';
 import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
+import { testPage } from '../../support/ports.ts';
 
 const never = new AbortController().signal;
 const blue = { customData: 'blue' };
@@ -25,6 +26,7 @@ function setUp(user: Profile['user'] = {}) {
   const decisions = createDecisions({
     clock,
     isKnown: () => true,
+    lifecycle: testPage(),
     isOnline: () => true,
     onChange: () => {},
     reach: () => Promise.reject(new Error('not used')),
