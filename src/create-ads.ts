@@ -19,13 +19,15 @@ import { browserTabSignal } from './platform/tab-signal.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/create-rewards.ts';
 import { createServiceClient } from './transport/create-service-client.ts';
+import { adsWithoutPage } from './unavailable-ads.ts';
 
 /** How long one request may take, in milliseconds; the load time-out bounds it further. */
 const requestTimeoutMs = 10_000;
 
 /**
  * Starts ads for one game. Nothing is requested yet, but events and rewards that an earlier page left
- * are taken up.
+ * are taken up. Where there is no page, as in Node, every call is answered and nothing happens: shows end
+ * with the outcome `error` and the reason `no_dom`.
  *
  * @throws OptionError for a missing or wrong option, and for a secret key; nothing else.
  *
@@ -41,6 +43,8 @@ export function createAds(options: AdsOptions): Ads {
 /** As {@link createAds}, with the handlers of `events`, which outlive the ads. */
 export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
   const checked = checkOptions(options);
+  // A server that renders the page beforehand.
+  if (typeof document === 'undefined') return adsWithoutPage(checked.environment, events);
   const { publishableKey, serviceUrl, locale } = checked;
   // One name per key and service: what the tabs of one game share, and other games do not.
   const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;

@@ -1,9 +1,26 @@
-import type { Ads, AdsListeners } from './ads.ts';
+import type { Ads, AdsListeners, Diagnostics } from './ads.ts';
 import type { Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 
 /** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
 export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
+
+/** The whole of {@link Ads} where there is no page, as in Node: every call is answered, nothing happens. */
+export function adsWithoutPage(
+  environment: Diagnostics['environment'],
+  events: Emitter<AdsListeners>,
+): Ads {
+  return {
+    ...unavailableAds('no_dom', events),
+    toggleDebugPanel() {},
+    diagnostics: () => ({
+      environment,
+      showing: null,
+      outbox: { storage: 'memory', stored: 0, sent: 0, dropped: {}, rejected: {} },
+      rewards: { storage: 'memory', pending: 0, undelivered: 0, handlerErrors: 0 },
+    }),
+  };
+}
 
 /**
  * Answers every call with the same `error` and does nothing, so that a mistake in the options costs

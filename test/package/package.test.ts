@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { freshKey } from '../support/stub-service.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { it as test } from './worker.ts';
 
@@ -70,6 +71,23 @@ test('each entry point can be imported in Node, where there is no window', () =>
   expect(names['/server']).toEqual(
     expect.arrayContaining(['signWebhook', 'verifyWebhook', 'WebhookError']),
   );
+});
+
+test('ads that are made in Node answer every call and do nothing', () => {
+  const output = installed.runModule(`
+    import { createAds } from 'trueward';
+    globalThis.fetch = () => { throw new Error('something was requested'); };
+    const ads = createAds({
+      publishableKey: '${freshKey()}',
+      serviceUrl: 'https://ads.test',
+      consent: 'page',
+      debug: true,
+    });
+    ads.on('change', () => console.log('changed'));
+    const { outcome, reason } = await ads.showRewarded('revive');
+    console.log(JSON.stringify([ads.canShow('revive'), outcome, reason]));
+  `);
+  expect(JSON.parse(output)).toEqual([false, 'error', 'no_dom']);
 });
 
 test('a webhook that the package signed is verified by it', () => {

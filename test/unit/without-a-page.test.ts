@@ -1,0 +1,39 @@
+import { expect, it, vi } from 'vitest';
+import { createAds, OptionError } from '../../src/index.ts';
+import { freshKey } from '../support/stub-service.ts';
+
+// Node has no document, as a server that renders the page beforehand.
+
+it('answers every call where there is no page, and does nothing', async () => {
+  const fetch = vi.fn();
+  const ads = createAds({ publishableKey: freshKey(), serviceUrl: 'https://ads.test', fetch });
+  const heard = vi.fn();
+  const remove = ads.on('change', heard);
+  ads.once('reward', heard);
+  ads.off('reward');
+  const refused = { outcome: 'error', reason: 'no_dom' };
+  expect(ads.canShow('revive')).toBe(false);
+  expect(ads.availability('revive')).toEqual({ available: false, reason: 'error' });
+  expect(await ads.preload('revive')).toEqual({ available: false, reason: 'error' });
+  expect(await ads.showRewarded('revive')).toEqual(refused);
+  expect(await ads.showInterstitial('level-end')).toEqual(refused);
+  const banner = ads.mountBanner('menu', {} as HTMLElement);
+  banner.remove();
+  expect(await banner.result).toEqual(refused);
+  expect(await ads.rewardStatus('dec_1')).toMatchObject({ state: 'none', reason: 'no_dom' });
+  expect(await ads.rewards()).toEqual([]);
+  ads.setConsent({ status: 'granted' });
+  ads.simulate('no_fill');
+  ads.toggleDebugPanel();
+  expect(ads.diagnostics()).toMatchObject({ environment: 'sandbox', showing: null });
+  remove();
+  ads.destroy();
+  expect(heard).not.toHaveBeenCalled();
+  expect(fetch).not.toHaveBeenCalled();
+});
+
+it('checks the options where there is no page, too', () => {
+  expect(() => createAds({ publishableKey: 'sk_live_1', serviceUrl: 'https://ads.test' })).toThrow(
+    OptionError,
+  );
+});
