@@ -959,6 +959,7 @@ export interface Problem {
     | 'identity_required'
     | 'not_found'
     | 'placement_not_found'
+    | 'decision_gone'
     | 'method_not_allowed'
     | 'conflict'
     | 'idempotency_key_reused'

@@ -1,7 +1,12 @@
 import type { Decision, DecisionRequest } from '../protocol/wire.ts';
 import type { BreakKind } from './ad-break/run-ad-break.ts';
 import type { Recorder } from './debug/recorder.ts';
-import { type ConsentOptions, mistakeInCall, type RequestOptions } from './options.ts';
+import {
+  type ConsentOptions,
+  mistakeInCall,
+  type RequestOptions,
+  type UserOptions,
+} from './options.ts';
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
@@ -36,6 +41,16 @@ export interface ShowOptions extends RequestOptions {
   onOpen?: () => void;
   /** The ad is gone and the game goes on; the result may still wait for its confirmation. */
   onClose?: () => void;
+}
+
+/** What `setUser()` does beside switching. */
+export interface SetUserOptions {
+  /**
+   * Hands the rewards that the player until now has not received yet, and those that are still pending, to
+   * the new player. The service credited them to the old one, whom `EarnedReward.userRef` names. Default:
+   * `false`, they wait for the old player.
+   */
+  transferRewards?: boolean;
 }
 
 /** A house ad inside the page. */
@@ -126,6 +141,18 @@ export interface Ads {
   rewardStatus(decisionId: string): Promise<RewardReport>;
   /** The rewards that this device knows of and that have not been handed over yet. */
   rewards(): Promise<RewardReport[]>;
+  /**
+   * Another player plays, or the same one with other data: a guest signed in, somebody signed out. It
+   * replaces all four options and takes effect at once; what was preloaded is dropped. Rewards wait for
+   * the player who earned them, unless they are transferred.
+   *
+   * @throws OptionError for a wrong option, as `createAds()` does.
+   *
+   * @example
+   * ads.setUser({ userRef: session.userId }, { transferRewards: true }); // a guest signed in
+   * ads.setUser({}); // signed out
+   */
+  setUser(user: UserOptions, options?: SetUserOptions): void;
   /** Takes effect at once: what was preloaded under another consent is dropped. */
   setConsent(consent: ConsentOptions): void;
   /** Sandbox only: forces the outcome of what is shown from here on, until it is called without one. */
@@ -150,6 +177,7 @@ export interface AdsParts {
   record: Recorder;
   /** Emits `change`. */
   changed(): void;
+  setUser(user: UserOptions, options?: SetUserOptions): void;
   setConsent(consent: ConsentOptions): void;
   setSimulation(outcome: Simulation | undefined): void;
   destroy(): void;
@@ -295,6 +323,7 @@ export function assembleAds(parts: AdsParts): Ads {
     },
     rewardStatus: rewards.status,
     rewards: rewards.list,
+    setUser: parts.setUser,
     setConsent: parts.setConsent,
     simulate: parts.setSimulation,
     diagnostics,

@@ -1,9 +1,9 @@
-import type { Audience } from './audience.ts';
 import type { Connectivity } from './platform/connectivity.ts';
+import type { PlayerContext } from './player-context.ts';
 
 /** Sends nothing before consent is known. */
 export function fetchWhenKnown(
-  { isKnown }: Pick<Audience, 'isKnown'>,
+  { isKnown }: Pick<PlayerContext, 'isKnown'>,
   fetch: typeof globalThis.fetch,
 ): typeof globalThis.fetch {
   return (...request) =>
@@ -12,7 +12,7 @@ export function fetchWhenKnown(
 
 /** Consent that becomes known is a moment to try again, as a network that comes back is. */
 export function connectivityWhenKnown(
-  { onChange }: Pick<Audience, 'onChange'>,
+  { onChange }: Pick<PlayerContext, 'onChange'>,
   connectivity: Connectivity,
 ): Connectivity {
   return {

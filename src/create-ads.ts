@@ -1,12 +1,11 @@
 import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
-import { createAudience } from './audience.ts';
 import { connectivityWhenKnown, fetchWhenKnown } from './consent-gate.ts';
 import { lazyLog, loggedFetch } from './debug/lazy-log.ts';
 import { createRecorder } from './debug/recorder.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/no-engine.ts';
 import { lazyRequests } from './lazy-requests.ts';
-import { type AdsOptions, checkOptions } from './options.ts';
+import { type AdsOptions, checkOptions, checkUser } from './options.ts';
 import { createOutbox } from './outbox/create-outbox.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import { systemClock } from './platform/clock.ts';
@@ -16,6 +15,7 @@ import { newRandomId } from './platform/ids.ts';
 import { browserLocks } from './platform/locks.ts';
 import { browserPageLifecycle } from './platform/page-lifecycle.ts';
 import { browserTabSignal } from './platform/tab-signal.ts';
+import { createPlayerContext } from './player-context.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/create-rewards.ts';
 import { createServiceClient } from './transport/create-service-client.ts';
@@ -49,7 +49,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   // One name per key and service: what the tabs of one game share, and other games do not.
   const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
-  const audience = createAudience(checked, systemClock);
+  const player = createPlayerContext(checked, systemClock);
   const log = checked.debug ? lazyLog() : undefined;
   const recorder = createRecorder(systemClock, log);
   let ended = false;
@@ -63,13 +63,13 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     random: Math.random,
     newId: newRandomId,
     locks: browserLocks(),
-    connectivity: connectivityWhenKnown(audience, browserConnectivity),
+    connectivity: connectivityWhenKnown(player, browserConnectivity),
     lifecycle: browserPageLifecycle,
     openTabSignal: browserTabSignal,
   };
   const ownFetch: typeof globalThis.fetch =
     checked.fetch ?? ((...request) => globalThis.fetch(...request));
-  const fetch = fetchWhenKnown(audience, log ? loggedFetch(ownFetch, log) : ownFetch);
+  const fetch = fetchWhenKnown(player, log ? loggedFetch(ownFetch, log) : ownFetch);
   const client = createServiceClient({
     ...ports,
     serviceUrl,
@@ -97,8 +97,10 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
         return entry;
       },
     },
+    player,
     deliver: (callback) => frames.push(callback),
   });
+  player.onIdentified(() => void rewards.refresh().then(changed));
   outbox.onRewards((statuses) => void rewards.settle(statuses));
   const requests = lazyRequests({
     ...ports,
@@ -106,11 +108,11 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     client,
     engine,
     rewards,
-    isKnown: audience.isKnown,
+    isKnown: player.isKnown,
     isOnline: browserConnectivity.isOnline,
     // Without CORS, since all that counts is whether anything answers.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
-    profile: audience.current,
+    profile: player.current,
     onAnswer: recorder.answered,
     onChange: changed,
     enqueue(event, after) {
@@ -124,7 +126,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     },
   });
   // An ad that was got on other terms must not be shown on these.
-  audience.onChange(() => {
+  player.onChange(() => {
     requests.forget();
     changed();
   });
@@ -137,13 +139,19 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     outbox,
     events,
     record: recorder,
-    setConsent: audience.setConsent,
-    setSimulation: audience.setSimulation,
+    setUser(user, { transferRewards = false } = {}) {
+      checkUser(user);
+      const before = player.playerRef();
+      player.setUser(user);
+      void rewards.playerChanged(transferRewards ? before : undefined).then(changed);
+    },
+    setConsent: player.setConsent,
+    setSimulation: player.setSimulation,
     changed,
     destroy() {
       ended = true;
       for (const stop of stopListening) stop();
-      audience.destroy();
+      player.destroy();
       requests.destroy();
       rewards.destroy();
       outbox.destroy();

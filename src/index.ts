@@ -9,6 +9,7 @@ export type {
   Banner,
   Diagnostics,
   PreloadOptions,
+  SetUserOptions,
   ShowOptions,
   Simulation,
 } from './ads.ts';
@@ -21,6 +22,7 @@ export {
   type ConsentOptions,
   OptionError,
   type RequestOptions,
+  type UserOptions,
   type UserToken,
 } from './options.ts';
 export type { DropReason, OutboxDiagnostics } from './outbox/outbox.ts';

@@ -69,6 +69,9 @@ export interface AdsOptions extends RequestOptions {
   fetch?: typeof globalThis.fetch;
 }
 
+/** What `createAds()` and `ads.setUser()` are told of the player. */
+export type UserOptions = Pick<AdsOptions, 'userRef' | 'userToken' | 'customData' | 'segments'>;
+
 /** {@link AdsOptions} with its defaults filled in. */
 export interface CheckedOptions extends AdsOptions {
   environment: 'sandbox' | 'live';
@@ -184,6 +187,26 @@ function checkKey(key: string): 'sandbox' | 'live' {
   );
 }
 
+function checkEach(options: object, known: string[]): void {
+  for (const [name, value] of Object.entries(options) as [keyof AdsOptions, unknown][]) {
+    if (!known.includes(name))
+      fail('option_unknown', `there is no option \`${name}\`; there are ${known.join(', ')}.`);
+    const mistake = mistakeIn(name, value);
+    if (mistake) fail('option_invalid', mistake);
+  }
+}
+
+/**
+ * Checks what `setUser()` is given.
+ *
+ * @throws OptionError for an unknown or wrong option.
+ */
+export function checkUser(user: UserOptions): void {
+  if (!((user as unknown) instanceof Object))
+    fail('option_invalid', 'setUser() must be given an object; `{}` is a player without a name.');
+  checkEach(user, ['userRef', 'userToken', 'customData', 'segments']);
+}
+
 /**
  * Checks the options and fills in the defaults.
  *
@@ -194,16 +217,7 @@ export function checkOptions(options: AdsOptions): CheckedOptions {
     if ((options as AdsOptions | undefined)?.[name] === undefined)
       fail('option_missing', `the option \`${name}\` is missing.`);
   }
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(checks, name)) {
-      fail(
-        'option_unknown',
-        `there is no option \`${name}\`; there are ${Object.keys(checks).join(', ')}.`,
-      );
-    }
-    const mistake = mistakeIn(name as keyof AdsOptions, value);
-    if (mistake) fail('option_invalid', mistake);
-  }
+  checkEach(options, Object.keys(checks));
   return {
     ...options,
     serviceUrl: options.serviceUrl.replace(/\/+$/, ''),

@@ -80,6 +80,11 @@ export interface EarnedReward {
   placement: string;
   reward: Reward;
   receipt?: string;
+  /**
+   * Who earned it, by the `userRef` or user token of the time. It can differ from who plays now only after
+   * `setUser(user, { transferRewards: true })`.
+   */
+  userRef?: string;
 }
 
 /** Whether an ad can be offered now. */

@@ -44,6 +44,7 @@ export function unavailableAds(
     off: events.off,
     rewardStatus: (decisionId) => Promise.resolve({ decisionId, state: 'none', reason }),
     rewards: () => Promise.resolve([]),
+    setUser() {},
     setConsent() {},
     simulate() {},
     destroy() {},

@@ -22,6 +22,7 @@ export const problemStatus = {
   identity_required: 403,
   not_found: 404,
   placement_not_found: 404,
+  decision_gone: 410,
   method_not_allowed: 405,
   conflict: 409,
   idempotency_key_reused: 409,

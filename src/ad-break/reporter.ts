@@ -1,4 +1,4 @@
-import type { FilledDecision } from '../decision/decisions.ts';
+import type { ReadyAd } from '../decision/decisions.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { Rewards } from '../reward/rewards.ts';
 import { surface } from '../platform/guard.ts';
@@ -21,11 +21,11 @@ export function createReporter(
     enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
     rewards: Pick<Rewards, 'track' | 'watched'>;
   },
-  decision: FilledDecision,
+  { decision, playerRef }: ReadyAd,
 ): Reporter {
   // In a microtask: the game is held first.
   const tracked = Promise.resolve()
-    .then(() => parts.rewards.track(decision))
+    .then(() => parts.rewards.track(decision, playerRef))
     .catch(surface);
   let stored: Promise<unknown> = tracked;
   let completed = false;

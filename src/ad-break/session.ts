@@ -34,7 +34,7 @@ export function createSession(
   let released = false;
 
   function open(): void {
-    reporter = createReporter(parts, decision);
+    reporter = createReporter(parts, ad);
     try {
       releaseGame = parts.engine.hold();
       guarded(request.onOpen);

@@ -13,6 +13,8 @@ export type FilledDecision = Decision & {
 
 /** An ad that can be shown at once; whoever takes it destroys the creative. */
 export interface ReadyAd {
+  /** In whose name it was asked for, by the game's own name; undefined if that was not known. */
+  playerRef?: string | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
   /** After this, the service no longer counts an ad that begins. */

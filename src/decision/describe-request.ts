@@ -14,6 +14,8 @@ export interface Profile {
     | { status: 'granted' | 'denied' | 'unknown'; tcfString?: string; gppString?: string }
     | undefined;
   simulate: DecisionRequest['simulate'];
+  /** Who plays, by the game's own name; it stays on the device. */
+  playerRef?: string | undefined;
 }
 
 /**

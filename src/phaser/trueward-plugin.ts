@@ -5,11 +5,12 @@ import type {
   Banner,
   Diagnostics,
   PreloadOptions,
+  SetUserOptions,
   ShowOptions,
   Simulation,
 } from '../ads.ts';
 import { startAds } from '../create-ads.ts';
-import { type AdsOptions, type ConsentOptions, OptionError } from '../options.ts';
+import { type AdsOptions, type ConsentOptions, OptionError, type UserOptions } from '../options.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { createEmitter } from '../platform/emitter.ts';
 import { phaserDriver } from './phaser-driver.ts';
@@ -196,6 +197,11 @@ export class TruewardPlugin implements GameAds {
   /** See {@link Ads.rewards}. */
   rewards(): Promise<RewardReport[]> {
     return this.#ads.rewards();
+  }
+
+  /** See {@link Ads.setUser}. */
+  setUser(user: UserOptions, options?: SetUserOptions): void {
+    this.#ads.setUser(user, options);
   }
 
   /** See {@link Ads.setConsent}. */

@@ -1,7 +1,8 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
-import type { ServiceClient } from '../transport/service-client.ts';
+import type { RewardEvent } from './reward-machine.ts';
+import type { Answer, ServiceClient } from '../transport/service-client.ts';
 
 /** A reward whose confirmation is awaited. */
 export interface Awaited {
@@ -14,13 +15,17 @@ export interface ConfirmationParts {
   clock: Clock;
   random: () => number;
   pending(): Awaited[];
-  onStatus(status: RewardStatus): Promise<void>;
+  /** Takes what the service said. */
+  settle(statuses: RewardStatus[]): Promise<void>;
+  change(decisionId: string, event: RewardEvent): Promise<void>;
 }
 
 /** Asks the service for what is pending, and is silent when nothing is. */
 export interface Confirmation {
   /** Something is pending, or something speaks for asking now. */
   wake(): void;
+  /** Asks at once, and resolves when the answer is stored. */
+  ask(reward: Awaited): Promise<void>;
   /** Something was settled: a request that waits for it can end. */
   settled(): void;
   stop(): void;
@@ -32,19 +37,34 @@ const longestWaitS = 25;
 
 /** Makes the asker; one request at a time, since a browser gives a host six connections at most. */
 export function createConfirmation(parts: ConfirmationParts): Confirmation {
-  /** Those that the service will not talk about (an unknown decision); asked again after a reload. */
+  /** Those that the service refuses to talk about, as with a revoked key; asked again after a reload. */
   const unanswerable = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
   let stopped = false;
   const backOff = createBackOff(parts, () => {
-    if (!request) void ask();
+    if (!request) void askAll();
   });
 
   const awaited = (): Awaited[] =>
     stopped ? [] : parts.pending().filter(({ decisionId }) => !unanswerable.has(decisionId));
   const isAwaited = (id: string): boolean => awaited().some(({ decisionId }) => decisionId === id);
 
-  const ask = async (): Promise<void> => {
+  const take = async (decisionId: string, answer: Answer<RewardStatus>): Promise<void> => {
+    if (answer.kind === 'ok') await parts.settle([answer.body]);
+    // The service has deleted the decision and says, by its own clock, that the late window is over. So
+    // neither a clock that was set, nor a revoked key, nor a network can end a reward.
+    else if (answer.kind === 'refused' && answer.problem.code === 'decision_gone') {
+      await parts.change(decisionId, { type: 'forgotten' });
+      settled();
+    }
+  };
+
+  const settled = (): void => {
+    if (request && !isAwaited(request.decisionId)) request.abort.abort();
+    if (awaited().length === 0) backOff.cancel();
+  };
+
+  const askAll = async (): Promise<void> => {
     let retryAfterMs: number | undefined;
     const round = awaited();
     for (const { decisionId, token } of round) {
@@ -56,8 +76,8 @@ export function createConfirmation(parts: ConfirmationParts): Confirmation {
       const { signal } = abort;
       const answer = await parts.client.readReward(decisionId, token, { waitS, signal });
       request = undefined;
-      if (answer.kind === 'ok') await parts.onStatus(answer.body);
-      else if (answer.kind === 'refused') unanswerable.add(decisionId);
+      await take(decisionId, answer);
+      if (answer.kind === 'refused') unanswerable.add(decisionId);
       else if (answer.kind === 'retry') retryAfterMs = answer.retryAfterMs;
     }
     if (awaited().length > 0) backOff.failed(retryAfterMs);
@@ -71,9 +91,9 @@ export function createConfirmation(parts: ConfirmationParts): Confirmation {
       // It waits for one reward alone; the next round asks for all of them.
       else if (waiting > 1) request?.abort.abort();
     },
-    settled() {
-      if (request && !isAwaited(request.decisionId)) request.abort.abort();
-      if (awaited().length === 0) backOff.cancel();
+    settled,
+    async ask({ decisionId, token }) {
+      await take(decisionId, await parts.client.readReward(decisionId, token));
     },
     stop() {
       stopped = true;

@@ -4,18 +4,19 @@ import type { Clock } from '../platform/clock.ts';
 import type { Connectivity } from '../platform/connectivity.ts';
 import type { PageLifecycle } from '../platform/page-lifecycle.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
-import { createConfirmation } from './confirmation.ts';
-import { createDelivery } from './delivery.ts';
 import type { Ledger } from './ledger.ts';
 import {
   advance,
   isAwaited,
   isDue,
   isFinal,
+  isFor,
+  type LedgerEntry,
   reportOf,
   type RewardEvent,
 } from './reward-machine.ts';
-import type { Rewards } from './rewards.ts';
+import type { Pursuit } from './pursue-rewards.ts';
+import type { RewardHandler, Rewards } from './rewards.ts';
 
 export interface RewardsParts {
   client: ServiceClient;
@@ -24,18 +25,27 @@ export interface RewardsParts {
   random: () => number;
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
+  player: {
+    /** The game's own name for who plays, `''` without one; undefined while it is not known. */
+    playerRef(): string | undefined;
+    /** Asks who plays, because there is something to hand over. */
+    identify(): void;
+  };
   /** Calls back once, when the engine runs game code. */
   deliver(callback: () => void): void;
 }
 
 /** Makes the device's side of rewards, and takes up what an earlier page left. */
 export function createRewards(parts: RewardsParts): Rewards {
-  const { clock, ledger, lifecycle } = parts;
+  const { clock, ledger, lifecycle, player } = parts;
   /** Look whether what they wait for is final. */
   const waiting = new Set<() => void>();
+  const handlers = new Set<RewardHandler>();
   let handlerErrors = 0;
   let lastError: string | undefined;
   let destroyed = false;
+  /** Whose rewards the present player gets as soon as they are known. */
+  let transferFrom: string | undefined;
 
   const find = (decisionId: string) =>
     ledger.seen().find((entry) => entry.decisionId === decisionId);
@@ -43,15 +53,18 @@ export function createRewards(parts: RewardsParts): Rewards {
     const entry = find(decisionId);
     return entry ? reportOf(entry) : { decisionId, state: 'none' };
   };
-  const pending = () => ledger.seen().filter(({ state }) => state === 'pending');
+  /** Whether the present player may have it. What concerns others is kept up to date all the same. */
+  const isOurs = (entry: LedgerEntry): boolean => isFor(entry, player.playerRef());
+  const pending = () => ledger.seen().filter((entry) => entry.state === 'pending' && isOurs(entry));
+  const isDueNow = (entry: LedgerEntry): boolean => isDue(entry) && isOurs(entry);
 
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
     const before = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (now) => advance(now, event));
     if (!entry || destroyed) return;
     for (const look of waiting) look();
-    if (entry.state === 'pending' && before !== 'pending') confirmation.wake();
-    delivery.wake();
+    if (entry.state === 'pending' && before !== 'pending') pursuit?.confirmation.wake();
+    wake();
   };
   const settle = async (statuses: RewardStatus[]): Promise<void> => {
     for (const status of statuses) {
@@ -60,41 +73,75 @@ export function createRewards(parts: RewardsParts): Rewards {
       if (known ? !isFinal(known.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
-    confirmation.settled();
+    pursuit?.confirmation.settled();
   };
-
-  const confirmation = createConfirmation({
+  let pursuit: Pursuit | undefined;
+  /** Loads the code that asks and hands over; where that fails, the next reason to tries again. */
+  const load = (): Promise<void> =>
+    import('./pursue-rewards.ts').then(
+      ({ pursueRewards }) => {
+        if (!destroyed) pursuit ??= pursueRewards(pursuitParts);
+      },
+      () => undefined,
+    );
+  const pursuitParts = {
     ...parts,
     pending,
-    onStatus: (status) => settle([status]),
-  });
-  const delivery = createDelivery({
-    ...parts,
-    onError(error) {
+    settle,
+    change,
+    handlers,
+    isDue: isDueNow,
+    onError(error: unknown) {
       handlerErrors += 1;
       lastError = String(error);
     },
-  });
+  };
+  const wake = (): void => {
+    if (pursuit) pursuit.delivery.wake();
+    else if (ledger.seen().some((entry) => isAwaited(entry) && isOurs(entry))) void load();
+  };
 
   /** Other tabs write into the ledger too, so it is read again whenever the player comes back. */
   const loaded = async (): Promise<void> => {
-    await ledger.all();
+    const entries = await ledger.all();
     if (destroyed) return;
-    confirmation.wake();
-    delivery.retry();
+    if (entries.some(isAwaited)) player.identify();
+    await transfer();
+    pursuit?.confirmation.wake();
+    pursuit?.delivery.retry();
+    wake();
   };
+  const transfer = async (): Promise<void> => {
+    const from = transferFrom;
+    const to = player.playerRef();
+    if (from === undefined || to === undefined) return;
+    try {
+      const { transferRewards } = await import('./transfer-rewards.ts');
+      await transferRewards(ledger, from, to);
+    } catch {
+      // Without the code they stay where they are until the player comes back.
+      return;
+    }
+    if (transferFrom === from) transferFrom = undefined;
+  };
+  const refresh = (): Promise<void> => (loading = loaded());
   let loading = loaded();
   const endings = [
-    parts.connectivity.onOnline(() => confirmation.wake()),
+    parts.connectivity.onOnline(() => {
+      pursuit?.confirmation.wake();
+      wake();
+    }),
     lifecycle.onMoment((moment) => {
-      if (moment === 'visible' || moment === 'returned') loading = loaded();
-      else delivery.yieldToOthers();
+      if (moment === 'visible' || moment === 'returned') void refresh();
+      else pursuit?.delivery.yieldToOthers();
     }),
   ];
 
   return {
-    async track(decision) {
+    async track(decision, playerRef) {
       if (!decision.reward || decision.token === undefined) return;
+      // It is needed at the end of the ad.
+      if (!pursuit) void load();
       await ledger.add({
         v: 1,
         decisionId: decision.id,
@@ -102,6 +149,8 @@ export function createRewards(parts: RewardsParts): Rewards {
         placement: decision.placement,
         state: 'none',
         reward: decision.reward,
+        earnedBy: playerRef ?? player.playerRef(),
+        heldFor: playerRef ?? player.playerRef(),
         trackedAt: clock.now(),
         delivered: false,
       });
@@ -131,20 +180,32 @@ export function createRewards(parts: RewardsParts): Rewards {
     async status(decisionId) {
       await loading;
       const entry = find(decisionId);
+      if (entry && !isOurs(entry)) return { decisionId, state: 'none' };
       if (entry && !isFinal(entry.state) && !destroyed) {
-        const answer = await parts.client.readReward(decisionId, entry.token);
-        if (answer.kind === 'ok') await settle([answer.body]);
+        if (!pursuit) await load();
+        await pursuit?.confirmation.ask(entry);
       }
       return report(decisionId);
     },
     async list() {
       const entries = await ledger.all();
-      return entries.filter(isAwaited).map(reportOf);
+      return entries.filter((entry) => isAwaited(entry) && isOurs(entry)).map(reportOf);
     },
-    onReward: (handler) => delivery.add(handler),
+    playerChanged(from) {
+      transferFrom = from;
+      pursuit?.delivery.yieldToOthers();
+      pursuit?.confirmation.settled();
+      return refresh();
+    },
+    refresh,
+    onReward(handler) {
+      handlers.add(handler);
+      wake();
+      return () => handlers.delete(handler);
+    },
     diagnostics: () => ({
       pending: pending().length,
-      undelivered: ledger.seen().filter(isDue).length,
+      undelivered: ledger.seen().filter(isDueNow).length,
       handlerErrors,
       ...(lastError !== undefined && { lastError }),
       ...ledger.health(),
@@ -153,8 +214,8 @@ export function createRewards(parts: RewardsParts): Rewards {
       if (destroyed) return;
       destroyed = true;
       for (const end of endings) end();
-      confirmation.stop();
-      delivery.stop();
+      pursuit?.confirmation.stop();
+      pursuit?.delivery.stop();
       for (const look of waiting) look();
       ledger.close();
     },

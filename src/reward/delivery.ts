@@ -1,15 +1,19 @@
+import type { EarnedReward } from '../outcome.ts';
 import { bounded } from '../platform/bounded.ts';
 import { type Clock, deadlineIn } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page-lifecycle.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
 import type { Ledger } from './ledger.ts';
-import { advance, claimMs, isDue, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
+import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
 import type { RewardHandler } from './rewards.ts';
 
 export interface DeliveryParts {
   ledger: Ledger;
   clock: Clock;
   random: () => number;
+  handlers: Set<RewardHandler>;
+  /** Whether this is to be handed to whoever plays now. */
+  isDue(entry: LedgerEntry): boolean;
   /** Calls back when the engine runs game code. */
   deliver(callback: () => void): void;
   lifecycle: Pick<PageLifecycle, 'isVisible'>;
@@ -21,12 +25,14 @@ export interface DeliveryParts {
  * not come to an end does not hold up the later ones. A claim in the ledger keeps other tabs away.
  */
 export interface Delivery {
-  add(handler: RewardHandler): () => void;
   /** There may be something to deliver. */
   wake(): void;
   /** The player came back: what failed, or was another tab's, is tried at once. */
   retry(): void;
-  /** The page is hidden: no frame will come, so another tab may deliver. */
+  /**
+   * Gives back what waits for a frame: the page is hidden and gets none, so another tab may deliver, or
+   * another player plays.
+   */
   yieldToOthers(): void;
   stop(): void;
 }
@@ -34,10 +40,23 @@ export interface Delivery {
 const inOrder = (a: LedgerEntry, b: LedgerEntry): number =>
   (a.earnedAt ?? 0) - (b.earnedAt ?? 0) || (a.decisionId < b.decisionId ? -1 : 1);
 
+const earnedOf = ({
+  decisionId,
+  placement,
+  reward,
+  receipt,
+  earnedBy,
+}: LedgerEntry): EarnedReward => ({
+  decisionId,
+  placement,
+  reward,
+  ...(receipt !== undefined && { receipt }),
+  ...(earnedBy && { userRef: earnedBy }),
+});
+
 /** Makes the {@link Delivery}. */
 export function createDelivery(parts: DeliveryParts): Delivery {
-  const { clock, ledger } = parts;
-  const handlers = new Set<RewardHandler>();
+  const { clock, handlers, isDue, ledger } = parts;
   /** Rewards that wait for a frame or a handler here; a handler is not called again meanwhile. */
   const inHands = new Set<string>();
   /** Rewards that failed or are another tab's: tried again after a pause. */
@@ -64,12 +83,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   };
 
   /** Calls the handlers on the game's next frame; false when that came too late, or never. */
-  const callHandlers = ({
-    decisionId,
-    placement,
-    reward,
-    receipt,
-  }: LedgerEntry): Promise<boolean> =>
+  const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
       const claim = deadlineIn(clock, claimMs);
       const giveUp = (): void => {
@@ -79,8 +93,9 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       abandon.add(giveUp);
       parts.deliver(() => {
         // After its claim, another tab may have handed it over.
-        if (!abandon.delete(giveUp) || handlers.size === 0 || claim.passed()) return resolve(false);
-        const earned = { decisionId, placement, reward, ...(receipt !== undefined && { receipt }) };
+        const late = !abandon.delete(giveUp) || claim.passed();
+        if (late || handlers.size === 0 || !isDue(entry)) return resolve(false);
+        const earned = earnedOf(entry);
         // `async`, so that a handler that throws at once counts like one that rejects.
         const calls = Array.from(handlers, async (handler) => handler(earned));
         Promise.all(calls).then(() => resolve(true), reject);
@@ -142,11 +157,6 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   };
 
   return {
-    add(handler) {
-      handlers.add(handler);
-      wake();
-      return () => handlers.delete(handler);
-    },
     wake,
     retry,
     yieldToOthers() {

@@ -8,6 +8,10 @@ export interface LedgerEntry extends RewardReport {
   token: string;
   placement: string;
   reward: Reward;
+  /** The game's own name for who earned it, `''` without one. Absent in entries of older releases. */
+  earnedBy?: string | undefined;
+  /** The player it is handed to: who earned it, unless their rewards were transferred. */
+  heldFor?: string | undefined;
   /** Wall time in milliseconds: when it was tracked, and when it was earned. */
   trackedAt: number;
   earnedAt?: number;
@@ -23,6 +27,7 @@ export const claimMs = 10_000;
 export type RewardEvent =
   | { type: 'watched' }
   | { type: 'status'; status: RewardStatus; at: number }
+  | { type: 'forgotten' }
   | { type: 'claimed' | 'released'; at: number }
   | { type: 'delivered' };
 
@@ -40,6 +45,10 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
       return state === 'none' ? { ...entry, state: 'pending' } : entry;
     case 'status':
       return isFinal(state) ? entry : withStatus(entry, event.status, event.at);
+    case 'forgotten':
+      return state === 'pending'
+        ? { ...entry, state: 'expired', reason: 'unknown_to_service' }
+        : entry;
     case 'claimed':
       // A claim from the future is one of before the clock was set back.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
@@ -71,6 +80,10 @@ export const isDue = (entry: LedgerEntry): boolean => entry.state === 'earned' &
 
 /** Whether something is still to come of it. */
 export const isAwaited = (entry: LedgerEntry): boolean => entry.state === 'pending' || isDue(entry);
+
+/** Whether it may be handed to this player. Where nobody knows whose it is, whoever plays gets it. */
+export const isFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
+  player !== undefined && (heldFor ?? player) === player;
 
 /** An entry as the game sees it. */
 export const reportOf = ({

@@ -199,3 +199,18 @@ test('a forced denial and a forced wait do as they say', async () => {
   expect(await force('reward_denied')).toMatchObject({ state: 'denied', reason: 'simulated' });
   expect(await force('reward_pending')).toMatchObject({ state: 'pending', reason: 'simulated' });
 });
+
+test('a decision that is no longer stored is gone for its token once no event can change it', async () => {
+  const decision = await client.decideImage('gone');
+  const read = (token = decision.token) =>
+    client.call('GET', `/v1/decisions/${decision.id}`, client.publishable, undefined, {
+      'decision-token': token,
+    });
+  await service.service.database.query('DELETE FROM decisions WHERE id = $1', [decision.id]);
+  expect(await read()).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  clock.advance(7 * 86_400_000);
+  expect(await read()).toMatchObject({ status: 404 });
+  clock.advance(1);
+  expect(await read()).toMatchObject({ status: 410, body: { code: 'decision_gone' } });
+  expect(await read(`${decision.token}x`)).toMatchObject({ body: { code: 'token_invalid' } });
+});

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import type { RewardStatus } from '../../../protocol/wire.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
+import type { Rewards } from '../../../src/reward/rewards.ts';
+import type { Answer } from '../../../src/transport/service-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { apartFromDatabase, earned, openTab, watch } from './open-tab.ts';
@@ -25,6 +28,7 @@ test('asks the service with waiting requests, backs off, and stops when nothing 
   answers.push({ kind: 'retry', status: 503, retryAfterMs: 10_000 });
   answers.push({ kind: 'ok', body: earned('dec_1') });
   await watch(rewards, 'dec_1');
+  await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_500);
   await eventually(() => expect(clock.timers()).toBe(1));
   expect(asked).toMatchObject([{ id: 'dec_1', waitS: 25 }]);
@@ -64,6 +68,7 @@ test('a waiting request ends when the answer came another way', async () => {
   const { rewards, asked, answers } = openTab(clock);
   answers.push(new Promise(() => undefined));
   await watch(rewards, 'dec_1');
+  await eventually(() => expect(clock.timers()).toBe(1));
   await clock.advance(1_500);
   await rewards.settle([earned('dec_1')]);
   expect(asked[0]?.signal?.aborted).toBe(true);
@@ -91,4 +96,38 @@ test('destroy settles who waits and leaves no timer', async () => {
   rewards.destroy();
   expect(await waiting).toMatchObject({ state: 'pending' });
   expect(clock.timers()).toBe(0);
+});
+
+test.each([
+  ['confirmation', (rewards: Rewards) => rewards.confirmation('dec_1', 10_000)],
+  ['status', (rewards: Rewards) => rewards.status('dec_1')],
+])('a pending reward that the service has deleted expires, by %s', async (_, ask) => {
+  const clock = manualClock();
+  const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  await watch(rewards, 'dec_1');
+  await eventually(() => expect(clock.timers()).toBe(1));
+  answers.push({ kind: 'refused', problem: { code: 'decision_gone' } });
+  const report = ask(rewards);
+  await clock.advance(1_500);
+  expect(await report).toMatchObject({ state: 'expired', reason: 'unknown_to_service' });
+  expect(await rewards.list()).toEqual([]);
+  expect(clock.timers()).toBe(0);
+});
+
+test.each<Answer<RewardStatus>>([
+  { kind: 'refused', problem: { code: 'not_found' } },
+  { kind: 'refused', problem: { code: 'key_revoked' } },
+  { kind: 'refused', problem: { code: 'token_invalid' } },
+  { kind: 'unreachable', cause: 'foreign_answer' },
+  { kind: 'retry', status: 503 },
+])('a pending reward stays pending at $kind, however late it is', async (answer) => {
+  const clock = manualClock();
+  const { rewards, answers, asked } = openTab(clock, undefined, apartFromDatabase(clock));
+  await watch(rewards, 'dec_1');
+  await eventually(() => expect(clock.timers()).toBe(1));
+  clock.setWallTime(clock.now() + 400 * 86_400_000);
+  answers.push(answer);
+  await clock.advance(1_500);
+  await eventually(() => expect(asked).toHaveLength(1));
+  expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'pending' }]);
 });

@@ -31,18 +31,26 @@ export const earned = (id: string): RewardStatus => ({
 const offline: Answer<RewardStatus> = { kind: 'unreachable', cause: 'network' };
 
 /** A tab: its own connection to the same ledger. */
-export function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory, ledgerClock = clock) {
+export function openTab(
+  clock: Clock = systemClock,
+  indexedDB?: IDBFactory,
+  ledgerClock = clock,
+  firstPlayer: string | null = '',
+) {
   const asked: { id: string; waitS: number | undefined; signal: AbortSignal | undefined }[] = [];
   const answers: (Answer<RewardStatus> | Promise<Answer<RewardStatus>>)[] = [];
   const page = testPage();
   const network = testNetwork();
   const frames: (() => void)[] = [];
   let running = true;
+  let playerRef = firstPlayer ?? undefined;
+  let identified = 0;
   const rewards = createRewards({
     clock,
     random: () => 1,
     lifecycle: page,
     connectivity: network,
+    player: { playerRef: () => playerRef, identify: () => void (identified += 1) },
     ledger: createLedger({ name, clock: ledgerClock, indexedDB }),
     deliver: (callback) => (running ? queueMicrotask(callback) : frames.push(callback)),
     client: {
@@ -56,20 +64,49 @@ export function openTab(clock: Clock = systemClock, indexedDB?: IDBFactory, ledg
   });
   open.push(rewards);
   const stopFrames = () => (running = false);
-  return { rewards, asked, answers, page, network, frames, stopFrames };
+  /** The game says who plays from here on. */
+  const setPlayer = (next: string | undefined, transferRewards = false) => {
+    const before = playerRef;
+    playerRef = next;
+    return rewards.playerChanged(transferRewards ? before : undefined);
+  };
+  /** The user token said who plays. */
+  const identify = (as: string) => {
+    playerRef = as;
+    return rewards.refresh();
+  };
+  return {
+    rewards,
+    asked,
+    answers,
+    page,
+    network,
+    frames,
+    stopFrames,
+    setPlayer,
+    identify,
+    timesAskedWho: () => identified,
+  };
 }
 /** The clock without the time limits of the database, where a test waits for a timer of the rewards. */
 export const apartFromDatabase = (clock: Clock): Clock => ({ ...clock, after: systemClock.after });
-export const watch = async (rewards: Rewards, id: string) => {
-  await rewards.track(decision(id));
+export const watch = async (rewards: Rewards, id: string, playerRef?: string) => {
+  await rewards.track(decision(id), playerRef);
   await rewards.watched(id);
 };
 
 /** Watched to its end, and confirmed by the service. */
-export const earn = async (rewards: Rewards, id: string) => {
-  await watch(rewards, id);
+export const earn = async (rewards: Rewards, id: string, playerRef?: string) => {
+  await watch(rewards, id, playerRef);
   await rewards.settle([earned(id)]);
 };
+
+/** The store as it lies on the device. */
+export async function ledgerStore(): Promise<{ store: IDBObjectStore; close(): void }> {
+  const connection = await promisifyRequest(indexedDB.open(name));
+  const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');
+  return { store, close: () => connection.close() };
+}
 
 /** Holds a transaction open over all of the ledger until it is told to let go, so that others wait. */
 export async function occupyLedger(): Promise<() => void> {

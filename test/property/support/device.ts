@@ -45,6 +45,7 @@ export function createDevice(
       connectivity: testNetwork(),
       ledger: ledgerOn(disk, () => alive),
       deliver: (callback) => setImmediate(callback),
+      player: { playerRef: () => '', identify() {} },
       client: {
         call: () => Promise.reject(new Error('Not used.')),
         sendEvents: () => Promise.reject(new Error('Not used.')),

@@ -17,6 +17,7 @@ declare global {
   const publishableKey: string;
   const serviceUrl: string;
   const userRef: string;
+  const guestId: string;
   const ads: Ads;
   const options: AdsOptions;
   const saveGame: { addOnce(decisionId: string, amount: number): Promise<void> };

@@ -7,6 +7,7 @@ import {
   type LedgerEntry,
   type RewardEvent,
 } from '../../../src/reward/reward-machine.ts';
+import { transferred } from '../../../src/reward/transfer-rewards.ts';
 
 const entry = (state: RewardState, delivered = false): LedgerEntry => ({
   v: 1,
@@ -76,3 +77,26 @@ test.each(states)('only a reward that is due can be claimed, not one that is %s'
     expect(claimed.claimedAt === 1e12).toBe(state === 'earned' && !done);
   }
 });
+
+test.each(states)(
+  'a reward in state %s that the service has deleted ends only if it was awaited',
+  (state) => {
+    const after = advance(entry(state), { type: 'forgotten' });
+    if (state === 'pending')
+      expect(after).toMatchObject({ state: 'expired', reason: 'unknown_to_service' });
+    else expect(after).toEqual(entry(state));
+  },
+);
+
+test.each(states)(
+  'what can still come of state %s is transferred, from its player only',
+  (state) => {
+    const held = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
+    expect(transferred(held, 'bob', 'ann')).toBe(held);
+    const isOpen = state !== 'denied' && state !== 'expired';
+    const after = transferred(held, 'guest', 'ann');
+    expect(after).toEqual({ ...held, heldFor: isOpen ? 'ann' : 'guest' });
+    const delivered = { ...held, delivered: true };
+    if (state === 'earned') expect(transferred(delivered, 'guest', 'ann')).toBe(delivered);
+  },
+);

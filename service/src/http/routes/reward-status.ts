@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { DecisionTokens, TokenClaims } from '../../decision/token.ts';
 import type { Principal } from '../../key/principal.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { linkSignal } from '../../platform/link-signal.ts';
 import type { Receipts } from '../../reward/receipt.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
@@ -12,10 +13,14 @@ interface Parts {
   readReward: ReadReward;
   tokens: DecisionTokens;
   receipts: Receipts;
+  clock: Pick<Clock, 'nowMs'>;
   limiter: Pick<RateLimiter, 'onWait'>;
   /** Aborts when the service stops, so that waiting requests are answered. */
   stopping: AbortSignal;
 }
+
+/** The longest `late_window_s` of a placement: after it, no event can change a reward. */
+const longestLateWindowMs = 7 * 86_400_000;
 
 interface StatusRequest {
   Params: { id: string };
@@ -25,7 +30,7 @@ interface StatusRequest {
 /** `GET /v1/decisions/{id}`: where a reward stands; and the keys that its receipt is checked with. */
 export function addRewardRoutes(
   app: FastifyInstance,
-  { readReward, tokens, receipts, limiter, stopping }: Parts,
+  { clock, readReward, tokens, receipts, limiter, stopping }: Parts,
 ): void {
   app.get<StatusRequest>(
     '/v1/decisions/:id',
@@ -34,7 +39,10 @@ export function addRewardRoutes(
       schema: {
         operationId: 'readReward',
         summary: 'Where the reward of a decision stands',
-        description: 'A publishable key needs the header `Decision-Token`.',
+        description:
+          'A publishable key needs the header `Decision-Token`. A decision that is no longer stored is ' +
+          '`decision_gone` (410) to its token a week after it was made, when no event can change its ' +
+          'reward any more.',
         querystring: {
           type: 'object',
           additionalProperties: false,
@@ -70,6 +78,8 @@ export function addRewardRoutes(
         waiting.release();
         leave?.();
       });
+      if (!status && claims && clock.nowMs() - claims.issuedAtMs > longestLateWindowMs)
+        throw new ProblemError('decision_gone', 'This decision is no longer stored.');
       if (!status) throw new ProblemError('not_found', 'There is no such decision here.');
       return status;
     },

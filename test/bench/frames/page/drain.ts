@@ -28,6 +28,7 @@ export async function fillStorage(
     lifecycle: Sdk.browserPageLifecycle,
     openTabSignal: Sdk.browserTabSignal,
     deliver: () => {},
+    player: { playerRef: () => '', identify() {} },
   };
   const store = Sdk.createIndexedDbStore({ name: `${name}:outbox`, clock: Sdk.systemClock });
   const outbox = Sdk.createOutbox({ ...ports, store });

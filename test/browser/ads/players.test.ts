@@ -1,0 +1,144 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import type { DecisionRequest } from '../../../protocol/wire.ts';
+import { type Ads, type AdsOptions, createAds, type EarnedReward } from '../../../src/index.ts';
+import { signUserToken } from '../../../src/server/index.ts';
+import { deferred } from '../../support/deferred.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+
+const open: Ads[] = [];
+afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
+
+const tokenFor = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'.repeat(32)}`);
+
+/** One game on one device: every start of it is another visit. */
+function game() {
+  const service = stubService();
+  service.answer = () => picture(200);
+  const requests: DecisionRequest[] = [];
+  const publishableKey = freshKey();
+  const start = (options: Partial<AdsOptions>) => {
+    const ads = createAds({
+      publishableKey,
+      serviceUrl: 'https://ads.test',
+      fetch: (input, init) => {
+        if (input === 'https://ads.test/v1/decisions' && typeof init?.body === 'string')
+          requests.push(JSON.parse(init.body) as DecisionRequest);
+        return service.fetch(input, init);
+      },
+      ...options,
+    });
+    open.push(ads);
+    const got: EarnedReward[] = [];
+    return { ads, got, listen: () => ads.on('reward', (reward) => void got.push(reward)) };
+  };
+  return { service, requests, start };
+}
+
+it('hands a reward to the player who earned it and to no other one on the device', async () => {
+  const { start } = game();
+  const first = start({ userRef: 'ann' });
+  const { decisionId = '' } = await first.ads.showRewarded('revive');
+  first.ads.destroy();
+  const second = start({ userRef: 'bob' });
+  second.listen();
+  expect(await second.ads.rewards()).toEqual([]);
+  expect((await second.ads.rewardStatus(decisionId)).state).toBe('none');
+  expect(second.ads.diagnostics().rewards).toMatchObject({ pending: 0, undelivered: 0 });
+  second.ads.setUser({ userRef: 'ann' });
+  await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+});
+
+it('keeps children apart by names that do not leave the device', async () => {
+  const { requests, start } = game();
+  const { ads, got, listen } = start({ userRef: 'ann', childDirected: true });
+  await ads.showRewarded('revive');
+  ads.setUser({ userRef: 'bob' });
+  listen();
+  expect(await ads.rewards()).toEqual([]);
+  await ads.preload('revive');
+  ads.setUser({ userRef: 'ann' });
+  await eventually(() => expect(got).toMatchObject([{ userRef: 'ann' }]));
+  const names = requests.map(({ user_ref: name = '' }) => name);
+  expect(names).toEqual([expect.stringMatching(/^child-/), expect.stringMatching(/^child-/)]);
+  expect(names[0]).not.toBe(names[1]);
+  expect(JSON.stringify(requests)).not.toMatch(/ann|bob/);
+});
+
+it('knows the player by a user token, and waits for the function that gives one', async () => {
+  const { start } = game();
+  const first = start({ userToken: await tokenFor('ann') });
+  const { decisionId } = await first.ads.showRewarded('revive');
+  first.ads.destroy();
+  const session = deferred<string>();
+  const second = start({ userToken: () => session.promise });
+  second.listen();
+  expect(await second.ads.rewards()).toEqual([]);
+  session.resolve(await tokenFor('ann'));
+  await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+});
+
+it('follows a user token that names another player', async () => {
+  const { start } = game();
+  let token = await tokenFor('ann');
+  const { ads, got, listen } = start({ userToken: () => token });
+  await ads.showRewarded('revive');
+  token = await tokenFor('bob');
+  const { decisionId } = await ads.showRewarded('revive');
+  listen();
+  await eventually(() => expect(got).toMatchObject([{ decisionId, userRef: 'bob' }]));
+});
+
+it('asks in the name of the new player at once, and drops what was preloaded for the old one', async () => {
+  const { requests, start } = game();
+  const { ads } = start({ userRef: 'guest', customData: 'level 1', segments: ['newcomer'] });
+  await ads.preload('revive');
+  const changed = vi.fn();
+  ads.on('change', changed);
+  ads.setUser({ userRef: 'ann' });
+  expect(changed).toHaveBeenCalled();
+  await ads.showRewarded('revive');
+  expect(requests).toHaveLength(2);
+  expect(requests[0]).toMatchObject({ user_ref: 'guest', custom_data: 'level 1' });
+  expect(requests[1]).toMatchObject({ user_ref: 'ann' });
+  expect(requests[1]).not.toHaveProperty('custom_data');
+  expect(requests[1]).not.toHaveProperty('segments');
+});
+
+it('leaves the ad on the screen to the player who started it', async () => {
+  const { start } = game();
+  const { ads, got, listen } = start({ userRef: 'ann' });
+  listen();
+  const { outcome } = await ads.showRewarded('revive', {
+    onOpen: () => ads.setUser({ userRef: 'bob' }),
+  });
+  expect(outcome).toBe('rewarded');
+  expect(await ads.rewards()).toEqual([]);
+  ads.setUser({ userRef: 'ann' });
+  await eventually(() => expect(got).toMatchObject([{ userRef: 'ann' }]));
+});
+
+it('transfers what a guest earned to the account they sign in to', async () => {
+  const { start } = game();
+  const { ads, got, listen } = start({ userRef: 'guest' });
+  await ads.showRewarded('revive');
+  ads.setUser({ userRef: 'ann' }, { transferRewards: true });
+  listen();
+  await eventually(() => expect(got).toMatchObject([{ userRef: 'guest' }]));
+  await eventually(async () => expect(await ads.rewards()).toEqual([]));
+});
+
+it.each([
+  [{ userRef: 'Zoë' }, 'option_invalid', '`userRef`'],
+  [{ userToken: 7 }, 'option_invalid', '`userToken`'],
+  [{ locale: 'de' }, 'option_unknown', '`locale`'],
+  [null, 'option_invalid', 'setUser()'],
+])('refuses %j as a user, and keeps the one it has', async (user, code, named) => {
+  const { requests, start } = game();
+  const { ads } = start({ userRef: 'ann' });
+  const set = () => ads.setUser(user as never);
+  expect(set).toThrow(expect.objectContaining({ name: 'OptionError', code }) as Error);
+  expect(set).toThrow(named);
+  await ads.preload('revive');
+  expect(requests).toMatchObject([{ user_ref: 'ann' }]);
+});

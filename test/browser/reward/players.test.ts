@@ -1,0 +1,160 @@
+import { promisifyRequest } from 'idb-keyval';
+import { expect, test, vi } from 'vitest';
+import type { EarnedReward } from '../../../src/outcome.ts';
+import type { RewardHandler } from '../../../src/reward/rewards.ts';
+import { deferred } from '../../support/deferred.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { apartFromDatabase, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
+
+/** A tab of this player, with the rewards that its game got. */
+function tabOf(playerRef: string | null) {
+  const tab = openTab(undefined, undefined, undefined, playerRef);
+  const got: EarnedReward[] = [];
+  tab.rewards.onReward((reward) => void got.push(reward));
+  return { ...tab, got, ids: () => got.map(({ decisionId }) => decisionId) };
+}
+
+test('a reward is not handed to another player on this device, and waits until its own is back', async () => {
+  const ann = openTab(undefined, undefined, undefined, 'ann');
+  await earn(ann.rewards, 'dec_1', 'ann');
+  await watch(ann.rewards, 'dec_2', 'ann');
+  ann.rewards.destroy();
+
+  const bob = tabOf('bob');
+  expect(await bob.rewards.list()).toEqual([]);
+  expect(await bob.rewards.status('dec_1')).toEqual({ decisionId: 'dec_1', state: 'none' });
+  expect(bob.rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 0 });
+  // What the service says of it is kept for whom it concerns.
+  await bob.rewards.settle([earned('dec_2')]);
+  await earn(bob.rewards, 'dec_3', 'bob');
+  await eventually(() => expect(bob.ids()).toEqual(['dec_3']));
+  expect(bob.asked).toEqual([]);
+  bob.rewards.destroy();
+
+  const back = tabOf('ann');
+  await eventually(() => expect(back.ids()).toEqual(['dec_1', 'dec_2']));
+  expect(back.got).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
+});
+
+test('nobody is asked for the pending rewards of another player', async () => {
+  const before = openTab(undefined, undefined, undefined, 'ann');
+  await watch(before.rewards, 'dec_1', 'ann');
+  before.rewards.destroy();
+  const clock = manualClock();
+  const { asked, rewards } = openTab(clock, undefined, apartFromDatabase(clock), 'bob');
+  await rewards.list();
+  await clock.advance(3_600_000);
+  expect(asked).toEqual([]);
+  expect(clock.timers()).toBe(0);
+});
+
+test('an entry of an older release, without a player, goes to whoever plays', async () => {
+  const before = openTab();
+  await earn(before.rewards, 'dec_1');
+  before.rewards.destroy();
+  const { store, close } = await ledgerStore();
+  const entry = await promisifyRequest<Record<string, unknown>>(store.get('dec_1'));
+  delete entry['earnedBy'];
+  delete entry['heldFor'];
+  await promisifyRequest(store.put(entry, 'dec_1'));
+  close();
+  const { got } = tabOf('bob');
+  await eventually(() => expect(got).toMatchObject([{ decisionId: 'dec_1' }]));
+  expect(got[0]).not.toHaveProperty('userRef');
+});
+
+test('while a user token is awaited nothing is handed over, and its function is asked for it', async () => {
+  const before = openTab();
+  await earn(before.rewards, 'dec_1', 'ann');
+  before.rewards.destroy();
+  const { rewards, got, identify, timesAskedWho } = tabOf(null);
+  await eventually(() => expect(timesAskedWho()).toBe(1));
+  expect(await rewards.list()).toEqual([]);
+  expect(got).toEqual([]);
+  await identify('ann');
+  await eventually(() => expect(got).toMatchObject([{ decisionId: 'dec_1', userRef: 'ann' }]));
+});
+
+test('without rewards nobody asks who plays', async () => {
+  const { rewards, timesAskedWho } = tabOf(null);
+  await rewards.list();
+  await rewards.refresh();
+  expect(timesAskedWho()).toBe(0);
+});
+
+test('what a guest earned waits for the guest when somebody signs in', async () => {
+  const { rewards, got, ids, setPlayer } = tabOf('guest');
+  await watch(rewards, 'dec_1', 'guest');
+  await setPlayer('ann');
+  await rewards.settle([earned('dec_1')]);
+  expect(await rewards.list()).toEqual([]);
+  expect(got).toEqual([]);
+  await setPlayer('guest');
+  await eventually(() => expect(ids()).toEqual(['dec_1']));
+});
+
+test('transferred rewards are handed to the new player, and name who earned them', async () => {
+  const frozen = openTab(undefined, undefined, undefined, 'guest');
+  await earn(frozen.rewards, 'dec_1', 'guest');
+  frozen.rewards.destroy();
+  const { rewards, got, ids, setPlayer, stopFrames, frames } = tabOf('guest');
+  stopFrames();
+  await watch(rewards, 'dec_2', 'guest');
+  await eventually(() => expect(frames).toHaveLength(1));
+  await setPlayer('ann', true);
+  // The frame of before comes too late for the guest.
+  frames.splice(0).forEach((frame) => frame());
+  await rewards.settle([earned('dec_2')]);
+  await eventually(() => {
+    frames.splice(0).forEach((frame) => frame());
+    expect(ids()).toEqual(['dec_1', 'dec_2']);
+  });
+  expect(got).toMatchObject([{ userRef: 'guest' }, { userRef: 'guest' }]);
+  await setPlayer('guest');
+  expect(await rewards.list()).toEqual([]);
+});
+
+test('rewards are transferred as soon as a user token names the new player', async () => {
+  const { rewards, ids, setPlayer, identify } = tabOf('guest');
+  await watch(rewards, 'dec_1', 'guest');
+  await setPlayer(undefined, true);
+  await rewards.settle([earned('dec_1')]);
+  expect(ids()).toEqual([]);
+  await identify('ann');
+  await eventually(() => expect(ids()).toEqual(['dec_1']));
+});
+
+test('a transferred reward is handed over once, also when another tab hands it to the guest meanwhile', async () => {
+  const handed: string[] = [];
+  const saving = deferred();
+  const guest = openTab(undefined, undefined, undefined, 'guest');
+  guest.rewards.onReward(async () => {
+    handed.push('guest');
+    await saving.promise;
+  });
+  await earn(guest.rewards, 'dec_1', 'guest');
+  await eventually(() => expect(handed).toEqual(['guest']));
+  const other = openTab(undefined, undefined, undefined, 'guest');
+  other.rewards.onReward(() => void handed.push('ann'));
+  await other.setPlayer('ann', true);
+  expect(await other.rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
+  saving.resolve();
+  await eventually(async () => expect(await other.rewards.list()).toEqual([]));
+  expect(handed).toEqual(['guest']);
+});
+
+test('a reward that is being handed over when the player changes is finished', async () => {
+  const { rewards, setPlayer } = openTab(undefined, undefined, undefined, 'ann');
+  const saving = deferred();
+  const handler = vi.fn<RewardHandler>(() => saving.promise);
+  rewards.onReward(handler);
+  await earn(rewards, 'dec_1', 'ann');
+  await earn(rewards, 'dec_2', 'ann');
+  await eventually(() => expect(handler).toHaveBeenCalledOnce());
+  await setPlayer('bob');
+  saving.resolve();
+  await setPlayer('ann');
+  await eventually(async () => expect(await rewards.list()).toEqual([]));
+  expect(handler.mock.calls.map(([{ decisionId }]) => decisionId)).toEqual(['dec_1', 'dec_2']);
+});
