@@ -27,6 +27,18 @@ const uses = [
     lazy: 'drain',
     limit: 2_500,
   },
+  {
+    name: 'handing over of rewards, loaded with the first rewarded ad',
+    code: core,
+    lazy: 'pursue-rewards',
+    limit: 2_000,
+  },
+  {
+    name: 'storage of an earlier key, loaded where there is some',
+    code: core,
+    lazy: 'adopt-storage',
+    limit: 2_500,
+  },
   { name: 'video renderer', code: core, lazy: 'video', limit: 2_500 },
   { name: 'image renderer', code: core, lazy: 'image', limit: 2_500 },
   { name: 'HTML renderer', code: core, lazy: 'html', limit: 2_500 },

@@ -23,6 +23,8 @@ import { adsWithoutPage } from './unavailable-ads.ts';
 
 /** How long one request may take, in milliseconds; the load time-out bounds it further. */
 const requestTimeoutMs = 10_000;
+/** What an earlier key left is looked for when the game has started, in milliseconds. */
+const adoptAfterMs = 3_000;
 
 /**
  * Starts ads for one game. Nothing is requested yet, but events and rewards that an earlier page left
@@ -47,7 +49,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   if (typeof document === 'undefined') return adsWithoutPage(checked.environment, events);
   const { publishableKey, serviceUrl, locale } = checked;
   // One name per key and service: what the tabs of one game share, and other games do not.
-  const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
+  const name = `trueward:${checked.environment}_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const engine = checked.engine ?? noEngine();
   const player = createPlayerContext(checked, systemClock);
   const log = checked.debug ? lazyLog() : undefined;
@@ -132,6 +134,32 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   });
   const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
 
+  const adoption = new AbortController();
+  /** The code is loaded only where a database of an earlier publishable key may be. */
+  const adopt = async (): Promise<void> => {
+    const databases = await indexedDB.databases();
+    const isOther = ({ name: found = '' }: IDBDatabaseInfo): boolean =>
+      found.startsWith('trueward:') && !found.startsWith(name);
+    if (!databases.some(isOther) || adoption.signal.aborted) return;
+    const { adoptStorage } = await import('./adopt-storage.ts');
+    await adoptStorage(
+      {
+        ...ports,
+        client,
+        flush: outbox.flush,
+        onRewards: (statuses) => {
+          void rewards
+            .refresh()
+            .then(() => rewards.settle(statuses))
+            .then(changed);
+        },
+      },
+      adoption.signal,
+    );
+  };
+  // Browsers that can't list databases (Firefox before 126) leave them for later.
+  stopListening.push(systemClock.after(adoptAfterMs, () => void adopt().catch(() => undefined)));
+
   const ads = assembleAds({
     environment: checked.environment,
     requests,
@@ -151,6 +179,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     destroy() {
       ended = true;
       for (const stop of stopListening) stop();
+      adoption.abort();
       player.destroy();
       requests.destroy();
       rewards.destroy();

@@ -11,6 +11,7 @@ import {
   isDue,
   isFinal,
   isFor,
+  isPending,
   type LedgerEntry,
   reportOf,
   type RewardEvent,
@@ -55,7 +56,7 @@ export function createRewards(parts: RewardsParts): Rewards {
   };
   /** Whether the present player may have it. What concerns others is kept up to date all the same. */
   const isOurs = (entry: LedgerEntry): boolean => isFor(entry, player.playerRef());
-  const pending = () => ledger.seen().filter((entry) => entry.state === 'pending' && isOurs(entry));
+  const pending = () => ledger.seen().filter((entry) => isPending(entry) && isOurs(entry));
   const isDueNow = (entry: LedgerEntry): boolean => isDue(entry) && isOurs(entry);
 
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {

@@ -1,7 +1,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { completed, createDatabase } from '../platform/database.ts';
-import { isAwaited, type LedgerEntry } from './reward-machine.ts';
+import { isAwaited, isEntry, type LedgerEntry } from './reward-machine.ts';
 
 /** Remembers rewards on the device, and goes on in memory while the browser's storage fails. */
 export interface Ledger {
@@ -25,9 +25,6 @@ const keptMs = 30 * 86_400_000;
 
 /** So many entries are read at once: a thousand cost a task of 7 ms. */
 const pageSize = 200;
-
-const isEntry = (value: unknown): value is LedgerEntry =>
-  (value as Partial<LedgerEntry> | undefined)?.v === 1;
 
 /** Makes the ledger in the database `name`. */
 export function createLedger(options: {

@@ -19,6 +19,11 @@ export interface LedgerEntry extends RewardReport {
   claimedAt?: number;
   /** Whether the game has taken it. */
   delivered: boolean;
+  /**
+   * Set while the entry moves between the ledgers of two publishable keys, when it is handed to nobody:
+   * `arriving` in the new one until it is `gone` from the old one, where it stays so.
+   */
+  moved?: 'arriving' | 'gone';
 }
 
 /** How long a claim holds, in milliseconds. */
@@ -76,10 +81,27 @@ function withStatus(entry: LedgerEntry, status: RewardStatus, at: number): Ledge
 }
 
 /** Whether the game has still to be told. */
-export const isDue = (entry: LedgerEntry): boolean => entry.state === 'earned' && !entry.delivered;
+export const isDue = (entry: LedgerEntry): boolean =>
+  entry.state === 'earned' && !entry.delivered && !entry.moved;
+
+/** Whether the service has still to decide. */
+export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pending' && !entry.moved;
 
 /** Whether something is still to come of it. */
-export const isAwaited = (entry: LedgerEntry): boolean => entry.state === 'pending' || isDue(entry);
+export const isAwaited = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
+
+/** No ad takes longer than this, in milliseconds. */
+const longestAdMs = 3_600_000;
+
+/** Whether another ledger may take it: no tab is handing it over, and its ad is not on the screen. */
+export const isMovable = (entry: LedgerEntry, now: number): boolean =>
+  entry.state === 'none'
+    ? !entry.moved && Math.abs(now - entry.trackedAt) > longestAdMs
+    : isAwaited(entry) && Math.abs(now - (entry.claimedAt ?? -Infinity)) >= claimMs;
+
+/** Whether a stored value is an entry that this release understands. */
+export const isEntry = (value: unknown): value is LedgerEntry =>
+  (value as Partial<LedgerEntry> | undefined)?.v === 1;
 
 /** Whether it may be handed to this player. Where nobody knows whose it is, whoever plays gets it. */
 export const isFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>

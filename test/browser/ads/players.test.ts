@@ -142,3 +142,23 @@ it.each([
   await ads.preload('revive');
   expect(requests).toMatchObject([{ user_ref: 'ann' }]);
 });
+
+it('takes over what pages with an earlier publishable key left, and hands it over once', async () => {
+  const { service, start } = game();
+  let revoked = true;
+  const answer = service.fetch;
+  service.fetch = (input, init) =>
+    revoked && input === 'https://rotation.test/v1/events'
+      ? Promise.resolve(Response.json({ code: 'key_revoked', status: 401 }, { status: 401 }))
+      : answer(input, init);
+  const serviceUrl = 'https://rotation.test';
+  const before = start({ userRef: 'ann', serviceUrl, confirmationTimeoutMs: 0 });
+  const { outcome, decisionId } = await before.ads.showRewarded('revive');
+  expect(outcome).toBe('pending');
+  before.ads.destroy();
+  revoked = false;
+  const after = start({ userRef: 'ann', serviceUrl, publishableKey: freshKey() });
+  after.listen();
+  await eventually(() => expect(after.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  expect(service.events.map(({ type }) => type)).toContain('complete');
+});

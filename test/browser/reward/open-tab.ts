@@ -31,7 +31,20 @@ export const earned = (id: string): RewardStatus => ({
 const offline: Answer<RewardStatus> = { kind: 'unreachable', cause: 'network' };
 
 /** A tab: its own connection to the same ledger. */
-export function openTab(
+export const openTab = (
+  clock?: Clock,
+  indexedDB?: IDBFactory,
+  ledgerClock?: Clock,
+  firstPlayer?: string | null,
+) => {
+  const tab = openTabOf(name, clock, indexedDB, ledgerClock, firstPlayer);
+  open.push(tab.rewards);
+  return tab;
+};
+
+/** A tab on the ledger of this name, which the test closes itself. */
+export function openTabOf(
+  ledgerName: string,
   clock: Clock = systemClock,
   indexedDB?: IDBFactory,
   ledgerClock = clock,
@@ -51,7 +64,7 @@ export function openTab(
     lifecycle: page,
     connectivity: network,
     player: { playerRef: () => playerRef, identify: () => void (identified += 1) },
-    ledger: createLedger({ name, clock: ledgerClock, indexedDB }),
+    ledger: createLedger({ name: ledgerName, clock: ledgerClock, indexedDB }),
     deliver: (callback) => (running ? queueMicrotask(callback) : frames.push(callback)),
     client: {
       call: () => Promise.reject(new Error('not used')),
@@ -62,7 +75,6 @@ export function openTab(
       },
     },
   });
-  open.push(rewards);
   const stopFrames = () => (running = false);
   /** The game says who plays from here on. */
   const setPlayer = (next: string | undefined, transferRewards = false) => {

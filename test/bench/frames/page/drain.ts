@@ -16,7 +16,7 @@ export async function fillStorage(
   events: number,
   rewards: number,
 ): Promise<void> {
-  const name = `trueward:${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
+  const name = `trueward:sandbox_${publishableKey.slice(-12)}@${new URL(serviceUrl).host}`;
   const ports = {
     name,
     client: silent,

@@ -1,0 +1,303 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { adoptStorage, predecessors } from '../../../src/adopt-storage.ts';
+import type { EarnedReward } from '../../../src/outcome.ts';
+import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import type { Answer } from '../../../src/transport/service-client.ts';
+import type { RewardStatus } from '../../../protocol/wire.ts';
+import { deleteDatabase } from '../../support/delete-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { sharedLocks, sharedTabSignal, testNetwork } from '../../support/ports.ts';
+import { decision, earn, earned, openTabOf, watch } from './open-tab.ts';
+
+/** A host of its own for each test: the names of its databases are found by it. */
+let host: string;
+let used: string[];
+beforeEach(() => {
+  host = `${crypto.randomUUID()}.test`;
+  used = [];
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  for (const tab of tabs.splice(0)) tab.rewards.destroy();
+  for (const name of used)
+    for (const part of ['outbox', 'rewards']) await deleteDatabase(`${name}:${part}`);
+});
+
+const nameOf = (key: 'old' | 'new', environment = 'live'): string => {
+  const name = `trueward:${environment}_${key.padEnd(12, '0')}@${host}`;
+  if (!used.includes(name)) used.push(name);
+  return name;
+};
+
+const tabs: ReturnType<typeof openTabOf>[] = [];
+/** A tab with this key, and what its game got. */
+function tabWith(key: 'old' | 'new', clock = systemClock) {
+  const tab = openTabOf(`${nameOf(key)}:rewards`, clock);
+  tabs.push(tab);
+  const got: string[] = [];
+  const listen = () =>
+    tab.rewards.onReward(({ decisionId }: EarnedReward) => void got.push(decisionId));
+  return { ...tab, got, listen };
+}
+
+const eventsUnder = (key: 'old' | 'new') =>
+  createIndexedDbStore({ name: `${nameOf(key)}:outbox`, clock: systemClock });
+const record = (id: string) => ({
+  v: 1 as const,
+  at: Date.now(),
+  events: [
+    JSON.stringify({ id, type: 'complete', decision_id: `dec_${id}`, token: `token-${id}` }),
+  ],
+});
+const stored = async (key: 'old' | 'new') => {
+  const store = eventsUnder(key);
+  const records = await store.read(-1, 1_000);
+  store.close();
+  return records.map(({ value }) => value);
+};
+const store = async (key: 'old' | 'new', ids: string[]) => {
+  const events = eventsUnder(key);
+  await events.append(ids.map(record));
+  events.close();
+};
+
+const refused = (code: 'token_invalid' | 'environment_mismatch' | 'not_found' | 'key_revoked') =>
+  ({ kind: 'refused', problem: { code } }) as const;
+const known: Answer<RewardStatus> = { kind: 'ok', body: { id: 'dec_1', state: 'pending' } };
+
+/** A page with the new key, or with the old one again. */
+function page(
+  answer: Answer<RewardStatus> = known,
+  key: 'old' | 'new' = 'new',
+  clock = systemClock,
+) {
+  const network = testNetwork();
+  const locks = sharedLocks();
+  const readReward = vi.fn(() => Promise.resolve(answer));
+  const onRewards = vi.fn<(statuses: RewardStatus[]) => void>();
+  const flush = vi.fn(() => Promise.resolve());
+  const closed = new AbortController();
+  const parts = {
+    name: nameOf(key),
+    client: { readReward },
+    clock,
+    locks,
+    connectivity: network,
+    openTabSignal: sharedTabSignal(),
+    flush,
+    onRewards,
+  };
+  const adopt = () => adoptStorage(parts, closed.signal);
+  return { adopt, network, locks, readReward, onRewards, flush, closed };
+}
+
+test('events and rewards that an earlier key left are taken over', async () => {
+  const old = tabWith('old');
+  await earn(old.rewards, 'dec_1');
+  await watch(old.rewards, 'dec_2');
+  old.rewards.destroy();
+  await store('old', ['1', '2', '3']);
+  await store('new', ['4']);
+  const { adopt, flush, onRewards } = page();
+  await adopt();
+  expect(flush).toHaveBeenCalled();
+  expect(onRewards).toHaveBeenCalled();
+  expect(await stored('old')).toEqual([]);
+  expect((await stored('new')).map((value) => JSON.stringify(value))).toHaveLength(4);
+
+  const { rewards, got, listen } = tabWith('new');
+  listen();
+  await eventually(() => expect(got).toEqual(['dec_1']));
+  expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_2', state: 'pending' }]);
+  const back = tabWith('old');
+  back.listen();
+  expect(await back.rewards.list()).toEqual([]);
+  expect(back.got).toEqual([]);
+});
+
+test.each([refused('token_invalid'), refused('environment_mismatch')])(
+  'what is of another account stays untouched, and is not asked about for a week ($problem.code)',
+  async (answer) => {
+    const clock = manualClock(Date.now());
+    const old = tabWith('old');
+    await earn(old.rewards, 'dec_1');
+    old.rewards.destroy();
+    await store('old', ['1']);
+    const { adopt, readReward, locks } = page(answer, 'new', { ...systemClock, now: clock.now });
+    const acquire = vi.spyOn(locks, 'acquire');
+    await adopt();
+    const asked = readReward.mock.calls.length;
+    await adopt();
+    expect(readReward).toHaveBeenCalledTimes(asked);
+    clock.setWallTime(clock.now() + 7 * 86_400_000);
+    await adopt();
+    expect(readReward).toHaveBeenCalledTimes(2 * asked);
+    // Its own tabs were not kept from sending either.
+    expect(acquire).not.toHaveBeenCalled();
+    expect(await stored('old')).toHaveLength(1);
+    expect(await stored('new')).toEqual([]);
+    expect(await tabWith('new').rewards.list()).toEqual([]);
+    expect(await tabWith('old').rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
+  },
+);
+
+test('a decision that is no longer stored proves the account as well', async () => {
+  await store('old', ['1']);
+  await page(refused('not_found')).adopt();
+  expect(await stored('new')).toHaveLength(1);
+});
+
+test.each<Answer<RewardStatus>>([
+  { kind: 'unreachable', cause: 'network' },
+  { kind: 'retry', status: 503 },
+  refused('key_revoked'),
+])(
+  'without an answer nothing is moved; the network’s return tries again ($kind)',
+  async (answer) => {
+    await store('old', ['1']);
+    const { adopt, network, readReward } = page(answer);
+    await adopt();
+    expect(await stored('old')).toHaveLength(1);
+    readReward.mockResolvedValue(known);
+    network.comeBack();
+    await eventually(async () => expect(await stored('new')).toHaveLength(1));
+  },
+);
+
+test('while a tab with the old key sends, its queue and rewards are left to it', async () => {
+  await store('old', ['1']);
+  const { adopt, locks, readReward } = page();
+  const release = locks.acquire(`${nameOf('old')}:outbox`, () => undefined);
+  const adopted = adopt();
+  await eventually(() => expect(readReward).toHaveBeenCalled());
+  expect(await stored('old')).toHaveLength(1);
+  release();
+  await adopted;
+  expect(await stored('old')).toEqual([]);
+});
+
+test('a tab with the old key that is still open hands nothing over a second time', async () => {
+  const old = tabWith('old');
+  await earn(old.rewards, 'dec_1');
+  await page().adopt();
+  // It has seen the reward as due, and finds out in the database.
+  old.listen();
+  const { got, listen } = tabWith('new');
+  listen();
+  await eventually(() => expect(got).toEqual(['dec_1']));
+  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
+  expect(old.got).toEqual([]);
+});
+
+test('a reward that a tab with the old key is handing over stays there', async () => {
+  const old = tabWith('old');
+  let finish!: () => void;
+  const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
+  old.rewards.onReward(handler);
+  await earn(old.rewards, 'dec_1');
+  await eventually(() => expect(handler).toHaveBeenCalled());
+  await page().adopt();
+  finish();
+  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
+  expect(await tabWith('new').rewards.list()).toEqual([]);
+});
+
+test('an ad that was watched without a word is asked about, unless it may be on the screen', async () => {
+  const hourMs = 3_600_000;
+  const clock = { ...systemClock, now: () => Date.now() - hourMs - 1 };
+  const old = tabWith('old', clock);
+  await old.rewards.track(decision('dec_1'));
+  old.rewards.destroy();
+  const young = tabWith('old');
+  await young.rewards.track(decision('dec_2'));
+  young.rewards.destroy();
+  const { adopt, onRewards } = page({ kind: 'ok', body: earned('dec_1') });
+  await adopt();
+  const { rewards } = tabWith('new');
+  await rewards.list();
+  for (const [statuses] of onRewards.mock.calls) await rewards.settle(statuses);
+  expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'earned' }]);
+  await rewards.settle([earned('dec_2')]);
+  expect(await rewards.list()).toHaveLength(1);
+});
+
+test('goes back when the old key comes back', async () => {
+  const old = tabWith('old');
+  await earn(old.rewards, 'dec_1');
+  old.rewards.destroy();
+  await page().adopt();
+  await page(known, 'old').adopt();
+  expect(await tabWith('new').rewards.list()).toEqual([]);
+  expect(await tabWith('old').rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
+});
+
+test.each(['new', 'old'] as const)(
+  'killed at any write, it loses nothing and gives nothing twice, when the next page has the %s key',
+  async (key) => {
+    for (let kill = 1; ; kill += 1) {
+      host = `${crypto.randomUUID()}.test`;
+      const old = tabWith('old');
+      await earn(old.rewards, 'dec_1');
+      await earn(old.rewards, 'dec_2');
+      old.rewards.destroy();
+      await store('old', ['1']);
+      const put = IDBObjectStore.prototype.put;
+      let writes = 0;
+      const spy = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (
+        this: IDBObjectStore,
+        ...write
+      ) {
+        writes += 1;
+        if (writes === kill) this.transaction.abort();
+        return put.apply(this, write);
+      });
+      await page().adopt();
+      spy.mockRestore();
+      const both = [...(await listed('old')), ...(await listed('new'))];
+      expect(new Set(both).size).toBe(both.length);
+      await page(known, key).adopt();
+      expect(await listed(key)).toEqual(['dec_1', 'dec_2']);
+      expect(await listed(key === 'old' ? 'new' : 'old')).toEqual([]);
+      if (writes < kill) return;
+    }
+  },
+);
+
+test('events that a kill left in both queues are moved once more, and keep their ids', async () => {
+  await store('old', ['1', '2']);
+  vi.spyOn(IDBObjectStore.prototype, 'delete').mockImplementationOnce(() => {
+    throw new Error('killed');
+  });
+  await page().adopt();
+  expect(await stored('old')).toHaveLength(2);
+  await page().adopt();
+  expect(await stored('old')).toEqual([]);
+  expect(new Set((await stored('new')).map((value) => JSON.stringify(value))).size).toBe(2);
+});
+
+test('only databases of this service and environment under another key are predecessors', () => {
+  const own = 'trueward:live_000000000new@ads.test';
+  const names = [
+    `${own}:outbox`,
+    'trueward:live_000000000old@ads.test:outbox',
+    'trueward:live_000000000old@ads.test:rewards',
+    'trueward:000000000old@ads.test:rewards',
+    'trueward:sandbox_000000000old@ads.test:outbox',
+    'trueward:live_000000000old@other.test:outbox',
+    'trueward:live_000000000old@ads.test',
+    'game',
+  ];
+  expect(predecessors(names, own)).toEqual([
+    'trueward:live_000000000old@ads.test',
+    'trueward:000000000old@ads.test',
+  ]);
+});
+
+const listed = async (key: 'old' | 'new') => {
+  const tab = tabWith(key);
+  const ids = (await tab.rewards.list()).map(({ decisionId }) => decisionId);
+  tab.rewards.destroy();
+  return ids;
+};
