@@ -116,6 +116,7 @@ export type OptionErrorCode =
  * - `wrong_format`: the placement has another format than the call.
  * - `wrong_placement`, `decision_malformed`, `incomplete_decision`: the decision cannot be shown.
  * - `open_failed`, `play_refused`, `message_flood`, `media_…`: the ad failed on the screen.
+ * - `unknown_to_service`: the service has deleted the decision of a pending reward.
  * - `user_token_failed`: the game’s function `userToken` failed.
  * - `no_dom`, `not_started`, `destroyed`: there are no ads here, not yet, or no longer.
  * - `sdk_error`: a defect of the SDK; `detail` says which.
@@ -150,6 +151,7 @@ export type Reason =
   | 'play_refused'
   | 'sdk_error'
   | 'timeout'
+  | 'unknown_to_service'
   | 'user_token_failed'
   | 'wrong_format'
   | 'wrong_placement';
