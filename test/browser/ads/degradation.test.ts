@@ -59,7 +59,9 @@ function start(options: { confirmationTimeoutMs?: number } = {}) {
 
 /** Calls everything that a game can call; each promise settles. */
 async function callEverything(ads: Ads): Promise<void> {
+  ads.once('change', () => undefined);
   ads.on('close', () => undefined)();
+  ads.off('close');
   ads.simulate();
   ads.setConsent({ status: 'granted' });
   ads.canShow('revive');
@@ -91,6 +93,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['without IndexedDB', absent(globalThis, 'indexedDB')],
   ['where IndexedDB is forbidden', forbidden(globalThis, 'indexedDB')],
   ['where IndexedDB does not open', put(globalThis, 'indexedDB', { open: refuse })],
+  ['where IndexedDB is silent', put(globalThis, 'indexedDB', { open: () => new EventTarget() })],
   ['without navigator.onLine', absent(navigator, 'onLine')],
   ['without structuredClone', absent(globalThis, 'structuredClone')],
   ['where structuredClone throws', throwing(globalThis, 'structuredClone')],
