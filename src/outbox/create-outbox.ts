@@ -9,7 +9,7 @@ import type { OpenTabSignal } from '../platform/tab-signal.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import { keepaliveBytes, smallBatch, type QueuedEvent } from './batch.ts';
 import { createCounts, grow, type Size } from './counts.ts';
-import type { EventStore } from './event-store.ts';
+import type { DurableStore, EventStore } from './event-store.ts';
 import { lazyDrain } from './lazy-drain.ts';
 import { createMemoryStore } from './memory-store.ts';
 import type { Outbox } from './outbox.ts';
@@ -29,7 +29,7 @@ export interface OutboxParts {
   lifecycle: PageLifecycle;
   openTabSignal: OpenTabSignal;
   /** The store that survives the page; memory takes over while it fails. */
-  store: EventStore & { open(): Promise<void> };
+  store: DurableStore;
   /** Default: 20,000 events and 16 MB, some weeks of a busy game without network. */
   bounds?: Size;
 }
@@ -39,9 +39,6 @@ interface Group {
   events: QueuedEvent[];
   stored: Promise<void>;
 }
-
-/** After so long, in milliseconds, what waits for its write is sent all the same. */
-const slowWriteMs = 1_000;
 
 /** Makes the durable queue of events; opens its store at once, so that the first event does not wait. */
 export function createOutbox(parts: OutboxParts): Outbox {
@@ -54,7 +51,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const counts = createCounts();
   const { diagnostics } = counts;
   let group: Group | undefined;
-  let writes = 0;
+  /** Waits for its write. */
+  const unwritten = new Set<QueuedEvent[]>();
+  let isSlow = false;
   /** Whether the page is frozen or was left: it may never run again. */
   let away = false;
   let destroyed = false;
@@ -63,7 +62,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     diagnostics.lastError = String(error);
   };
   const isWaiting = (): boolean =>
-    counts.shared.events + counts.own.events + writes > 0 || group !== undefined;
+    counts.shared.events + counts.own.events + unwritten.size > 0 || group !== undefined;
   /** Another tab may have sent what this one made. */
   const forgetArrived = (): void => {
     if (!isWaiting()) recent.clear();
@@ -122,15 +121,18 @@ export function createOutbox(parts: OutboxParts): Outbox {
     onError,
   });
 
+  /** With their ids and times: what is sent meanwhile is not sent again once it is stored. */
+  const sendPastStore = (events: QueuedEvent[]): void =>
+    void drain.use((code) => code.sendPastStore(events, false));
+  store.onSlow?.((slow) => {
+    isSlow = slow;
+    if (slow) sendPastStore(Array.from(unwritten).flat());
+  });
   const append = async (events: QueuedEvent[]): Promise<void> => {
-    // With their ids and times: what is sent meanwhile is not sent again once it is stored.
-    const cancelTimer = clock.after(slowWriteMs, () => {
-      void drain.use((code) => code.sendPastStore(events, false));
-    });
-    writes += 1;
+    unwritten.add(events);
+    if (isSlow) sendPastStore(events);
     await storage.append(events);
-    writes -= 1;
-    cancelTimer();
+    unwritten.delete(events);
     forgetArrived();
   };
   /** Begins the write in a microtask: with all that this task enqueues, and before it ends. */

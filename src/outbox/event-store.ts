@@ -32,6 +32,13 @@ export interface EventStore {
   close(): void;
 }
 
+/** A store that survives the page. */
+export interface DurableStore extends EventStore {
+  open(): Promise<void>;
+  /** Tells when the storage takes long, and when it does no more. */
+  onSlow?(listener: (isSlow: boolean) => void): void;
+}
+
 /** Whether a stored value is a record that this release understands. */
 export const isEventRecord = (value: unknown): value is EventRecord => {
   const record = value as Partial<EventRecord> | null | undefined;

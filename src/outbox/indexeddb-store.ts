@@ -1,7 +1,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { completed, createDatabase } from '../platform/database.ts';
-import type { EventStore, StoredRecord } from './event-store.ts';
+import type { DurableStore, StoredRecord } from './event-store.ts';
 
 /** Newer than this many events that were set aside push the oldest ones out. */
 const asideLimit = 200;
@@ -17,11 +17,11 @@ export interface IndexedDbStoreOptions {
  * Keeps events in IndexedDB. Not through idb-keyval's `createStore`, because that makes no increasing
  * keys: a range may be deleted after its acknowledgement only when no other tab can write into it.
  */
-export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore & {
-  open(): Promise<void>;
-} {
+export function createIndexedDbStore(options: IndexedDbStoreOptions): DurableStore {
+  let onSlow: ((isSlow: boolean) => void) | undefined;
   const database = createDatabase({
     ...options,
+    onSlow: (isSlow) => onSlow?.(isSlow),
     stores: { events: { autoIncrement: true }, aside: { autoIncrement: true } },
   });
   const events = database.store('events');
@@ -38,6 +38,9 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore
 
   return {
     open: () => database.open(),
+    onSlow(listener) {
+      onSlow = listener;
+    },
     append: (records) =>
       write(events, (store) => {
         for (const record of records) store.add(record);

@@ -1,11 +1,11 @@
 import { groupEvents, lengthOf, type QueuedEvent } from './batch.ts';
 import type { Counts, Size } from './counts.ts';
-import type { EventRecord, EventStore } from './event-store.ts';
+import type { DurableStore, EventRecord, EventStore } from './event-store.ts';
 import type { evict } from './evict.ts';
 import { exceeds, recount } from './recount.ts';
 
 export interface StorageParts {
-  store: EventStore & { open(): Promise<void> };
+  store: DurableStore;
   memory: EventStore;
   bounds: Size;
   counts: Counts;

@@ -17,6 +17,8 @@ export interface DatabaseOptions {
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
+  /** Told when some work takes over half a second, and when no work does any more. */
+  onSlow?(isSlow: boolean): void;
 }
 
 /**
@@ -24,6 +26,10 @@ export interface DatabaseOptions {
  * Some browsers never answer an open request (https://bugs.webkit.org/show_bug.cgi?id=226547).
  */
 const timeoutMs = 5_000;
+/** One timer watches all work: a timer for each write took a tenth of what an event costs. */
+const checkMs = 500;
+/** At the second check, after 500 to 1,000 ms, work is slow. */
+const checksUntilSlow = 2;
 
 /** Resolves when the transaction is stored. Not idb-keyval's helper: that rejects without the cause. */
 export const completed = (transaction: IDBTransaction): Promise<void> =>
@@ -37,6 +43,10 @@ export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
   let opening: Promise<IDBDatabase> | undefined;
   let closed = false;
+  const pending = new Set<{ checks: number; fail(error: Error): void }>();
+  /** How much of it is slow. */
+  let slow = 0;
+  let cancelWatch: (() => void) | undefined;
 
   const adopt = (database: IDBDatabase): IDBDatabase => {
     connection = database;
@@ -51,15 +61,45 @@ export function createDatabase(options: DatabaseOptions): Database {
     if (connection === database) connection = opening = undefined;
   };
   const tidy = (): void => {
-    if (closed && connection) forget(connection);
+    if (!closed) return;
+    if (connection) forget(connection);
+    if (pending.size > 0) return;
+    cancelWatch?.();
+    cancelWatch = undefined;
   };
 
-  const inTime = <T>(work: Promise<T>): Promise<T> =>
+  /** Looks at what has no answer yet; by itself it ends once there is nothing. */
+  const watch = (): void => {
+    cancelWatch ??= options.clock.after(checkMs, () => {
+      cancelWatch = undefined;
+      for (const work of pending) {
+        work.checks += 1;
+        if (work.checks === checksUntilSlow) setSlow(slow + 1);
+        if (work.checks > timeoutMs / checkMs) work.fail(new Error('The database is silent.'));
+      }
+      if (pending.size > 0) watch();
+    });
+  };
+  const setSlow = (count: number): void => {
+    slow = count;
+    options.onSlow?.(slow > 0);
+  };
+
+  const inTime = <T>(begun: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
-      const cancel = options.clock.after(timeoutMs, () =>
-        reject(new Error('The database is silent.')),
-      );
-      work.finally(cancel).then(resolve, reject);
+      const settled = (): void => {
+        if (pending.delete(work) && work.checks >= checksUntilSlow) setSlow(slow - 1);
+      };
+      const work = {
+        checks: 0,
+        fail(error: Error) {
+          settled();
+          reject(error);
+        },
+      };
+      pending.add(work);
+      watch();
+      begun.finally(settled).then(resolve, reject);
     });
 
   const open = async (): Promise<IDBDatabase> => {

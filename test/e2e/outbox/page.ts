@@ -14,7 +14,7 @@ import { createServiceClient } from '../../../src/transport/create-service-clien
 export interface PageOptions {
   /** How far the page's clock is off, in milliseconds. */
   clockOffMs?: number;
-  /** How much faster than real its timers run: 1 where a slow write would be sent past the store. Default: 20. */
+  /** How much faster than real its timers run. Default: 20. */
   speed?: number;
   /** The step at which the page tells the server, and never goes on. */
   dieAt?: Step;
