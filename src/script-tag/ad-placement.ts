@@ -4,6 +4,13 @@ import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 import { define } from './global.ts';
 import { startTag } from './start-tag.ts';
 
+declare global {
+  interface TruewardGlobal {
+    createAdPlacement: typeof createAdPlacement;
+    installAdsbygoogle: typeof installAdsbygoogle;
+  }
+}
+
 const prefix = 'data-placement-';
 
 /** `data-placement-reward="revive"` says that the break `reward`, a type or a name, shows `revive`. */

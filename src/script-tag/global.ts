@@ -1,33 +1,16 @@
-import type { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
-import type { cocosDriver, createCocosAds, createTruewardComponent } from '../cocos/index.ts';
-import type { Ads, createAds, OptionError } from '../index.ts';
-import type { phaserDriver, TruewardPlugin, TruewardScenePlugin } from '../phaser/index.ts';
+import type { Ads } from '../index.ts';
 
 /** Called with the ads that the tag has started. */
 export type Command = (ads: Ads) => void;
 
-/** The one global of the script tags. A page may make it before any of them has loaded, with a `queue`. */
-export interface TruewardGlobal {
-  /** Commands that wait for the ads of the tag: an array until there are any, this object afterwards. */
-  queue: Command[] | { push(...commands: Command[]): void };
-  /** Of `trueward.js` and `trueward-ad-placement.js`. */
-  createAds: typeof createAds;
-  OptionError: typeof OptionError;
-  /** Of `trueward-phaser.js`. */
-  phaserDriver: typeof phaserDriver;
-  TruewardPlugin: typeof TruewardPlugin;
-  TruewardScenePlugin: typeof TruewardScenePlugin;
-  /** Of `trueward-cocos.js`. */
-  cocosDriver: typeof cocosDriver;
-  createCocosAds: typeof createCocosAds;
-  createTruewardComponent: typeof createTruewardComponent;
-  /** Of `trueward-ad-placement.js`. */
-  createAdPlacement: typeof createAdPlacement;
-  installAdsbygoogle: typeof installAdsbygoogle;
-}
-
 declare global {
-  var Trueward: TruewardGlobal | undefined;
+  /** What the script tags bring; each file adds its part. */
+  interface TruewardGlobal {
+    /** Commands that wait for the ads of the tag: an array until there are any, this object afterwards. */
+    queue: Command[] | { push(...commands: Command[]): void };
+  }
+  /** The one global of the script tags. A page may make it before any of them has loaded, with a `queue`. */
+  var Trueward: TruewardGlobal;
 }
 
 /**
@@ -35,7 +18,7 @@ declare global {
  * replace a class, since games made with the first one would not know it.
  */
 export function define(members: Partial<TruewardGlobal>): TruewardGlobal {
-  const known = globalThis.Trueward;
+  const known = globalThis.Trueward as TruewardGlobal | undefined;
   // An element with the id `Trueward` is a global of that name, too.
   const own: Partial<TruewardGlobal> = known?.queue ? known : { queue: [] };
   const all = Object.assign(own, { ...members, ...own });

@@ -2,6 +2,11 @@ import { phaserDriver, TruewardPlugin, TruewardScenePlugin } from '../phaser/ind
 import { define } from './global.ts';
 
 declare global {
+  interface TruewardGlobal {
+    phaserDriver: typeof phaserDriver;
+    TruewardPlugin: typeof TruewardPlugin;
+    TruewardScenePlugin: typeof TruewardScenePlugin;
+  }
   interface Window {
     /** Phaser’s `load.plugin('TruewardPlugin', …)` looks the class up by this name. */
     TruewardPlugin?: typeof TruewardPlugin;

@@ -1,6 +1,13 @@
 import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
 import { type Command, define } from './global.ts';
 
+declare global {
+  interface TruewardGlobal {
+    createAds: typeof createAds;
+    OptionError: typeof OptionError;
+  }
+}
+
 /** Options that an attribute of the tag gives as they are: `data-user-ref` is `userRef`. */
 const texts = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
 /** Options that are true when the attribute is there, unless it says `false`. */
