@@ -5,7 +5,7 @@ import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Connectivity } from './platform/connectivity.ts';
 import { completed, createDatabase } from './platform/database.ts';
-import type { Locks } from './platform/locks.ts';
+import { browserLocks, type Locks } from './platform/locks.ts';
 import type { OpenTabSignal } from './platform/tab-signal.ts';
 import { isEntry, isMovable, type LedgerEntry } from './reward/reward-machine.ts';
 import type { ServiceClient } from './transport/service-client.ts';
@@ -15,7 +15,8 @@ export interface AdoptionParts {
   name: string;
   client: Pick<ServiceClient, 'readReward'>;
   clock: Clock;
-  locks: Locks;
+  /** Default: Web Locks. */
+  locks?: Locks;
   connectivity: Connectivity;
   openTabSignal: OpenTabSignal;
   /** Events have come into the queue of this page. */
@@ -186,7 +187,7 @@ async function isSameAccount(
 
 /** Holds the lock by which the tabs of a queue decide who sends. */
 const holding = (
-  { locks }: AdoptionParts,
+  { locks = browserLocks() }: AdoptionParts,
   name: string,
   signal: AbortSignal,
   work: () => Promise<void>,

@@ -12,7 +12,6 @@ import { systemClock } from './platform/clock.ts';
 import { browserConnectivity, onOffline } from './platform/connectivity.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
-import { browserLocks } from './platform/locks.ts';
 import { browserPageLifecycle } from './platform/page-lifecycle.ts';
 import { browserTabSignal } from './platform/tab-signal.ts';
 import { createPlayerContext } from './player-context.ts';
@@ -64,7 +63,6 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     clock: systemClock,
     random: Math.random,
     newId: newRandomId,
-    locks: browserLocks(),
     connectivity: connectivityWhenKnown(player, browserConnectivity),
     lifecycle: browserPageLifecycle,
     openTabSignal: browserTabSignal,

@@ -24,7 +24,8 @@ export interface OutboxParts {
   clock: Clock;
   random: () => number;
   newId: NewId;
-  locks: Locks;
+  /** Default: Web Locks. */
+  locks?: Locks;
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   openTabSignal: OpenTabSignal;

@@ -1,6 +1,6 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Locks } from '../platform/locks.ts';
+import { browserLocks, type Locks } from '../platform/locks.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
 import {
   keepaliveBytes,
@@ -24,7 +24,8 @@ export interface DrainParts {
   client: ServiceClient;
   clock: Clock;
   random: () => number;
-  locks: Locks;
+  /** Default: Web Locks, which are part of this code so that a game starts without them. */
+  locks?: Locks;
   /** Whether this tab may send for the others. */
   mayLead(): boolean;
   counts: Counts;
@@ -73,7 +74,7 @@ const eventsIn = (records: StoredRecord[]): number =>
 export function createDrain(parts: DrainParts): Drain {
   const { counts, memory, store } = parts;
   const { diagnostics } = counts;
-  const lead = createLead(parts);
+  const lead = createLead({ ...parts, locks: parts.locks ?? browserLocks() });
   /** Sent and settled, but not removed from the store yet. */
   const settled = new Set<string>();
   const inFlight = new Set<string>();
