@@ -5,6 +5,8 @@ import type * as adPlacement from 'trueward/ad-placement';
 import type { DecisionRewardedEvent } from 'trueward/server';
 
 type Call = () => void;
+type ScriptTags = typeof sdk &
+  typeof adPlacement & { queue: { push(command: (ads: Ads) => void): void } };
 type Handler = (
   request: IncomingMessage & { body: Uint8Array },
   response: { sendStatus(status: number): void },
@@ -13,7 +15,7 @@ type Handler = (
 /** What the guides take for granted: a game of the reader’s, and a server of the reader’s. */
 declare global {
   /** What the script tags define. */
-  const Trueward: typeof sdk & typeof adPlacement;
+  const Trueward: ScriptTags;
   const publishableKey: string;
   const serviceUrl: string;
   const userRef: string;
@@ -42,9 +44,10 @@ declare global {
   const button: HTMLButtonElement;
   const startToPlay: Call;
   interface Window {
-    trueward: { push(command: (ads: Ads) => void): void };
+    get Trueward(): ScriptTags;
+    // A page may make it before the tags have.
+    set Trueward(made: { queue: object });
   }
-  const trueward: Window['trueward'];
   const request: Request;
   const express: { raw(options: { type: string }): object };
   const app: { post(path: string, parser: object, handler: Handler): void };
