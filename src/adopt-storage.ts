@@ -1,13 +1,14 @@
 import { promisifyRequest, type UseStore } from 'idb-keyval';
-import type { RewardStatus } from '../protocol/wire.ts';
 import { type EventRecord, isEventRecord, type StoredRecord } from './outbox/event-store.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
+import type { Outbox } from './outbox/outbox.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Connectivity } from './platform/connectivity.ts';
 import { completed, createDatabase } from './platform/database.ts';
 import { browserLocks, type Locks } from './platform/locks.ts';
 import type { OpenTabSignal } from './platform/tab-signal.ts';
 import { isEntry, isMovable, type LedgerEntry } from './reward/reward-machine.ts';
+import type { Rewards } from './reward/rewards.ts';
 import type { ServiceClient } from './transport/service-client.ts';
 
 export interface AdoptionParts {
@@ -19,10 +20,10 @@ export interface AdoptionParts {
   locks?: Locks;
   connectivity: Connectivity;
   openTabSignal: OpenTabSignal;
-  /** Events have come into the queue of this page. */
-  flush(): Promise<void>;
-  /** Rewards have come into the ledger of this page, and this is what the service says of some. */
-  onRewards(statuses: RewardStatus[]): void;
+  outbox: Pick<Outbox, 'flush'>;
+  rewards: Pick<Rewards, 'refresh' | 'settle'>;
+  /** Rewards have come into the ledger of this page. */
+  changed(): void;
 }
 
 /** For so long, in milliseconds, a database of another account is left alone. */
@@ -143,7 +144,7 @@ async function moveEvents(from: Storage, to: Storage, parts: AdoptionParts): Pro
   }
   tabs.close();
   // Where tabs can't talk to each other, this one knows all the same.
-  void parts.flush();
+  void parts.outbox.flush();
 }
 
 interface Sample {
@@ -228,12 +229,13 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
     }
     await holding(parts, `${name}:outbox`, signal, async () => {
       const adopted = await moveRewards(from.rewards, to.rewards, clock);
-      parts.onRewards([]);
+      await parts.rewards.refresh();
+      parts.changed();
       await moveEvents(from, to, parts);
       // Whether these were watched, no event may say any more.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
         const answer = await client.readReward(decisionId, token);
-        if (answer.kind === 'ok') parts.onRewards([answer.body]);
+        if (answer.kind === 'ok') await parts.rewards.settle([answer.body]);
       }
     });
     return true;
@@ -245,9 +247,17 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
 
 /**
  * Takes over events and rewards that pages of this game left under an earlier publishable key, once the
- * service has confirmed that they are of the same account. What is of another account stays untouched.
+ * service has confirmed that they are of the same account. What is of another account stays untouched. The
+ * function that it returns ends this.
  */
-export async function adoptStorage(parts: AdoptionParts, signal: AbortSignal): Promise<void> {
+export function adoptStorage(parts: AdoptionParts): () => void {
+  const ended = new AbortController();
+  void adoptAll(parts, ended.signal).catch(() => undefined);
+  return () => ended.abort();
+}
+
+/** As {@link adoptStorage}; resolves when all that can be taken over now has been. */
+export async function adoptAll(parts: AdoptionParts, signal: AbortSignal): Promise<void> {
   const names = (await indexedDB.databases()).map(({ name = '' }) => name);
   const done = await Promise.all(
     predecessors(names, parts.name).map((name) =>
@@ -258,7 +268,7 @@ export async function adoptStorage(parts: AdoptionParts, signal: AbortSignal): P
   if (done.every(Boolean) || signal.aborted) return;
   const end = parts.connectivity.onOnline(() => {
     end();
-    void adoptStorage(parts, signal);
+    void adoptAll(parts, signal).catch(() => undefined);
   });
   signal.addEventListener('abort', end);
 }

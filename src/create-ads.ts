@@ -132,28 +132,14 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   });
   const stopListening = [browserConnectivity.onOnline(changed), onOffline(changed)];
 
-  const adoption = new AbortController();
   /** The code is loaded only where a database of an earlier publishable key may be. */
   const adopt = async (): Promise<void> => {
     const databases = await indexedDB.databases();
     const isOther = ({ name: found = '' }: IDBDatabaseInfo): boolean =>
       found.startsWith('trueward:') && !found.startsWith(name);
-    if (!databases.some(isOther) || adoption.signal.aborted) return;
+    if (ended || !databases.some(isOther)) return;
     const { adoptStorage } = await import('./adopt-storage.ts');
-    await adoptStorage(
-      {
-        ...ports,
-        client,
-        flush: outbox.flush,
-        onRewards: (statuses) => {
-          void rewards
-            .refresh()
-            .then(() => rewards.settle(statuses))
-            .then(changed);
-        },
-      },
-      adoption.signal,
-    );
+    if (!ended) stopListening.push(adoptStorage({ ...ports, client, outbox, rewards, changed }));
   };
   // Browsers that can't list databases (Firefox before 126) leave them for later.
   stopListening.push(systemClock.after(adoptAfterMs, () => void adopt().catch(() => undefined)));
@@ -177,7 +163,6 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     destroy() {
       ended = true;
       for (const stop of stopListening) stop();
-      adoption.abort();
       player.destroy();
       requests.destroy();
       rewards.destroy();

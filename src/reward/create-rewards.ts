@@ -56,8 +56,8 @@ export function createRewards(parts: RewardsParts): Rewards {
   };
   /** Whether the present player may have it. What concerns others is kept up to date all the same. */
   const isOurs = (entry: LedgerEntry): boolean => isFor(entry, player.playerRef());
-  const pending = () => ledger.seen().filter((entry) => isPending(entry) && isOurs(entry));
-  const isDueNow = (entry: LedgerEntry): boolean => isDue(entry) && isOurs(entry);
+  const ours = () => ledger.seen().filter(isOurs);
+  const pending = () => ours().filter(isPending);
 
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
     const before = find(decisionId)?.state;
@@ -91,7 +91,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     settle,
     change,
     handlers,
-    isDue: isDueNow,
+    isDue: (entry: LedgerEntry) => isDue(entry) && isOurs(entry),
     onError(error: unknown) {
       handlerErrors += 1;
       lastError = String(error);
@@ -99,39 +99,39 @@ export function createRewards(parts: RewardsParts): Rewards {
   };
   const wake = (): void => {
     if (pursuit) pursuit.delivery.wake();
-    else if (ledger.seen().some((entry) => isAwaited(entry) && isOurs(entry))) void load();
+    else if (ours().some(isAwaited)) void load();
+  };
+  const resume = (): void => {
+    pursuit?.confirmation.wake();
+    pursuit?.delivery.retry();
+    wake();
   };
 
   /** Other tabs write into the ledger too, so it is read again whenever the player comes back. */
   const loaded = async (): Promise<void> => {
-    const entries = await ledger.all();
+    await ledger.all();
     if (destroyed) return;
-    if (entries.some(isAwaited)) player.identify();
+    if (ledger.seen().some(isAwaited)) player.identify();
     await transfer();
-    pursuit?.confirmation.wake();
-    pursuit?.delivery.retry();
-    wake();
+    resume();
   };
   const transfer = async (): Promise<void> => {
     const from = transferFrom;
     const to = player.playerRef();
     if (from === undefined || to === undefined) return;
-    try {
-      const { transferRewards } = await import('./transfer-rewards.ts');
-      await transferRewards(ledger, from, to);
-    } catch {
-      // Without the code they stay where they are until the player comes back.
-      return;
-    }
-    if (transferFrom === from) transferFrom = undefined;
+    await import('./transfer-rewards.ts').then(
+      async ({ transferRewards }) => {
+        await transferRewards(ledger, from, to);
+        if (transferFrom === from) transferFrom = undefined;
+      },
+      // Without the code they stay where they are until the player is back.
+      () => undefined,
+    );
   };
   const refresh = (): Promise<void> => (loading = loaded());
   let loading = loaded();
   const endings = [
-    parts.connectivity.onOnline(() => {
-      pursuit?.confirmation.wake();
-      wake();
-    }),
+    parts.connectivity.onOnline(resume),
     lifecycle.onMoment((moment) => {
       if (moment === 'visible' || moment === 'returned') void refresh();
       else pursuit?.delivery.yieldToOthers();
@@ -189,8 +189,8 @@ export function createRewards(parts: RewardsParts): Rewards {
       return report(decisionId);
     },
     async list() {
-      const entries = await ledger.all();
-      return entries.filter((entry) => isAwaited(entry) && isOurs(entry)).map(reportOf);
+      await ledger.all();
+      return ours().filter(isAwaited).map(reportOf);
     },
     playerChanged(from) {
       transferFrom = from;
@@ -206,7 +206,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     },
     diagnostics: () => ({
       pending: pending().length,
-      undelivered: ledger.seen().filter(isDueNow).length,
+      undelivered: ours().filter(isDue).length,
       handlerErrors,
       ...(lastError !== undefined && { lastError }),
       ...ledger.health(),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { adoptStorage, predecessors } from '../../../src/adopt-storage.ts';
+import { adoptAll, predecessors } from '../../../src/adopt-storage.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -76,7 +76,8 @@ function page(
   const network = testNetwork();
   const locks = sharedLocks();
   const readReward = vi.fn(() => Promise.resolve(answer));
-  const onRewards = vi.fn<(statuses: RewardStatus[]) => void>();
+  const refresh = vi.fn(() => Promise.resolve());
+  const settle = vi.fn<(statuses: RewardStatus[]) => Promise<void>>(() => Promise.resolve());
   const flush = vi.fn(() => Promise.resolve());
   const closed = new AbortController();
   const parts = {
@@ -86,11 +87,12 @@ function page(
     locks,
     connectivity: network,
     openTabSignal: sharedTabSignal(),
-    flush,
-    onRewards,
+    outbox: { flush },
+    rewards: { refresh, settle },
+    changed: () => undefined,
   };
-  const adopt = () => adoptStorage(parts, closed.signal);
-  return { adopt, network, locks, readReward, onRewards, flush, closed };
+  const adopt = () => adoptAll(parts, closed.signal);
+  return { adopt, network, locks, readReward, refresh, settle, flush };
 }
 
 test('events and rewards that an earlier key left are taken over', async () => {
@@ -100,10 +102,10 @@ test('events and rewards that an earlier key left are taken over', async () => {
   old.rewards.destroy();
   await store('old', ['1', '2', '3']);
   await store('new', ['4']);
-  const { adopt, flush, onRewards } = page();
+  const { adopt, flush, refresh } = page();
   await adopt();
   expect(flush).toHaveBeenCalled();
-  expect(onRewards).toHaveBeenCalled();
+  expect(refresh).toHaveBeenCalled();
   expect(await stored('old')).toEqual([]);
   expect((await stored('new')).map((value) => JSON.stringify(value))).toHaveLength(4);
 
@@ -213,11 +215,11 @@ test('an ad that was watched without a word is asked about, unless it may be on 
   const young = tabWith('old');
   await young.rewards.track(decision('dec_2'));
   young.rewards.destroy();
-  const { adopt, onRewards } = page({ kind: 'ok', body: earned('dec_1') });
+  const { adopt, settle } = page({ kind: 'ok', body: earned('dec_1') });
   await adopt();
   const { rewards } = tabWith('new');
   await rewards.list();
-  for (const [statuses] of onRewards.mock.calls) await rewards.settle(statuses);
+  for (const [statuses] of settle.mock.calls) await rewards.settle(statuses);
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'earned' }]);
   await rewards.settle([earned('dec_2')]);
   expect(await rewards.list()).toHaveLength(1);
