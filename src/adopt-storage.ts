@@ -7,7 +7,7 @@ import type { Connectivity } from './platform/connectivity.ts';
 import { completed, createDatabase } from './platform/database.ts';
 import { browserLocks, type Locks } from './platform/locks.ts';
 import type { OpenTabSignal } from './platform/tab-signal.ts';
-import { isEntry, isMovable, type LedgerEntry } from './reward/reward-machine.ts';
+import { claimMs, isAwaited, isEntry, type LedgerEntry } from './reward/reward-machine.ts';
 import type { Rewards } from './reward/rewards.ts';
 import type { ServiceClient } from './transport/service-client.ts';
 
@@ -51,6 +51,15 @@ export function predecessors(names: readonly string[], own: string): string[] {
   }
   return Array.from(found);
 }
+
+/** No ad takes longer than this, in milliseconds. */
+const longestAdMs = 3_600_000;
+
+/** Whether another ledger may take it: no tab is handing it over, and its ad is not on the screen. */
+const isMovable = (entry: LedgerEntry, now: number): boolean =>
+  entry.state === 'none'
+    ? !entry.moved && Math.abs(now - entry.trackedAt) > longestAdMs
+    : isAwaited(entry) && Math.abs(now - (entry.claimedAt ?? -Infinity)) >= claimMs;
 
 /** What lies under one name. */
 function openStorage(name: string, clock: Clock) {

@@ -1,7 +1,7 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
-import type { RewardEvent } from './reward-machine.ts';
+import type { Verdict } from './reward-machine.ts';
 import type { Answer, ServiceClient } from '../transport/service-client.ts';
 
 /** A reward whose confirmation is awaited. */
@@ -16,8 +16,7 @@ export interface ConfirmationParts {
   random: () => number;
   pending(): Awaited[];
   /** Takes what the service said. */
-  settle(statuses: RewardStatus[]): Promise<void>;
-  change(decisionId: string, event: RewardEvent): Promise<void>;
+  settle(statuses: Verdict[]): Promise<void>;
 }
 
 /** Asks the service for what is pending, and is silent when nothing is. */
@@ -54,8 +53,7 @@ export function createConfirmation(parts: ConfirmationParts): Confirmation {
     // The service has deleted the decision and says, by its own clock, that the late window is over. So
     // neither a clock that was set, nor a revoked key, nor a network can end a reward.
     else if (answer.kind === 'refused' && answer.problem.code === 'decision_gone') {
-      await parts.change(decisionId, { type: 'forgotten' });
-      settled();
+      await parts.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }
   };
 

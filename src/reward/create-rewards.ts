@@ -1,4 +1,3 @@
-import type { RewardStatus } from '../../protocol/wire.ts';
 import type { RewardReport } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Connectivity } from '../platform/connectivity.ts';
@@ -15,6 +14,7 @@ import {
   type LedgerEntry,
   reportOf,
   type RewardEvent,
+  type Verdict,
 } from './reward-machine.ts';
 import type { Pursuit } from './pursue-rewards.ts';
 import type { RewardHandler, Rewards } from './rewards.ts';
@@ -67,7 +67,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     if (entry.state === 'pending' && before !== 'pending') pursuit?.confirmation.wake();
     wake();
   };
-  const settle = async (statuses: RewardStatus[]): Promise<void> => {
+  const settle = async (statuses: Verdict[]): Promise<void> => {
     for (const status of statuses) {
       const known = find(status.id);
       // Another tab may have tracked it, and be gone: the database knows.
@@ -89,7 +89,6 @@ export function createRewards(parts: RewardsParts): Rewards {
     ...parts,
     pending,
     settle,
-    change,
     handlers,
     isDue: (entry: LedgerEntry) => isDue(entry) && isOurs(entry),
     onError(error: unknown) {

@@ -29,10 +29,12 @@ export interface LedgerEntry extends RewardReport {
 /** How long a claim holds, in milliseconds. */
 export const claimMs = 10_000;
 
+/** What the service said of a reward, in the reasons of the SDK. */
+export type Verdict = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 'reason'>;
+
 export type RewardEvent =
   | { type: 'watched' }
-  | { type: 'status'; status: RewardStatus; at: number }
-  | { type: 'forgotten' }
+  | { type: 'status'; status: Verdict; at: number }
   | { type: 'claimed' | 'released'; at: number }
   | { type: 'delivered' };
 
@@ -50,10 +52,6 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
       return state === 'none' ? { ...entry, state: 'pending' } : entry;
     case 'status':
       return isFinal(state) ? entry : withStatus(entry, event.status, event.at);
-    case 'forgotten':
-      return state === 'pending'
-        ? { ...entry, state: 'expired', reason: 'unknown_to_service' }
-        : entry;
     case 'claimed':
       // A claim from the future is one of before the clock was set back.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
@@ -66,7 +64,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
   }
 }
 
-function withStatus(entry: LedgerEntry, status: RewardStatus, at: number): LedgerEntry {
+function withStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntry {
   // `none` from the service while we are pending: the completion is still in the outbox.
   if (status.state === 'none') return entry;
   const { reward = entry.reward, reason, receipt } = status;
@@ -89,15 +87,6 @@ export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pendi
 
 /** Whether something is still to come of it. */
 export const isAwaited = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
-
-/** No ad takes longer than this, in milliseconds. */
-const longestAdMs = 3_600_000;
-
-/** Whether another ledger may take it: no tab is handing it over, and its ad is not on the screen. */
-export const isMovable = (entry: LedgerEntry, now: number): boolean =>
-  entry.state === 'none'
-    ? !entry.moved && Math.abs(now - entry.trackedAt) > longestAdMs
-    : isAwaited(entry) && Math.abs(now - (entry.claimedAt ?? -Infinity)) >= claimMs;
 
 /** Whether a stored value is an entry that this release understands. */
 export const isEntry = (value: unknown): value is LedgerEntry =>

@@ -65,7 +65,7 @@ test('a grant that arrives hours later is still handed over, by a page that stay
 
 test('a waiting request ends when the answer came another way', async () => {
   const clock = manualClock();
-  const { rewards, asked, answers } = openTab(clock);
+  const { rewards, asked, answers } = openTab(clock, undefined, apartFromDatabase(clock));
   answers.push(new Promise(() => undefined));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));

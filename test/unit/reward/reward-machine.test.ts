@@ -79,16 +79,6 @@ test.each(states)('only a reward that is due can be claimed, not one that is %s'
 });
 
 test.each(states)(
-  'a reward in state %s that the service has deleted ends only if it was awaited',
-  (state) => {
-    const after = advance(entry(state), { type: 'forgotten' });
-    if (state === 'pending')
-      expect(after).toMatchObject({ state: 'expired', reason: 'unknown_to_service' });
-    else expect(after).toEqual(entry(state));
-  },
-);
-
-test.each(states)(
   'what can still come of state %s is transferred, from its player only',
   (state) => {
     const held = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
