@@ -25,7 +25,7 @@ const uses = [
     name: 'sending of events, loaded with the first request',
     code: core,
     lazy: 'drain',
-    limit: 2_500,
+    limit: 3_000,
   },
   {
     name: 'handing over of rewards, loaded with the first rewarded ad',
