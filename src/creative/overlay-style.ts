@@ -1,6 +1,7 @@
 /**
  * The looks of the overlay. A game changes them with the custom properties `--trueward-accent`,
  * `--trueward-on-accent`, `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`.
+ * Where a word of the title does not fit beside the controls, the title has a row of its own.
  * `!important` keeps the page's own rules for `iframe`, `img` or `video` off the creative.
  */
 const css = `
@@ -24,8 +25,8 @@ dialog {
 header { display: flex; flex-wrap: wrap; justify-content: end; align-items: center; gap: .2em .6em; padding: .55em .8em; min-height: max(2.6em, 44px) }
 .text { flex: auto; width: min-content; min-width: 0 }
 p, h2 { margin: 0; overflow-wrap: anywhere }
-/* Where its longest word does not fit beside the controls, the text has a row of its own. */
-.title { overflow-wrap: break-word; font-weight: 650; line-height: 1.2 }
+.text p { overflow-wrap: break-word }
+.title { font-weight: 650; line-height: 1.2 }
 .kind { font-size: .78em; opacity: .72 }
 .time { font-variant-numeric: tabular-nums; font-weight: 600; white-space: nowrap; padding: .2em .7em; border-radius: 9em; background: #ffffff1f }
 button, a {
@@ -57,7 +58,7 @@ progress::-moz-progress-bar { background: var(--accent) }
 .over > footer { display: none }
 footer { display: flex; justify-content: center; padding: .55em .8em }
 .panel {
-  position: absolute; inset: 0; display: grid; place-items: center; padding: 1em; overflow: auto; background: #070910c7;
+  position: absolute; inset: 0; display: grid; place-items: safe center; padding: 1em; overflow: auto; background: #070910c7;
   animation: appear .2s ease-out;
 }
 .card {
@@ -70,6 +71,16 @@ footer { display: flex; justify-content: center; padding: .55em .8em }
 .live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 @media (max-height: 420px) { footer { padding: .3em } header { padding: .2em .6em } .card { gap: .5em; padding: .8em } .panel { padding: .5em } }
 @media (max-height: 300px) { .end p { display: none } }
+@media (max-height: 240px) {
+  dialog { --unit: 12px }
+  .title { display: none }
+  .card { grid-template-columns: 1fr 1fr; padding: .5em }
+  .card h2, .card p { grid-column: 1 / -1; font-size: 1em }
+  button, a { padding: 0 .4em }
+  .play { top: .3em; padding: 0 1em }
+  footer { position: absolute; right: 0; bottom: 0 }
+}
+@media (forced-colors: active) { button, a, .card { border: 1px solid } }
 @media (prefers-reduced-motion: reduce) { *, ::slotted(*) { animation: none !important; transition: none !important } }
 `;
 

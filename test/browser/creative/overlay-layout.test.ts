@@ -41,6 +41,7 @@ describe.each([
   [320, 568],
   [568, 320],
   [320, 256],
+  [240, 160],
 ])('On a screen of %i × %i', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
@@ -61,6 +62,51 @@ describe.each([
     }
   });
 });
+
+it('leaves most of a tiny frame to the ad', async () => {
+  await page.viewport(240, 160);
+  shown = await openWith(image, 'en');
+  shown.opened.allowClose();
+  shown.opened.setMuted(true);
+  const { height } = document.querySelector('img')?.getBoundingClientRect() ?? new DOMRect();
+  expect(height).toBeGreaterThan(90);
+});
+
+it.each([
+  ['asking whether to close', ['.ask .main', '.ask button:last-child']],
+  ['on the end card', ['.end a', '.end button', 'button.close']],
+  ['with sound', ['button.mute', 'button.close', 'footer a']],
+] as const)(
+  'every control %s can be reached on 320 px with text twice as large',
+  async (look, all) => {
+    await page.viewport(320, 568);
+    shown = await openWith(image, 'de');
+    shown.dialog?.style.setProperty('--unit', '28px');
+    looks[look]?.(shown.opened);
+    shown.root?.getAnimations().forEach((animation) => animation.finish());
+    for (const selector of all) {
+      // Tab scrolls to what it focuses.
+      shown.shown(selector)?.focus();
+      expect(canBeHit(selector), selector).toBe(true);
+    }
+  },
+);
+
+// Only Chromium can be told so from a page.
+it.runIf(server.browser === 'chromium')(
+  'draws a border around every control where the player has chosen the colours',
+  async () => {
+    const force = (value: string) =>
+      cdp().send('Emulation.setEmulatedMedia', { features: [{ name: 'forced-colors', value }] });
+    await force('active');
+    shown = await openWith(image, 'en');
+    shown.opened.allowClose();
+    shown.opened.askClose(true);
+    for (const control of shown.dialog?.querySelectorAll('button, a') ?? [])
+      expect(getComputedStyle(control).borderTopStyle).toBe('solid');
+    await force('');
+  },
+);
 
 it.each([
   [1280, 720],
