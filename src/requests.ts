@@ -33,9 +33,8 @@ export function createRequests(parts: RequestsParts): Requests {
   return {
     ...decisions,
     runBreak: (request, waitedMs = 0) =>
-      runAdBreak(
-        { ...parts, take, loadTimeoutMs: loadTimeoutMs - waitedMs },
-        { ...request, muted: request.muted ?? parts.muted },
+      oneAtATime({ ...request, muted: request.muted ?? parts.muted }, (alone) =>
+        runAdBreak({ ...parts, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, alone),
       ),
     showBanner: (placement, element, signal) =>
       import('./ad-break/show-banner.ts').then(
@@ -43,4 +42,34 @@ export function createRequests(parts: RequestsParts): Requests {
         () => ({ outcome: 'error', reason: 'chunk_not_loaded' }),
       ),
   };
+}
+
+/** The ad that a page is showing; the same symbol in every copy of this script. */
+const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
+
+/** Shows no ad while another instance, or another copy of this script, shows one on this page. */
+async function oneAtATime(
+  request: BreakRequest,
+  run: (request: BreakRequest) => Promise<ShowResult>,
+): Promise<ShowResult> {
+  const page: { [shownAd]?: BreakRequest } = document as object;
+  const other = page[shownAd];
+  if (other)
+    return { outcome: 'already_showing', detail: `The ad of ${other.placement} has not ended.` };
+  page[shownAd] = request;
+  const leave = () => {
+    if (page[shownAd] === request) delete page[shownAd];
+  };
+  const { onClose } = request;
+  try {
+    return await run({
+      ...request,
+      onClose() {
+        leave();
+        onClose?.();
+      },
+    });
+  } finally {
+    leave();
+  }
 }

@@ -1,0 +1,80 @@
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { type Ads, createAds, type AdsOptions } from '../../../src/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
+
+let service: StubService;
+
+beforeEach(() => {
+  document.body.replaceChildren();
+  service = stubService();
+});
+
+const options = (): AdsOptions => ({
+  publishableKey: freshKey(),
+  serviceUrl: 'https://ads.test',
+  fetch: service.fetch,
+});
+
+function created(create: typeof createAds): Ads {
+  const ads = create(options());
+  onTestFinished(() => ads.destroy());
+  return ads;
+}
+
+/** `createAds` of a second copy of the script, as a portal may have on the page beside the game's. */
+async function fromAnotherCopy(): Promise<typeof createAds> {
+  const script = document.createElement('script');
+  script.src = '/dist/trueward.js';
+  const loaded = new Promise((resolve) => (script.onload = resolve));
+  document.head.append(script);
+  await loaded;
+  script.remove();
+  return (window as unknown as { Trueward: { createAds: typeof createAds } }).Trueward.createAds;
+}
+
+const started = (ads: Ads) => new Promise<void>((resolve) => void ads.on('start', () => resolve()));
+
+const overlays = () =>
+  Array.from(document.body.children).filter(({ shadowRoot }) =>
+    shadowRoot?.querySelector('dialog'),
+  );
+
+it.each([
+  ['another instance', async () => createAds],
+  ['another copy of the script', fromAnotherCopy],
+])('shows no second ad over the one of %s, and one of its own after it', async (_name, other) => {
+  const first = created(createAds);
+  const second = created(await other());
+  service.answer = () => picture(60_000);
+  const ending = new AbortController();
+  const onScreen = started(first);
+  const running = first.showRewarded('revive', { signal: ending.signal });
+  // While the ad is being loaded, and while it is shown.
+  await eventually(() => expect(service.asked).toEqual(['revive']));
+  expect((await second.showRewarded('double')).outcome).toBe('already_showing');
+  await onScreen;
+  expect(await second.showRewarded('double')).toMatchObject({
+    outcome: 'already_showing',
+    detail: 'The ad of revive has not ended.',
+  });
+  expect(overlays()).toHaveLength(1);
+  ending.abort();
+  await running;
+  service.answer = () => picture(200);
+  expect((await second.showRewarded('double')).outcome).toBe('rewarded');
+  expect((await first.showRewarded('revive')).outcome).toBe('rewarded');
+});
+
+it('shows an ad after an instance was destroyed in the middle of one', async () => {
+  const first = created(createAds);
+  const second = created(createAds);
+  service.answer = () => picture(60_000);
+  const onScreen = started(first);
+  const running = first.showRewarded('revive');
+  await onScreen;
+  first.destroy();
+  expect((await running).outcome).toBe('aborted');
+  service.answer = () => picture(200);
+  expect((await second.showRewarded('double')).outcome).toBe('rewarded');
+});
