@@ -3,8 +3,10 @@ import { afterPaint } from './after-paint.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
+/** A busy page delays a tick; more than this of it does not count, in milliseconds. */
+const longestTickMs = 1_000;
 /** A tick that is later than this says that the device or the page slept, in milliseconds. */
-const sleptMs = 1_000;
+const sleptMs = 10_000;
 
 /** Lets a creative without a length of its own run for a while of visible time. */
 export interface Exposure {
@@ -33,7 +35,9 @@ export function startExposure(
     const now = clock.monotonic();
     const passedMs = now - last;
     // Up to a tick may have been seen before the sleep.
-    if (running && !document.hidden) watchedMs += passedMs > sleptMs ? tickMs : passedMs;
+    if (running && !document.hidden) {
+      watchedMs += passedMs > sleptMs ? tickMs : Math.min(passedMs, longestTickMs);
+    }
     last = now;
     const ended = watchedMs >= durationMs;
     if (!ended) cancelTick = clock.after(tickMs, tick);

@@ -18,7 +18,7 @@ const leastRatio = 0.5;
 /** How often something that covers the element is looked for, in milliseconds. */
 const lookMs = 200;
 /** Longer between two looks, and the device or the page slept: nobody saw the ad meanwhile; in milliseconds. */
-const sleptMs = 2_000;
+const sleptMs = 10_000;
 
 /**
  * Tells once when at least half of the element's pixels have been visible for `requiredMs` without a
