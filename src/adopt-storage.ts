@@ -161,9 +161,14 @@ interface Sample {
   token: string;
 }
 
-async function samplesOf(storage: Storage): Promise<Sample[]> {
-  const rewards = (await entriesIn(storage.rewards)).filter(({ moved }) => moved !== 'gone');
-  const events = (await storage.events.read(-1, samples)).flatMap(({ value }) => {
+/** Tokens of what is to be moved; none where nothing is. */
+async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sample[]> {
+  // A kill may have left an entry that is gone from there and has not arrived here.
+  const broken = (await entriesIn(to.rewards)).some(({ moved }) => moved === 'arriving');
+  const rewards = (await entriesIn(from.rewards)).filter((entry) =>
+    entry.moved ? broken || entry.moved === 'arriving' : isMovable(entry, now),
+  );
+  const events = (await from.events.read(-1, samples)).flatMap(({ value }) => {
     if (!isEventRecord(value)) return [];
     try {
       const event = JSON.parse(value.events[0] ?? '') as { decision_id: string; token: string };
@@ -221,7 +226,7 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
   const to = openStorage(parts.name, clock);
   const verdictKey = `foreign:${name}`;
   try {
-    const tokens = await samplesOf(from);
+    const tokens = await samplesOf(from, to, clock.now());
     if (tokens.length === 0) return true;
     const verdict = await to.rewards('readonly', (store) =>
       promisifyRequest<{ at?: number } | undefined>(store.get(verdictKey)),

@@ -145,6 +145,18 @@ test.each([refused('token_invalid'), refused('environment_mismatch')])(
   },
 );
 
+test('where nothing waits, the service is not asked', async () => {
+  const old = tabWith('old');
+  const taken = new Promise((resolve) => old.rewards.onReward(resolve));
+  await earn(old.rewards, 'dec_1');
+  await taken;
+  await eventually(async () => expect(await old.rewards.list()).toEqual([]));
+  old.rewards.destroy();
+  const { adopt, readReward } = page();
+  await adopt();
+  expect(readReward).not.toHaveBeenCalled();
+});
+
 test('a decision that is no longer stored proves the account as well', async () => {
   await store('old', ['1']);
   await page(refused('not_found')).adopt();
