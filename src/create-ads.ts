@@ -109,6 +109,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     engine,
     rewards,
     isKnown: player.isKnown,
+    retryConsent: player.retryConsent,
     isOnline: browserConnectivity.isOnline,
     // Without CORS, since all that counts is whether anything answers.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),

@@ -10,6 +10,8 @@ export interface PlayerContext {
   current(): Profile;
   /** False while the consent of the page is awaited: nothing may be sent. */
   isKnown(): boolean;
+  /** Whether the code that reads the consent of the page could not be loaded; it is loaded anew then. */
+  retryConsent(): boolean;
   /** Calls back when what requests say changes, as when consent becomes known. */
   onChange(listener: () => void): () => void;
   /**
@@ -108,15 +110,17 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   }
   setUser(options);
 
-  if (ofPage) {
+  let consentFailed = false;
+  function followPage(): void {
     import('./platform/page-consent.ts').then(
       ({ followPageConsent }) => {
         if (unfollow) unfollow = followPageConsent(clock, setConsent);
       },
       // Without the code that reads it, consent stays unknown, and nothing is sent.
-      () => undefined,
+      () => (consentFailed = true),
     );
   }
+  if (ofPage) followPage();
 
   return {
     current: () => ({
@@ -138,6 +142,12 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       identified = listener;
     },
     isKnown: () => !ofPage || consent !== undefined,
+    retryConsent() {
+      const failed = consentFailed;
+      consentFailed = false;
+      if (failed) followPage();
+      return failed;
+    },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -11,6 +11,8 @@ import { type Flight, keyOf, type Slot, unexpired } from './slot.ts';
 export interface DecisionsParts extends RequestAdParts {
   /** Whether consent is known; before that, nothing is asked. */
   isKnown(): boolean;
+  /** Whether the code that learns the consent could not be loaded; it is loaded anew then. */
+  retryConsent(): boolean;
   /** Called when a refusal has ended: what `availability()` answers may have changed. */
   onChange(): void;
   lifecycle: Pick<PageLifecycle, 'onMoment'>;
@@ -23,6 +25,7 @@ export interface DecisionsParts extends RequestAdParts {
 const lookAgainMs = 30_000;
 
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
+const notLoaded: NoAd = { outcome: 'error', reason: 'chunk_not_loaded' };
 
 /** What one caller wants. */
 interface Wish {
@@ -134,7 +137,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const ensure = async (wish: Wish): Promise<NoAd | undefined> => {
     const { placement, signal, options, given } = wish;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
-    if (!parts.isKnown()) return notReady;
+    if (!parts.isKnown()) return parts.retryConsent() ? notLoaded : notReady;
     // What is known or on its way makes room for the decision of the game's own server.
     if (given) forget(placement);
     const slot = slotOf(placement);

@@ -27,6 +27,7 @@ function open(kind: string) {
   const decisions = createDecisions({
     clock,
     isKnown: () => true,
+    retryConsent: () => false,
     lifecycle: testPage(),
     isOnline: () => true,
     onChange: () => {},

@@ -31,6 +31,22 @@ it.each(['requests', 'show-ad', 'image'])(
   },
 );
 
+it('says that the chunk that reads the consent of the page was not loaded, and loads it again', async () => {
+  page = await browser.newPage();
+  const chunks = '**/page-consent-*.js';
+  await page.route(chunks, (route) => route.abort());
+  const failed = page.waitForEvent('requestfailed');
+  await page.goto(site.pageFor('image', { 'page-consent': 'yes' }));
+  await failed;
+  await page.unroute(chunks);
+  const loaded = page.waitForResponse(chunks);
+  await watch(page);
+  expect(await resultOf(page)).toEqual({ outcome: 'error', reason: 'chunk_not_loaded' });
+  await loaded;
+  await watch(page);
+  expect(await resultOf(page)).toMatchObject({ reason: 'consent_unknown' });
+});
+
 it('says so on the console where the debug panel was not loaded', async () => {
   page = await browser.newPage();
   const errors: string[] = [];

@@ -42,6 +42,7 @@ function setUp() {
   const decisions = createDecisions({
     clock,
     isKnown: () => true,
+    retryConsent: () => false,
     onChange: () => log.changes++,
     lifecycle: page,
     isOnline: () => online,

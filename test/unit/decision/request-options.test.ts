@@ -26,6 +26,7 @@ function setUp(user: Profile['user'] = {}) {
   const decisions = createDecisions({
     clock,
     isKnown: () => true,
+    retryConsent: () => false,
     lifecycle: testPage(),
     isOnline: () => true,
     onChange: () => {},

@@ -19,6 +19,7 @@ const ads = createAds({
   userRef: 'player-1',
   engine: noEngine(canvas),
   ...(locale === null ? {} : { locale }),
+  ...(query.has('page-consent') && { consent: 'page' }),
 });
 window.breakPage = { ads, violations };
 
