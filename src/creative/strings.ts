@@ -41,34 +41,22 @@ const english: OverlayStrings = {
   thanks: 'Thanks for watching',
 };
 
-/** Each language is a chunk of its own, by its primary subtag; English is always there. */
-const languages: Record<string, () => Promise<{ strings: OverlayStrings }>> = {
-  ar: () => import('./languages/ar.ts'),
-  de: () => import('./languages/de.ts'),
-  es: () => import('./languages/es.ts'),
-  fr: () => import('./languages/fr.ts'),
-  he: () => import('./languages/he.ts'),
-  id: () => import('./languages/id.ts'),
-  it: () => import('./languages/it.ts'),
-  ja: () => import('./languages/ja.ts'),
-  ko: () => import('./languages/ko.ts'),
-  nl: () => import('./languages/nl.ts'),
-  pl: () => import('./languages/pl.ts'),
-  pt: () => import('./languages/pt.ts'),
-  ru: () => import('./languages/ru.ts'),
-  tr: () => import('./languages/tr.ts'),
-  uk: () => import('./languages/uk.ts'),
-  zh: () => import('./languages/zh.ts'),
-};
-
 /** The texts for a locale (`de-AT`, `de_AT`), or English where there is no translation or it can't be loaded. */
 export async function stringsFor(locale: string): Promise<OverlayStrings> {
   // The codes that Java and old browsers say for Hebrew and Indonesian.
   const tag =
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
-  if (!Object.hasOwn(languages, tag)) return english;
-  // An ad in English is better than none.
-  return (await languages[tag]?.().catch(() => undefined))?.strings ?? english;
+  if (tag === 'en') return english;
+  try {
+    // With the addresses of all languages; it is there long before the decision and the media are.
+    const { languages } = await import('./languages.ts');
+    return Object.hasOwn(languages, tag)
+      ? ((await languages[tag]?.())?.strings ?? english)
+      : english;
+  } catch {
+    // An ad in English is better than none.
+    return english;
+  }
 }
 
 /** Puts values into the `{…}` of a text. */
