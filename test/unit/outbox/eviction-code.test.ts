@@ -1,0 +1,45 @@
+import { expect, test, vi } from 'vitest';
+import { adEvent } from '../../support/event-service.ts';
+import { settled } from '../../support/manual-clock.ts';
+import { openBrowser } from './open-browser.ts';
+
+const evictionCode = vi.hoisted(() => ({ isReachable: false, loads: 0 }));
+vi.mock('../../../src/outbox/evict.ts', () => ({
+  get evict() {
+    evictionCode.loads += 1;
+    if (!evictionCode.isReachable) throw new TypeError('Failed to fetch the chunk.');
+    return async () => undefined;
+  },
+}));
+
+const offline = async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }) as const;
+
+test('the code for eviction is fetched long before a bound is reached, and not for a calm game', async () => {
+  const { service, openTab } = openBrowser();
+  service.faults.push(offline);
+  const { outbox } = openTab({ bounds: { events: 100, bytes: 1e9 } });
+  evictionCode.loads = 0;
+  for (let index = 0; index < 5; index++) await outbox.enqueue(adEvent());
+  await settled();
+  expect(evictionCode.loads).toBe(0);
+  await outbox.enqueue(adEvent());
+  await settled();
+  expect(evictionCode.loads).toBeGreaterThan(0);
+});
+
+test('where the code for eviction cannot be fetched, nothing is lost', async () => {
+  const { service, store, openTab } = openBrowser();
+  service.faults.push(offline);
+  let full = false;
+  const append: typeof store.append = (records) =>
+    full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : store.append(records);
+  const { outbox } = openTab({
+    bounds: { events: 5, bytes: 1e9 },
+    store: { ...store, append, close: () => undefined },
+  });
+  for (let index = 0; index < 10; index++) await outbox.enqueue(adEvent('midpoint'));
+  expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 10, dropped: {} });
+  full = true;
+  await outbox.enqueue(adEvent('complete'));
+  expect(outbox.diagnostics()).toMatchObject({ storage: 'memory', stored: 11, dropped: {} });
+});
