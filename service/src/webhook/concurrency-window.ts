@@ -25,9 +25,6 @@ export const maxConcurrency = 200;
 const smoothing = 0.2;
 /** Latency counts as rising above twice the best one and this: less is the noise of a network or a busy host. */
 const slackMs = 100;
-/** The best latency is forgotten at this rate per request, so that an endpoint that moved is measured anew. */
-const drift = 1.002;
-
 /**
  * Additive increase, multiplicative decrease, as in TCP congestion control (RFC 5681): the window grows by
  * one per answer until the first sign of congestion, then by one per window, and only while it is the
@@ -60,12 +57,15 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
         return;
       }
       const latencyMs = endedMs - startedMs;
-      bestMs = Math.min(bestMs * drift, latencyMs);
+      bestMs = Math.min(bestMs, latencyMs);
       if (!isCurrent) return;
       averageMs =
         averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
-      if (averageMs > 2 * bestMs + slackMs) decrease(0.8, initialConcurrency, endedMs);
-      else if (inFlight >= Math.floor(size))
+      if (averageMs > 2 * bestMs + slackMs) {
+        // With so few requests in flight, it is not their queue: the endpoint itself has become slower.
+        if (size <= initialConcurrency) bestMs = averageMs;
+        else decrease(0.8, initialConcurrency, endedMs);
+      } else if (inFlight >= Math.floor(size))
         size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));
     },
   };

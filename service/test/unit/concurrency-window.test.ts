@@ -77,6 +77,11 @@ describe('a concurrency window', () => {
     expect(size).toBeGreaterThan(initialConcurrency);
   });
 
+  test('measures an endpoint anew that has become slower', () => {
+    const { size } = saturate(60_000, (_inFlight, nowMs) => (nowMs < 20_000 ? 20 : 400));
+    expect(size).toBeGreaterThan(50);
+  });
+
   test('stays within its bounds, whatever happens', () => {
     const sample = fc.record({
       startedMs: fc.integer({ min: 0, max: 10_000 }),
