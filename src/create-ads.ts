@@ -121,7 +121,8 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       return outbox.enqueue(event, after);
     },
     loadShowAd: async () => {
-      outbox.prepare();
+      // In parallel, because show-ad.ts needs it next.
+      if (!/^en\b/i.test(locale)) import('./creative/languages.ts').catch(() => undefined);
       const { createShowAd } = await import('./ad-break/show-ad.ts');
       return createShowAd(locale, checked.strings);
     },
@@ -171,6 +172,10 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
+  // What a first ad needs beside the core arrives as early as if it were part of it, without holding up the game.
+  requests.prefetch();
+  outbox.prefetch();
+  rewards.prefetch();
   if (new URLSearchParams(globalThis.location?.search).has('trueward-debug'))
     ads.toggleDebugPanel();
   return ads;

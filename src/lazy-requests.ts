@@ -8,8 +8,14 @@ const notLoaded: Record<NoResult, NoAd> = {
   timeout: { outcome: 'timeout', reason: 'load_timeout' },
 };
 
-/** {@link Requests} whose code is loaded with the first of them: a game starts without it. */
-export function lazyRequests(parts: RequestsParts): Requests {
+/** {@link Requests} whose code is loaded behind the start of the game, at the latest by the first of them. */
+export interface LazyRequests extends Requests {
+  /** Loads the code, so that the first request does not wait for it; a failure is reported by the request. */
+  prefetch(): void;
+}
+
+/** Makes {@link LazyRequests}. */
+export function lazyRequests(parts: RequestsParts): LazyRequests {
   const { clock, isKnown, isOnline, loadShowAd, loadTimeoutMs } = parts;
   let requests: Requests | undefined;
   let destroyed = false;
@@ -31,6 +37,7 @@ export function lazyRequests(parts: RequestsParts): Requests {
   const prepare = (): void => void loadShowAd().catch(() => undefined);
 
   return {
+    prefetch: () => void load().catch(() => undefined),
     async preload(...call) {
       prepare();
       const result = await opened(call[1]);

@@ -177,7 +177,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   void begin();
 
   return {
-    prepare: drain.prefetch,
+    prefetch: drain.prefetch,
     enqueue(event, after) {
       const id = parts.newId();
       const occurredAt = new Date(clock.now()).toISOString();

@@ -6,7 +6,7 @@ export type NewAdEvent = Omit<AdEvent, 'id' | 'occurred_at'>;
 /** Takes events and sees to it that the service gets each of them once, whatever happens to the page. */
 export interface Outbox {
   /** Loads the code that sends, so that the first event does not wait for it. */
-  prepare(): void;
+  prefetch(): void;
   /**
    * Resolves when the event is stored; from then on it survives the page and the browser. It also
    * resolves when the event was given up at once, which `diagnostics()` counts. The event happens now,

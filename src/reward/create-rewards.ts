@@ -198,6 +198,7 @@ export function createRewards(parts: RewardsParts): Rewards {
       return refresh();
     },
     refresh,
+    prefetch: () => void load(),
     onReward(handler) {
       handlers.add(handler);
       wake();

@@ -33,6 +33,8 @@ export interface Rewards {
   playerChanged(transferFrom: string | undefined): Promise<void>;
   /** Reads the ledger again, because somebody else wrote into it or the player has become known. */
   refresh(): Promise<void>;
+  /** Loads the code that asks for rewards and hands them over, before there are any. */
+  prefetch(): void;
   diagnostics(): RewardDiagnostics;
   destroy(): void;
 }
