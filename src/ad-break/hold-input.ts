@@ -1,5 +1,3 @@
-import type { giveBackInput as GiveBackInput } from './give-back-input.ts';
-
 const keyEvents = ['keydown', 'keypress', 'keyup'] as const;
 const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
   ['pointerdown', 'pointermove', 'pointerup', 'pointercancel'],
@@ -13,8 +11,9 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
  * (Phaser unlocks audio there) work as usual.
  *
  * What the player held when the ad opened belongs to the game. If it is released during the ad, the
- * game hears of it when it is back, see `give-back-input.ts`; if it is still held then, the game hears
- * the real release.
+ * game hears of it when it is back (of pointers by `give-back-presses.ts`); if it is still held then, the game hears
+ * the real release. Of a key that was pressed in the ad it hears nothing, even if the ad is gone before
+ * the key is released.
  *
  * @param ad - The element that contains the ad.
  * @param canvas - Where the game listens; without one, `body` gets the events.
@@ -23,22 +22,20 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => void {
   const keysInAd = new Set<string>();
   const pressesInAd = new Set<unknown>();
-  const missedByGame: Event[] = [];
+  const keysMissed: KeyboardEvent[] = [];
+  const pressesMissed: Event[] = [];
   const hold = new AbortController();
   const { signal } = hold;
-  let giveBack: Promise<{ giveBackInput: typeof GiveBackInput }> | undefined;
 
   function keep(event: Event): void {
     event.stopImmediatePropagation();
-    // Most ads need none of it. Loaded now, it is there when the ad ends.
-    giveBack ??= import('./give-back-input.ts');
   }
 
   function hearKey(event: KeyboardEvent): void {
     const { code, repeat, type } = event;
     // A key that was down before goes on repeating.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
-    if (type === 'keyup' && !keysInAd.delete(code)) missedByGame.push(event);
+    if (type === 'keyup' && !keysInAd.delete(code)) keysMissed.push(event);
     keep(event);
   }
 
@@ -50,7 +47,9 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     } else if (pressesInAd.has(press)) {
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
-      missedByGame.push(event);
+      pressesMissed.push(event);
+      // Most ads need none of it. Loaded now, it is there when the ad ends; a failure is tried again then.
+      loadGiveBack().catch(() => undefined);
       // A browser would make a click of it, on whatever the ad has under the finger.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
       keep(event);
@@ -88,11 +87,36 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 
   return () => {
     hold.abort();
-    giveBack?.then(
-      ({ giveBackInput }) => giveBackInput(canvas ?? document.body, missedByGame, keysInAd),
-      () => {},
-    );
+    const game = canvas ?? document.body;
+    for (const event of keysMissed) game.dispatchEvent(new KeyboardEvent('keyup', event));
+    if (keysInAd.size > 0) keepUntilReleased(keysInAd);
+    if (pressesMissed.length > 0)
+      loadGiveBack().then(
+        ({ giveBackPresses }) => giveBackPresses(game, pressesMissed),
+        () => undefined,
+      );
   };
+}
+
+const loadGiveBack = () => import('./give-back-presses.ts');
+
+/**
+ * Keeps from the game what a key that is still down repeats, and its release. Part of this code, because the key
+ * that closed the ad may come up at once.
+ */
+function keepUntilReleased(pressed: Set<string>): void {
+  const kept = new AbortController();
+  const { signal } = kept;
+  const keep = (event: KeyboardEvent) => {
+    if (!pressed.has(event.code)) return;
+    const pressedAgain = event.type === 'keydown' && !event.repeat;
+    if (pressedAgain || event.type === 'keyup') pressed.delete(event.code);
+    if (!pressedAgain) event.stopImmediatePropagation();
+    if (pressed.size === 0) kept.abort();
+  };
+  for (const type of keyEvents) window.addEventListener(type, keep, { capture: true, signal });
+  // Released in another window, it is never heard of.
+  window.addEventListener('blur', () => kept.abort(), { signal });
 }
 
 /** What is pressed, moved or released: a pointer, a mouse button, or what a finger touches. */

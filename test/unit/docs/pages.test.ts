@@ -15,7 +15,7 @@ describe('the page of outcomes and errors', () => {
   const page = read('docs/errors.md');
   test.each([
     ['src/outcome.ts', 'Outcome', 19],
-    ['src/options.ts', 'OptionErrorCode', 5],
+    ['src/outcome.ts', 'OptionErrorCode', 5],
     ['src/server/webhook-error.ts', 'WebhookErrorCode', 8],
     ['src/server/receipt-error.ts', 'ReceiptErrorCode', 10],
   ])('explains each word of %s, %s', (file, type, count) => {

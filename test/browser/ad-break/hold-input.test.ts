@@ -1,0 +1,41 @@
+import { afterEach, expect, it } from 'vitest';
+import { holdInput } from '../../../src/ad-break/hold-input.ts';
+
+afterEach(() => document.body.replaceChildren());
+
+/** An ad in front of a game that listens on `window`, as engines do. */
+function openAd() {
+  const ad = document.body.appendChild(document.createElement('div'));
+  const canvas = document.body.appendChild(document.createElement('canvas'));
+  const heard: string[] = [];
+  const ended = new AbortController();
+  for (const type of ['keydown', 'keyup'] as const)
+    window.addEventListener(type, ({ code }) => heard.push(`${type} ${code}`), ended);
+  const key = (type: 'keydown' | 'keyup', code: string, on: HTMLElement, repeat = false) =>
+    on.dispatchEvent(new KeyboardEvent(type, { code, repeat, bubbles: true }));
+  return { ad, canvas, heard, key, release: holdInput(ad, canvas), end: () => ended.abort() };
+}
+
+it('keeps the release of the key that closed the ad from the game, however soon it comes', () => {
+  const { ad, canvas, heard, key, release, end } = openAd();
+  key('keydown', 'Enter', ad);
+  release();
+  key('keydown', 'Enter', canvas, true);
+  key('keyup', 'Enter', canvas);
+  expect(heard).toEqual([]);
+  key('keydown', 'Enter', canvas);
+  key('keyup', 'Enter', canvas);
+  expect(heard).toEqual(['keydown Enter', 'keyup Enter']);
+  end();
+});
+
+it('tells the game of a key that was down before and closed the ad, and keeps its second release', () => {
+  const { ad, canvas, heard, key, release, end } = openAd();
+  key('keyup', 'Space', ad);
+  key('keydown', 'Space', ad);
+  release();
+  expect(heard).toEqual(['keyup Space']);
+  key('keyup', 'Space', canvas);
+  expect(heard).toEqual(['keyup Space']);
+  end();
+});
