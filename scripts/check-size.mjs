@@ -19,16 +19,16 @@ const core = `export { createAds } from './dist/index.js'`;
 const requests = 'requests';
 const uses = [
   { name: 'core', code: core, limit: 13_000 },
-  { name: 'requests, loaded with the first request', code: core, lazy: requests, limit: 4_000 },
+  { name: 'requests, prefetched', code: core, lazy: requests, limit: 4_000 },
   { name: 'ad break, loaded with the first request', code: core, lazy: 'show-ad', limit: 8_500 },
   {
-    name: 'sending of events, loaded with the first request',
+    name: 'sending of events, prefetched',
     code: core,
     lazy: 'drain',
     limit: 3_000,
   },
   {
-    name: 'handing over of rewards, loaded with the first rewarded ad',
+    name: 'handing over of rewards, prefetched',
     code: core,
     lazy: 'pursue-rewards',
     limit: 2_000,
