@@ -124,7 +124,8 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
 
   return {
     current: () => ({
-      user: childDirected ? { childDirected, userRef: childRef } : user,
+      // Without the token, which is not sent, nobody knows whose a child's reward is.
+      user: childDirected ? { childDirected, userRef: childRef, userToken: user.userToken } : user,
       playerRef,
       consent,
       simulate,

@@ -52,7 +52,8 @@ export async function requestAd(
   const profile = parts.profile();
   const identified = await getUserToken(profile.user.userToken, parts, signal);
   if ('outcome' in identified) return identified;
-  const request = describeRequest(placement, parts.locale, profile, options, identified.userToken);
+  const userToken = profile.user.childDirected ? undefined : identified.userToken;
+  const request = describeRequest(placement, parts.locale, profile, options, userToken);
   // From before the request: the device may sleep between the decision and its arrival.
   const ageMs = stopwatch(parts.clock);
   const answer = await requestDecision(parts, request, signal);

@@ -65,6 +65,21 @@ it('keeps children apart by names that do not leave the device', async () => {
   expect(JSON.stringify(requests)).not.toMatch(/ann|bob/);
 });
 
+it('keeps children apart by user tokens from a function, which are not sent', async () => {
+  const { requests, start } = game();
+  const ann = await tokenFor('ann');
+  const first = start({ userToken: () => ann, childDirected: true });
+  const { decisionId, outcome } = await first.ads.showRewarded('revive');
+  expect(outcome).toBe('rewarded');
+  first.ads.destroy();
+  const second = start({ userRef: 'bob', childDirected: true });
+  second.listen();
+  expect(await second.ads.rewards()).toEqual([]);
+  second.ads.setUser({ userToken: ann });
+  await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+  expect(requests[0]).not.toHaveProperty('user_token');
+});
+
 it('knows the player by a user token, and waits for the function that gives one', async () => {
   const { start } = game();
   const first = start({ userToken: await tokenFor('ann') });
