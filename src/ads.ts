@@ -227,7 +227,6 @@ export function assembleAds(parts: AdsParts): Ads {
         outcome: 'already_showing',
         detail: `The ad of ${showing.placement} has not ended.`,
       };
-    // A signal that is none throws here, before anything counts as shown.
     const call = linkSignals(options.signal, destroyed.signal);
     const show = { placement };
     const gameIsBack = (): void => {

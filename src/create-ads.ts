@@ -153,11 +153,11 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     outbox,
     events,
     record: recorder,
-    setUser(user, { transferRewards = false } = {}) {
+    setUser(user, options) {
       checkUser(user);
       const before = player.playerRef();
       player.setUser(user);
-      void rewards.playerChanged(transferRewards ? before : undefined).then(changed);
+      void rewards.playerChanged(options?.transferRewards ? before : undefined).then(changed);
     },
     setConsent: player.setConsent,
     setSimulation: player.setSimulation,

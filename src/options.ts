@@ -158,8 +158,12 @@ function mistakeIn(name: keyof AdsOptions, value: unknown): string | undefined {
 
 /** What is wrong with the options of one call, or `undefined`. */
 export function mistakeInCall(
-  options: RequestOptions & Pick<AdsOptions, 'muted'>,
+  options: RequestOptions & Pick<AdsOptions, 'muted'> & { signal?: AbortSignal },
 ): string | undefined {
+  if (typeof options !== 'object' || options === null) return 'the options must be an object.';
+  const { signal } = options;
+  if (signal && !(signal.addEventListener instanceof Function))
+    return 'the option `signal` must be an AbortSignal.';
   return (['customData', 'segments', 'muted'] as const)
     .map((name) => mistakeIn(name, options[name]))
     .find(Boolean);

@@ -5,7 +5,7 @@ import type { RequestOptions, UserToken } from '../options.ts';
 export interface Profile {
   user: {
     userRef?: string;
-    userToken?: UserToken;
+    userToken?: UserToken | undefined;
     customData?: string;
     childDirected?: boolean;
     segments?: string[];

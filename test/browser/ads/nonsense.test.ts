@@ -1,0 +1,57 @@
+import { afterEach, expect, it } from 'vitest';
+import { createAds, type Ads } from '../../../src/index.ts';
+import { freshKey, picture, stubService } from '../../support/stub-service.ts';
+
+// Games in plain JavaScript have no types that keep such calls from being made.
+
+const open: Ads[] = [];
+afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
+
+function start(): Ads {
+  const service = stubService();
+  service.answer = () => picture(200);
+  const ads = createAds({
+    publishableKey: freshKey(),
+    serviceUrl: 'https://ads.test',
+    fetch: service.fetch,
+  });
+  open.push(ads);
+  return ads;
+}
+
+it.each([
+  ['null', null, 'the options must be an object.'],
+  ['a text', 'x', 'the options must be an object.'],
+  ['a callback', () => undefined, 'the options must be an object.'],
+  [
+    'a controller',
+    { signal: new AbortController() },
+    'the option `signal` must be an AbortSignal.',
+  ],
+])('answers a call with %s as its options, and says what is wrong', async (_, options, detail) => {
+  const ads = start();
+  const result = await ads.showRewarded('revive', options as never);
+  expect(result).toEqual({ outcome: 'error', reason: 'option_invalid', detail });
+  expect(await ads.preload('revive', options as never)).toEqual({
+    available: false,
+    reason: 'error',
+  });
+  expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
+});
+
+it('answers calls with `null` for a placement, an element, an id or what can be left out', async () => {
+  const ads = start();
+  const nothing = null as never;
+  expect(ads.canShow(nothing)).toBe(true);
+  expect((await ads.mountBanner('revive', nothing).result).outcome).toBe('invalid_placement');
+  expect((await ads.rewardStatus(nothing)).state).toBe('none');
+  expect((await ads.preload('revive', { signal: nothing })).available).toBe(true);
+  expect(() => ads.setUser({ userRef: 'ann' }, nothing)).not.toThrow();
+  expect(() => ads.off('change', nothing)).not.toThrow();
+});
+
+it.each([null, 'x', {}])('refuses %j as a handler', (handler) => {
+  const ads = start();
+  for (const method of ['on', 'once'] as const)
+    expect(() => ads[method]('change', handler as never)).toThrow('a handler must be a function');
+});
