@@ -1,7 +1,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { completed, createDatabase } from '../platform/database.ts';
-import { isAwaited, isEntry, type LedgerEntry } from './reward-machine.ts';
+import { isAwaited, isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Remembers rewards on the device, and goes on in memory while the browser's storage fails. */
 export interface Ledger {
@@ -61,9 +61,13 @@ export function createLedger(options: {
     decisionId: string,
     next: (known: LedgerEntry | undefined) => LedgerEntry | undefined,
   ): Promise<LedgerEntry | undefined> => {
-    // What only memory has is stored now; what is stored is older.
-    const known = (stored?: unknown) =>
-      isEntry(stored) && !unsaved.has(decisionId) ? stored : mirror.get(decisionId);
+    // What only memory has is stored now; what is stored is older, unless another tab has brought it further.
+    const known = (stored?: unknown) => {
+      const own = unsaved.has(decisionId) && mirror.get(decisionId);
+      return isEntry(stored) && (!own || progress(stored) > progress(own))
+        ? stored
+        : mirror.get(decisionId);
+    };
     let entry: LedgerEntry | undefined;
     const stored = await attempt(async (store) => {
       entry = next(known(await promisifyRequest<unknown>(store.get(decisionId))));

@@ -88,6 +88,10 @@ export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pendi
 /** Whether something is still to come of it. */
 export const isAwaited = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
 
+/** How far it has come; more of it is never undone. */
+export const progress = ({ state, delivered }: LedgerEntry): number =>
+  Number(state !== 'none') + Number(isFinal(state)) + Number(delivered);
+
 /** Whether a stored value is an entry that this release understands. */
 export const isEntry = (value: unknown): value is LedgerEntry =>
   (value as Partial<LedgerEntry> | undefined)?.v === 1;

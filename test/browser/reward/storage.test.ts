@@ -3,7 +3,7 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { decision, earn, occupyLedger, openTab, watch } from './open-tab.ts';
+import { decision, earn, earned, occupyLedger, openTab, watch } from './open-tab.ts';
 
 test('a reward is not given again and again where the database can be read but not written', async () => {
   const { rewards } = openTab();
@@ -21,6 +21,27 @@ test('a reward is not given again and again where the database can be read but n
   vi.restoreAllMocks();
   await rewards.track(decision('dec_2'));
   expect(rewards.diagnostics().storage).toBe('indexeddb');
+});
+
+test('a tab whose write failed does not give again what another tab has handed over', async () => {
+  const [first, second] = [openTab(), openTab()];
+  const got: string[] = [];
+  await first.rewards.track(decision('dec_1'));
+  const full = vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementationOnce(() => {
+    throw new DOMException('full', 'QuotaExceededError');
+  });
+  await first.rewards.watched('dec_1');
+  expect(full).toHaveBeenCalledOnce();
+  second.rewards.onReward(() => void got.push('second'));
+  await second.rewards.list();
+  await second.rewards.settle([earned('dec_1')]);
+  await eventually(async () => expect(await second.rewards.list()).toEqual([]));
+  await first.rewards.settle([earned('dec_1')]);
+  await watch(first.rewards, 'dec_2');
+  first.rewards.onReward(({ decisionId }) => void got.push(decisionId));
+  await first.rewards.settle([earned('dec_2')]);
+  await eventually(async () => expect(await first.rewards.list()).toEqual([]));
+  expect(got).toEqual(['second', 'dec_2']);
 });
 
 test('works without a database, and says so', async () => {
