@@ -160,10 +160,10 @@ function mistakeIn(name: keyof AdsOptions, value: unknown): string | undefined {
 export function mistakeInCall(
   options: RequestOptions & Pick<AdsOptions, 'muted'> & { signal?: AbortSignal },
 ): string | undefined {
-  if (typeof options !== 'object' || options === null) return 'the options must be an object.';
+  if (typeof options !== 'object' || options === null) return 'options must be an object.';
   const { signal } = options;
   if (signal && !(signal.addEventListener instanceof Function))
-    return 'the option `signal` must be an AbortSignal.';
+    return '`signal` must be an AbortSignal.';
   return (['customData', 'segments', 'muted'] as const)
     .map((name) => mistakeIn(name, options[name]))
     .find(Boolean);

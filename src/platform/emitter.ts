@@ -31,8 +31,8 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
   const allGuarded = new WeakMap<Handler, Guarded>();
 
   function guard(handler: Handler): Guarded {
-    if (typeof handler !== 'function')
-      throw new TypeError('trueward: a handler must be a function.');
+    // eventemitter3 refuses it.
+    if (typeof handler !== 'function') return handler;
     const known = allGuarded.get(handler);
     if (known) return known;
     const guarded: Guarded = function (calls, details) {

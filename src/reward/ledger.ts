@@ -63,10 +63,9 @@ export function createLedger(options: {
   ): Promise<LedgerEntry | undefined> => {
     // What only memory has is stored now; what is stored is older, unless another tab has brought it further.
     const known = (stored?: unknown) => {
-      const own = unsaved.has(decisionId) && mirror.get(decisionId);
-      return isEntry(stored) && (!own || progress(stored) > progress(own))
-        ? stored
-        : mirror.get(decisionId);
+      const own = mirror.get(decisionId);
+      if (!isEntry(stored)) return own;
+      return own && unsaved.has(decisionId) && progress(own) >= progress(stored) ? own : stored;
     };
     let entry: LedgerEntry | undefined;
     const stored = await attempt(async (store) => {

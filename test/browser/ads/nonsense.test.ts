@@ -20,14 +20,10 @@ function start(): Ads {
 }
 
 it.each([
-  ['null', null, 'the options must be an object.'],
-  ['a text', 'x', 'the options must be an object.'],
-  ['a callback', () => undefined, 'the options must be an object.'],
-  [
-    'a controller',
-    { signal: new AbortController() },
-    'the option `signal` must be an AbortSignal.',
-  ],
+  ['null', null, 'options must be an object.'],
+  ['a text', 'x', 'options must be an object.'],
+  ['a callback', () => undefined, 'options must be an object.'],
+  ['a controller', { signal: new AbortController() }, '`signal` must be an AbortSignal.'],
 ])('answers a call with %s as its options, and says what is wrong', async (_, options, detail) => {
   const ads = start();
   const result = await ads.showRewarded('revive', options as never);
@@ -53,5 +49,5 @@ it('answers calls with `null` for a placement, an element, an id or what can be 
 it.each([null, 'x', {}])('refuses %j as a handler', (handler) => {
   const ads = start();
   for (const method of ['on', 'once'] as const)
-    expect(() => ads[method]('change', handler as never)).toThrow('a handler must be a function');
+    expect(() => ads[method]('change', handler as never)).toThrow('listener must be a function');
 });
