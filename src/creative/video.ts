@@ -105,6 +105,7 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
     : media.duration_ms;
   let listener: ((event: RendererEvent) => void) | undefined;
   let wanted = false;
+  let cancelPaint: (() => void) | undefined;
 
   const tell = (event: RendererEvent) => listener?.(event);
 
@@ -156,10 +157,10 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
       if (wanted && video.paused && !video.ended) tell({ type: 'tapNeeded' });
     });
     // The first frame was decoded before; `requestVideoFrameCallback` would tell of the second one.
-    video.addEventListener('playing', () => afterPaint(() => tell({ type: 'painted' })), {
-      once: true,
-      signal: destroyed.signal,
-    });
+    const onPlaying = (): void => {
+      cancelPaint = afterPaint(() => tell({ type: 'painted' }));
+    };
+    video.addEventListener('playing', onPlaying, { once: true, signal: destroyed.signal });
   }
 
   return {
@@ -179,6 +180,7 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
     setMuted,
     destroy() {
       destroyed.abort();
+      cancelPaint?.();
       listener = undefined;
       unload(video);
     },
