@@ -19,8 +19,8 @@ import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
 /**
- * What one call to get an ad ready may bring along. A show takes the preloaded ad only when both calls gave
- * the same `customData` and `segments`; otherwise it asks for another.
+ * Options of one `preload()` call. A later show uses the preloaded ad only if both calls have the same
+ * `customData` and `segments`; otherwise it requests another.
  */
 export interface PreloadOptions extends RequestOptions {
   signal?: AbortSignal;
@@ -33,7 +33,7 @@ export interface PreloadOptions extends RequestOptions {
 
 /** What one call to show an ad may bring along. */
 export interface ShowOptions extends RequestOptions {
-  /** Whether the ad starts without sound. Default: what `createAds()` was told. */
+  /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
   muted?: boolean;
   /** Ends the call with `aborted`, whatever it is at. */
   signal?: AbortSignal;
@@ -43,12 +43,12 @@ export interface ShowOptions extends RequestOptions {
   onClose?: () => void;
 }
 
-/** What `setUser()` does beside switching. */
+/** Options of `setUser()`. */
 export interface SetUserOptions {
   /**
-   * Hands the rewards that the player until now has not received yet, and those that are still pending, to
-   * the new player. The service credited them to the old one, whom `EarnedReward.userRef` names. Default:
-   * `false`, they wait for the old player.
+   * Delivers the previous player’s undelivered and pending rewards to the new player. The service still credits
+   * them to the previous player, whom `EarnedReward.userRef` names. Default: `false`: they wait for the previous
+   * player.
    */
   transferRewards?: boolean;
 }
@@ -61,20 +61,20 @@ export interface Banner {
   readonly result: Promise<ShowResult>;
 }
 
-/** What `ads.on()` can listen to. */
+/** The events of `ads.on()` and the arguments of their handlers. */
 export interface AdsListeners {
   /** An ad is about to cover the game. */
   open: (placement: string) => void;
   /** The first frame of the ad is on the screen. */
   start: (placement: string) => void;
-  /** The ad is gone and the game goes on, at the moment of `onClose`; follows every `open`. */
+  /** The ad is closed and the game runs again, at the same moment as `onClose`; follows every `open`. */
   close: (placement: string) => void;
   /** A call to show an ad has ended, with an ad or without one. */
   result: (placement: string, result: ShowResult) => void;
   /**
-   * What `canShow()`, `availability()`, `rewards()` or `diagnostics()` answers may have changed: a preload or
-   * show began or ended, a cooldown or cap ended, consent, user or network changed, a reward was confirmed or
-   * handed over.
+   * The result of `canShow()`, `availability()`, `rewards()` or `diagnostics()` may have changed: a preload or
+   * show began or ended, a cooldown or cap ended, the consent, player or network changed, or a reward was
+   * confirmed or delivered.
    */
   change: () => void;
   /**
@@ -97,7 +97,7 @@ export interface Diagnostics {
 export interface Ads {
   /** Whether an ad can be offered now, as far as this device knows. Synchronous, without any effect. */
   canShow(placement: string): boolean;
-  /** As {@link Ads.canShow}, with the reason why not and when asking again can succeed. */
+  /** Like {@link Ads.canShow}, with the reason if not and when a request can succeed again. */
   availability(placement: string): Availability;
   /** Gets the decision and the media ready, so that showing it later is instant. */
   preload(placement: string, options?: PreloadOptions): Promise<Availability>;
@@ -114,8 +114,8 @@ export interface Ads {
   /** Puts a house ad into an element of the page, until it is removed or `destroy()` is called. */
   mountBanner(placement: string, element: HTMLElement): Banner;
   /**
-   * Calls `handler` at every `event`, with `context` as its `this`. A handler that throws is reported as
-   * an uncaught error. The function that it returns removes the handler.
+   * Calls `handler` on every `event`, with `context` as its `this`. An error that a handler throws is reported as
+   * uncaught. Returns a function that removes the handler.
    *
    * @example
    * ads.on('reward', async ({ decisionId, reward }) => save.addOnce(decisionId, reward));
@@ -125,13 +125,14 @@ export interface Ads {
     handler: AdsListeners[Name],
     context?: unknown,
   ): () => void;
-  /** As {@link Ads.on}, for the next time only. */
+  /** Like {@link Ads.on}, but only for the next event. */
   once<Name extends keyof AdsListeners>(
     event: Name,
     handler: AdsListeners[Name],
     context?: unknown,
   ): () => void;
-  /** Removes a handler, with whichever context unless one is given; without a handler, all of the event. */
+  /** Removes a handler, whatever its context unless one is given; without `handler`, removes all handlers of the
+   * event. */
   off<Name extends keyof AdsListeners>(
     event: Name,
     handler?: AdsListeners[Name],
@@ -142,9 +143,9 @@ export interface Ads {
   /** The rewards that this device knows of and that have not been handed over yet. */
   rewards(): Promise<RewardReport[]>;
   /**
-   * Another player plays, or the same one with other data: a guest signed in, somebody signed out. It
-   * replaces all four options and takes effect at once; what was preloaded is dropped. Rewards wait for
-   * the player who earned them, unless they are transferred.
+   * Switches to another player, or changes the data of the current one, as when a guest signs in or a player
+   * signs out. Replaces all four options immediately and discards preloaded ads. Rewards wait for the player who
+   * earned them unless they are transferred.
    *
    * @throws OptionError for a wrong option, as `createAds()` does.
    *
@@ -187,7 +188,7 @@ export interface AdsParts {
 export function assembleAds(parts: AdsParts): Ads {
   const { changed, events, outbox, record, requests, rewards } = parts;
   const destroyed = new AbortController();
-  /** The call whose ad is being requested, or is on the screen; not while only its confirmation is awaited. */
+  /** The call whose ad is being requested or is on the screen; undefined while only its confirmation is pending. */
   let showing: { placement: string } | undefined;
   let ended = false;
   let stopRewards: (() => void) | undefined;
@@ -199,7 +200,7 @@ export function assembleAds(parts: AdsParts): Ads {
     if (!ended) events.emit(name, ...details);
   };
 
-  /** Rewards are claimed only while somebody listens: another tab may have a handler. */
+  /** Rewards are claimed only while there is a handler: another tab may have one. */
   function takeRewards(): void {
     if (ended || !events.isHeard('reward')) {
       stopRewards?.();

@@ -15,11 +15,11 @@ export interface ConsentOptions {
 /** A signed user token, or a function that gets one; see {@link AdsOptions.userToken}. */
 export type UserToken = string | (() => string | Promise<string>);
 
-/** What one call may say in its request for an ad, in place of the same options of `createAds()`. */
+/** Request options of one call; each replaces the same option of `createAds()`. */
 export interface RequestOptions {
-  /** Handed back in the `decision.rewarded` webhook; at most 1,024 characters. */
+  /** Passed through to the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
-  /** The segments that the player is in, for the policies of the operator; at most 20, of 1 to 64 characters. */
+  /** The player’s segments, for the operator’s policies: at most 20, each of 1 to 64 characters. */
   segments?: string[];
 }
 
@@ -55,7 +55,7 @@ export interface AdsOptions extends RequestOptions {
   locale?: string;
   /** Texts of the overlay to be shown instead of ours: `{ learnMore: 'Play now' }`. */
   strings?: Partial<OverlayStrings>;
-  /** Ads start without sound, which the player can turn on by a button. Default: `false`. */
+  /** Whether ads start muted; the player can unmute them with a button. Default: `false`. */
   muted?: boolean;
   /** How to pause your game, and on which frame to call it. Default: a page without an engine. */
   engine?: EngineDriver;
@@ -63,13 +63,14 @@ export interface AdsOptions extends RequestOptions {
   loadTimeoutMs?: number;
   /** How long `showRewarded()` waits for the confirmation before it answers `pending`. Default: 3,000. */
   confirmationTimeoutMs?: number;
-  /** Writes what happens to the console, a line each, by code that is loaded for it. Default: `false`. */
+  /** Logs requests, ad breaks and rewards to the console, one line each. The code is loaded on demand. Default:
+   * `false`. */
   debug?: boolean;
   /** Replaces the browser’s `fetch`, to try faults. */
   fetch?: typeof globalThis.fetch;
 }
 
-/** What `createAds()` and `ads.setUser()` are told of the player. */
+/** The options about the player, for `createAds()` and `ads.setUser()`. */
 export type UserOptions = Pick<AdsOptions, 'userRef' | 'userToken' | 'customData' | 'segments'>;
 
 /** {@link AdsOptions} with its defaults filled in. */
@@ -156,7 +157,7 @@ function mistakeIn(name: keyof AdsOptions, value: unknown): string | undefined {
   return `the option \`${name}\` must be ${expected}; got ${got}.`;
 }
 
-/** What is wrong with the options of one call, or `undefined`. */
+/** The error message for invalid options of one call, or `undefined` if they are valid. */
 export function mistakeInCall(
   options: RequestOptions & Pick<AdsOptions, 'muted'> & { signal?: AbortSignal },
 ): string | undefined {
@@ -201,7 +202,7 @@ function checkEach(options: object, known: string[]): void {
 }
 
 /**
- * Checks what `setUser()` is given.
+ * Validates the options of `setUser()`.
  *
  * @throws OptionError for an unknown or wrong option.
  */

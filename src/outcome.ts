@@ -13,7 +13,7 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  * - `ad_blocked`: a browser extension or a network filter stopped the request.
  * - `offline`, `timeout`: the service could not be reached, or not in time.
  * - `stalled`: the ad began and then stood still.
- * - `already_showing`: another ad is on the screen, or being requested for it.
+ * - `already_showing`: another ad is on the screen or being requested.
  * - `aborted`: the game aborted the call, or destroyed the SDK meanwhile.
  * - `not_ready`: consent is not known yet, or the page is hidden.
  * - `invalid_placement`: the service knows no such placement, or it has another format.
@@ -51,7 +51,7 @@ export interface ShowResult {
   outcome: Outcome;
   /** The decision that was shown or refused, for support and `rewardStatus()`. */
   decisionId?: string;
-  /** Why, as a code to switch on. */
+  /** Why, as a stable code to branch on. */
   reason?: Reason;
   /** Text for the developer, where the reason says too little. */
   detail?: string;
@@ -81,8 +81,8 @@ export interface EarnedReward {
   reward: Reward;
   receipt?: string;
   /**
-   * Who earned it, by the `userRef` or user token of the time. It can differ from who plays now only after
-   * `setUser(user, { transferRewards: true })`.
+   * The player who earned it, by the `userRef` or user token at that time. Differs from the current player only
+   * after `setUser(user, { transferRewards: true })`.
    */
   userRef?: string;
 }

@@ -1,9 +1,9 @@
 /**
- * Ends presses in a game after an ad: the game hears of those that the player released during it.
+ * Ends presses that the player began in the game and released during the ad, by dispatching the matching events.
  *
- * @param game - Gets the events, which bubble: `pointercancel`, `touchcancel`, and `mouseup` outside the game,
- *   so that nothing is clicked.
- * @param missed - The real releases, which the game has not heard.
+ * @param game - Receives the bubbling events: `pointercancel`, `touchcancel`, and a `mouseup` with coordinates
+ * outside the game, so that nothing is clicked.
+ * @param missed - The original release events, which the game did not receive.
  */
 export function giveBackPresses(game: HTMLElement, missed: Event[]): void {
   for (const event of missed) endPress(event, game);
@@ -11,7 +11,7 @@ export function giveBackPresses(game: HTMLElement, missed: Event[]): void {
 
 function endPress(event: Event, game: HTMLElement): void {
   const { left, top, width, height } = game.getBoundingClientRect();
-  // As far from the game as it is large: engines take the place for that of a release.
+  // Engines treat these coordinates as the point of release, so they lie well outside the game.
   const away = { clientX: left - width, clientY: top - height };
   if (event instanceof PointerEvent) {
     game.dispatchEvent(new PointerEvent('pointercancel', event));

@@ -6,18 +6,18 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
 );
 
 /**
- * Keeps all input in the ad while one is open: a paused engine still listens on `window`, which hears
- * what happens in a modal dialog too. Controls of the ad, default actions and listeners on `body`
+ * Keeps all input from the game while an ad is open: a paused engine still listens on `window`, which also
+ * receives the events of a modal dialog. Controls of the ad, default actions and listeners on `body`
  * (Phaser unlocks audio there) work as usual.
  *
- * What the player held when the ad opened belongs to the game. If it is released during the ad, the
- * game hears of it when it is back (of pointers by `give-back-presses.ts`); if it is still held then, the game hears
- * the real release. Of a key that was pressed in the ad it hears nothing, even if the ad is gone before
- * the key is released.
+ * Keys and pointers that were down when the ad opened belong to the game. If one is released during the ad, the
+ * game receives the release after the ad (pointers: `give-back-presses.ts`); if it is still down then, the game
+ * receives the real release. A key that was pressed during the ad never reaches the game, even if it is released
+ * after the ad has closed.
  *
  * @param ad - The element that contains the ad.
- * @param canvas - Where the game listens; without one, `body` gets the events.
- * @returns Gives the input back to the game, which has to be running again.
+ * @param canvas - The element on which the game listens. Default: `body`.
+ * @returns A function that returns input to the game; call it once the game is running again.
  */
 export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => void {
   const keysInAd = new Set<string>();
@@ -33,7 +33,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 
   function hearKey(event: KeyboardEvent): void {
     const { code, repeat, type } = event;
-    // A key that was down before goes on repeating.
+    // A key that was already down when the ad opened keeps repeating.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
     if (type === 'keyup' && !keysInAd.delete(code)) keysMissed.push(event);
     keep(event);
@@ -48,13 +48,14 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       return;
     } else if (/up$|end$|cancel$/.test(type)) {
       pressesMissed.push(event);
-      // Most ads need none of it. Loaded now, it is there when the ad ends; a failure is tried again then.
+      // Most ads never need this code. Loading it now has it ready when the ad ends; a failed load is retried
+      // then.
       loadGiveBack().catch(() => undefined);
-      // A browser would make a click of it, on whatever the ad has under the finger.
+      // Otherwise the browser would click whatever part of the ad is under the finger.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
       keep(event);
     } else if ((event as MouseEvent).buttons !== 0) {
-      // An engine would go on with its drag.
+      // Otherwise the engine would continue the drag.
       keep(event);
     }
   }
@@ -62,7 +63,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   /** On the root element: after listeners on `body`, and before those on `document` and `window`. */
   function keepInAd(event: Event): void {
     const { target } = event;
-    // A press in the game that is released in the ad is a click on what contains both.
+    // A press that begins in the game and ends in the ad is a click on their common ancestor.
     if (target instanceof Node && (ad.contains(target) || target.contains(ad)))
       event.stopPropagation();
   }
@@ -77,11 +78,11 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     window.addEventListener(type, hearPress, { capture: true, signal });
     document.documentElement.addEventListener(type, keepInAd, { signal });
   }
-  // Closer, and for good: a click that closes the ad still bubbles when the hold is over.
+  // On the ad itself and never removed: the click that closes the ad still bubbles after the hold has ended.
   ad.onclick = (event) => event.stopPropagation();
-  // A picture or a link that is dragged away takes the end of the press with it.
+  // Dragging an image or a link suppresses the release events of the press.
   ad.ondragstart = (event) => event.preventDefault();
-  // The game may have asked for the lock just before.
+  // The game may have requested the lock just before the ad opened.
   document.addEventListener('pointerlockchange', unlockPointer, { signal });
   unlockPointer();
 
@@ -101,8 +102,8 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
 const loadGiveBack = () => import('./give-back-presses.ts');
 
 /**
- * Keeps from the game what a key that is still down repeats, and its release. Part of this code, because the key
- * that closed the ad may come up at once.
+ * Keeps the repeats and the release of keys that are still down from the game. Not loaded lazily, because the key
+ * that closed the ad may be released immediately.
  */
 function keepUntilReleased(pressed: Set<string>): void {
   const kept = new AbortController();
@@ -115,7 +116,7 @@ function keepUntilReleased(pressed: Set<string>): void {
     if (pressed.size === 0) kept.abort();
   };
   for (const type of keyEvents) window.addEventListener(type, keep, { capture: true, signal });
-  // Released in another window, it is never heard of.
+  // A release in another window sends no event here.
   window.addEventListener('blur', () => kept.abort(), { signal });
 }
 

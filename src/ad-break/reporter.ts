@@ -7,14 +7,13 @@ import type { BreakEffect } from './machine.ts';
 export interface Reporter {
   report(event: Extract<BreakEffect, { type: 'report' }>): void;
   watched(): void;
-  /** Resolves when everything so far is stored, or was given up. */
+  /** Resolves when every event reported so far is stored or was dropped. */
   stored(): Promise<unknown>;
 }
 
 /**
- * Reports what happens, when it happens and in its order. Neither the first frame nor an event waits for
- * the storage, but for the completion: the reward is remembered on the device before the service can
- * confirm it.
+ * Enqueues the events of an ad at once and in order. Only the completion waits for storage: the reward must be
+ * stored on the device before the service can confirm it.
  */
 export function createReporter(
   parts: {
@@ -23,7 +22,7 @@ export function createReporter(
   },
   { decision, playerRef }: ReadyAd,
 ): Reporter {
-  // In a microtask: the game is held first.
+  // In a microtask, so that the game is held first.
   const tracked = Promise.resolve()
     .then(() => parts.rewards.track(decision, playerRef))
     .catch(surface);

@@ -15,14 +15,14 @@ const defaultCloseAfterMs = 5_000;
 const endCardMs = 10_000;
 /** A page of the advertiser that has not taken the keyboard by then was opened behind, in milliseconds. */
 const leaveMs = 1_000;
-/** How long after its expiry the service still takes the impression of an ad that began in time, in milliseconds. */
+/** How long after expiry the service still accepts the impression of an ad that began in time, in milliseconds. */
 const seenGraceMs = 60_000;
 /** How long a question waits for its answer: to play, or whether to close; in milliseconds. */
 const answerMs = 20_000;
 
 /** The ad on the screen, and what watches it. */
 export interface Stage {
-  /** Contains all of it. */
+  /** The root element of the ad. */
   readonly element: HTMLElement;
   /** Begins to play and to tell; apart from opening, so that a fault has a stage to close. */
   start(): void;
@@ -54,14 +54,14 @@ export function openStage(
   let ended = false;
   let paused = false;
   let asked = false;
-  /** How long after its expiry the ad may still go on. */
+  /** How long the ad may continue after its expiry, in milliseconds. */
   let graceMs = 0;
   let cancelWait: (() => void) | undefined;
   let cancelLeave: (() => void) | undefined;
 
   /**
-   * An ad that expires before it was seen, because the device slept or the page was hidden for long, can no
-   * longer earn: it ends here, so that the player does not watch it for nothing.
+   * An ad that expires before it was viewable, because the device slept or the page was hidden for a long time,
+   * can no longer earn a reward. It ends here, so that the player does not watch it for nothing.
    */
   function tellUnlessExpired(event: BreakEvent): void {
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
@@ -175,7 +175,7 @@ export function openStage(
     element: overlay.element,
     start() {
       watchdog.reset();
-      // Before it plays, so that not even its first moment is heard.
+      // Before playback starts, so that no sound is audible at all.
       if (options.muted) creative.setMuted(true);
       creative.start(hear);
     },

@@ -59,8 +59,8 @@ export interface AdConfigOptions {
   /** `on` loads the ads of all placements ahead. The first value counts, and only before the first break. */
   preloadAdBreaks?: 'on' | 'auto';
   /**
-   * Whether the sound of the game is on. With `off`, ads start without sound; with `on`, with sound where
-   * the browser allows it. May be changed at any time. Default: the option `muted` of `createAds()`.
+   * Whether the game’s sound is on. `off` starts ads muted; `on` starts them with sound where the browser allows
+   * it. May be changed at any time. Default: the `muted` option of `createAds()`.
    */
   sound?: 'on' | 'off';
   /** Ads can be asked for now; with `preloadAdBreaks: 'on'`, once they have been loaded. */
@@ -76,8 +76,8 @@ export interface AdPlacement {
 /** Which placement of ours an ad break shows. */
 export interface AdPlacementOptions {
   /**
-   * By the `name` of the break or, where there is none for it, by its `type`; `interstitial` stands for
-   * every type but `reward`.
+   * Keyed by the `name` of the break or, if that has no entry, by its `type`; `interstitial` covers every type
+   * except `reward`.
    */
   placements: Readonly<
     Partial<Record<BreakType | 'interstitial', string>> & Record<string, string>

@@ -1,24 +1,24 @@
 import type { AdBreakOptions, AdConfigOptions, AdPlacement } from './ad-placement.ts';
 
-/** What takes the place of the array `window.adsbygoogle`. */
+/** Replaces the array `window.adsbygoogle`. */
 interface Adsbygoogle {
-  /** By this, scripts that would take the name over see that somebody has. */
+  /** Tells scripts that would install `adsbygoogle` that it is already installed. */
   loaded: true;
-  /** Whose it is: there may be a second copy of this module on the page. */
+  /** Identifies this implementation to a second copy of this module on the page. */
   owner: 'trueward';
   push(...entries: unknown[]): void;
 }
 
-/** The names of Google’s API on a page. */
+/** The globals of Google’s API. */
 type GooglePage = Partial<AdPlacement> & { adsbygoogle?: Adsbygoogle | unknown[] };
 
 const configuration = ['onReady', 'preloadAdBreaks', 'sound'] as const;
 
 /**
- * Takes `window.adsbygoogle`, through which games call Google’s Ad Placement API: runs what was pushed to
- * it before, in its order, and from here on what is pushed. An object with a `type` is an ad break, one with
- * a setting goes to `adConfig()`; anything else, as for display ads, is ignored. Defines `window.adBreak`
- * and `window.adConfig` where the page has not. A second call has no effect.
+ * Replaces `window.adsbygoogle`, through which games call Google’s Ad Placement API: runs the entries that are
+ * already in it, in order, and every later entry as it is pushed. An object with a `type` goes to `adBreak()`, an
+ * object with a setting to `adConfig()`; anything else, such as an entry for display ads, is ignored. Defines
+ * `window.adBreak` and `window.adConfig` unless the page already has. A second call has no effect.
  *
  * @example
  * installAdsbygoogle(createAdPlacement(ads, { placements: { interstitial: 'level-end', reward: 'revive' } }));
@@ -46,9 +46,10 @@ export function installAdsbygoogle(placement: AdPlacement): void {
 }
 
 /**
- * Keeps the name for good: Google’s script, or what an ad blocker puts in its place, may load later and
- * assign to it, and the breaks of the game would never end. An assignment has no effect instead of throwing,
- * because the usual `window.adsbygoogle = window.adsbygoogle || []` runs in modules too, which are strict.
+ * Makes assignments to the global ineffective: Google’s script, or the stub that an ad blocker substitutes, may
+ * load later and overwrite it, and the game’s ad breaks would never end. An assignment is ignored rather than
+ * throwing, because the usual `window.adsbygoogle = window.adsbygoogle || []` also runs in modules, which are
+ * strict.
  */
 function keep(page: GooglePage, installed: Adsbygoogle): void {
   try {
@@ -59,7 +60,7 @@ function keep(page: GooglePage, installed: Adsbygoogle): void {
       set: () => {},
     });
   } catch {
-    // What was declared by `var` can only be assigned to.
+    // A global declared with `var` cannot be redefined, only assigned.
     page.adsbygoogle = installed;
   }
 }

@@ -11,7 +11,7 @@ export interface BreakRun {
   ads: BreakAds;
   placement: string;
   options: AdBreakOptions;
-  /** What the game said of its sound. */
+  /** From `adConfig({ sound })`; undefined if the game has not set it. */
   muted: boolean | undefined;
   guard: Guard;
   /** Aborted by the next ad break; a reward that is only offered by then is lost. */
@@ -25,7 +25,7 @@ export function runBreak(run: BreakRun): Promise<BreakStatus> {
 
 async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   const { ads, placement, next } = run;
-  // Some games offer every second, ad or not: what is known to be empty is not asked again and again.
+  // Some games offer a reward every second, so a placement known to have no ad is not requested again.
   const known = ads.availability(placement);
   if (!known.available) return breakStatusOf(known.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
