@@ -55,6 +55,7 @@ it('is not locked by a signal that is none', async () => {
   });
   open.push(ads);
   const signal = { aborted: false } as AbortSignal;
-  await expect(ads.showRewarded('revive', { signal })).rejects.toThrow('addEventListener');
+  const { reason } = await ads.showRewarded('revive', { signal });
+  expect(reason).toBe('option_invalid');
   expect(ads.diagnostics().showing).toBeNull();
 });
