@@ -12,7 +12,7 @@ import type { Rewards } from './reward/rewards.ts';
 import type { ServiceClient } from './transport/service-client.ts';
 
 export interface AdoptionParts {
-  /** What the names of this page’s databases begin with. */
+  /** Prefix of the names of this page’s databases. */
   name: string;
   client: Pick<ServiceClient, 'readReward'>;
   clock: Clock;
@@ -22,23 +22,23 @@ export interface AdoptionParts {
   openTabSignal: OpenTabSignal;
   outbox: Pick<Outbox, 'flush'>;
   rewards: Pick<Rewards, 'refresh' | 'settle'>;
-  /** Rewards have come into the ledger of this page. */
+  /** Called when rewards were added to this page’s ledger. */
   changed(): void;
 }
 
-/** For so long, in milliseconds, a database of another account is left alone. */
+/** How long a database known to belong to another account is not checked again, in milliseconds. */
 const foreignForMs = 7 * 86_400_000;
-/** Records that are moved at once: they block the main thread for about a millisecond. */
+/** Records moved per transaction: they block the main thread for about a millisecond. */
 const chunk = 200;
-/** Whose token is asked about; more than one, because one record may be damaged. */
+/** Number of tokens to check; more than one, because a record may be damaged. */
 const samples = 3;
 
 /** `trueward:live_0123456789ab@ads.example.com`; before, names had no environment. */
 const format = /^trueward:(?:(\w+)_)?\w{12}@(.+)$/;
 
 /**
- * The other names under which this service and environment has databases in this origin: of earlier keys of
- * this game, and of other games.
+ * The prefixes of other databases in this origin for the same service and environment: those of this game’s
+ * earlier keys, and those of other games.
  */
 export function predecessors(names: readonly string[], own: string): string[] {
   const [, environment, host] = format.exec(own) ?? [];
@@ -55,13 +55,13 @@ export function predecessors(names: readonly string[], own: string): string[] {
 /** No ad takes longer than this, in milliseconds. */
 const longestAdMs = 3_600_000;
 
-/** Whether another ledger may take it: no tab is handing it over, and its ad is not on the screen. */
+/** Whether the entry may be moved: no tab is delivering it, and its ad is no longer on the screen. */
 const isMovable = (entry: LedgerEntry, now: number): boolean =>
   entry.state === 'none'
     ? !entry.moved && Math.abs(now - entry.trackedAt) > longestAdMs
     : isAwaited(entry) && Math.abs(now - (entry.claimedAt ?? -Infinity)) >= claimMs;
 
-/** What lies under one name. */
+/** Opens the two databases with one prefix. */
 function openStorage(name: string, clock: Clock) {
   const database = createDatabase({
     name: `${name}:rewards`,
@@ -85,7 +85,7 @@ const entriesIn = async (rewards: UseStore): Promise<LedgerEntry[]> =>
     isEntry,
   );
 
-/** Changes entries in one transaction; where `next` answers undefined, nothing is changed. */
+/** Changes entries in one transaction; an entry for which `next` returns undefined stays unchanged. */
 const changeEach = (
   rewards: UseStore,
   entries: LedgerEntry[],
@@ -105,9 +105,9 @@ const changeEach = (
   });
 
 /**
- * Moves rewards in three transactions, of which the second decides: an entry that is `arriving` is handed to
- * nobody, and one that is `gone` neither. So no reward can be handed over from both ledgers, and wherever
- * this breaks off, the next time finishes it, from either side.
+ * Moves rewards in three transactions; the second commits the move. An entry that is `arriving` or `gone` is
+ * never delivered, so no reward is delivered from both ledgers. If the move is interrupted at any point, the next
+ * run completes it.
  */
 async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<LedgerEntry[]> {
   const now = clock.now();
@@ -131,14 +131,14 @@ async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<
   });
 }
 
-/** How the queue grew, as its tabs tell each other. */
+/** The message that tells the other tabs how the queue grew. */
 const newsOf = (records: StoredRecord[]) => {
   const events = records.flatMap(({ value }) => (isEventRecord(value) ? value.events : []));
   const bytes = events.reduce((sum, json) => sum + json.length, 0);
   return { events: events.length, bytes, rewards: [] };
 };
 
-/** Moves events; those that a kill leaves in both queues are sent twice, and count once. */
+/** Moves events. If the page is killed in between, some are in both queues: they are sent twice and counted once. */
 async function moveEvents(from: Storage, to: Storage, parts: AdoptionParts): Promise<void> {
   const tabs = parts.openTabSignal<ReturnType<typeof newsOf>>(`${parts.name}:outbox`);
   for (;;) {
@@ -146,13 +146,13 @@ async function moveEvents(from: Storage, to: Storage, parts: AdoptionParts): Pro
     const [first] = records;
     const last = records.at(-1);
     if (!first || !last) break;
-    // What this release cannot read, the queue sets aside.
+    // The queue sets aside records that this release cannot read.
     await to.events.append(records.map(({ value }) => value as EventRecord));
     await from.events.remove(first.key, last.key);
     tabs.send(newsOf(records));
   }
   tabs.close();
-  // Where tabs can't talk to each other, this one knows all the same.
+  // Needed where there is no channel between tabs.
   void parts.outbox.flush();
 }
 
@@ -161,9 +161,9 @@ interface Sample {
   token: string;
 }
 
-/** Tokens of what is to be moved; none where nothing is. */
+/** Tokens from the records to move; empty if there is nothing to move. */
 async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sample[]> {
-  // A kill may have left an entry that is gone from there and has not arrived here.
+  // If the page was killed during a move, an entry may be `gone` there and still `arriving` here.
   const broken = (await entriesIn(to.rewards)).some(({ moved }) => moved === 'arriving');
   const rewards = (await entriesIn(from.rewards)).filter((entry) =>
     entry.moved ? broken || entry.moved === 'arriving' : isMovable(entry, now),
@@ -181,8 +181,8 @@ async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sampl
 }
 
 /**
- * Whether tokens are of the account that this page has a key of: the service refuses those of another one.
- * Undefined while the service can't say.
+ * Whether the tokens belong to the account of this page's key: the service rejects those of another account.
+ * Undefined if the service gave no conclusive answer.
  */
 async function isSameAccount(
   client: AdoptionParts['client'],
@@ -193,14 +193,14 @@ async function isSameAccount(
     if (answer.kind === 'ok') return true;
     if (answer.kind !== 'refused') return undefined;
     const { code } = answer.problem;
-    // The token was right; only the decision is no longer stored.
+    // The token was valid; only the decision is no longer stored.
     if (code === 'not_found' || code === 'decision_gone') return true;
     if (code !== 'token_invalid' && code !== 'environment_mismatch') return undefined;
   }
   return false;
 }
 
-/** Holds the lock by which the tabs of a queue decide who sends. */
+/** Runs `work` while holding the lock that lets one tab of a queue send. */
 const holding = (
   { locks = browserLocks() }: AdoptionParts,
   name: string,
@@ -219,7 +219,7 @@ const holding = (
     });
   });
 
-/** Takes over what lies under one name; false when the service could not be asked whose it is. */
+/** Adopts the databases with one prefix; false if the service could not confirm the account. */
 async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): Promise<boolean> {
   const { client, clock } = parts;
   const from = openStorage(name, clock);
@@ -246,7 +246,7 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
       await parts.rewards.refresh();
       parts.changed();
       await moveEvents(from, to, parts);
-      // Whether these were watched, no event may say any more.
+      // No remaining event may say whether the ads of these were watched, so ask the service.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
         const answer = await client.readReward(decisionId, token);
         if (answer.kind === 'ok') await parts.rewards.settle([answer.body]);
@@ -260,9 +260,9 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
 }
 
 /**
- * Takes over events and rewards that pages of this game left under an earlier publishable key, once the
- * service has confirmed that they are of the same account. What is of another account stays untouched. The
- * function that it returns ends this.
+ * Adopts events and rewards that this game stored under an earlier publishable key, once the service has
+ * confirmed that they belong to the same account. Data of another account stays untouched. Returns a function
+ * that stops the adoption.
  */
 export function adoptStorage(parts: AdoptionParts): () => void {
   const ended = new AbortController();
@@ -270,12 +270,12 @@ export function adoptStorage(parts: AdoptionParts): () => void {
   return () => ended.abort();
 }
 
-/** As {@link adoptStorage}; resolves when all that can be taken over now has been. */
+/** Like {@link adoptStorage}; resolves when everything that can be adopted now has been. */
 export async function adoptAll(parts: AdoptionParts, signal: AbortSignal): Promise<void> {
   const names = (await indexedDB.databases()).map(({ name = '' }) => name);
   const done = await Promise.all(
     predecessors(names, parts.name).map((name) =>
-      // A database that fails is tried again by the next page.
+      // The next page retries a database that fails.
       adopt(parts, name, signal).catch(() => true),
     ),
   );

@@ -22,7 +22,7 @@ import { adsWithoutPage } from './unavailable-ads.ts';
 
 /** How long one request may take, in milliseconds; the load time-out bounds it further. */
 const requestTimeoutMs = 10_000;
-/** What an earlier key left is looked for when the game has started, in milliseconds. */
+/** Delay before the search for data of an earlier key, so that the game can start first, in milliseconds. */
 const adoptAfterMs = 3_000;
 
 /**
@@ -41,10 +41,10 @@ export function createAds(options: AdsOptions): Ads {
   return startAds(options, createEmitter());
 }
 
-/** As {@link createAds}, with the handlers of `events`, which outlive the ads. */
+/** Like {@link createAds}, with the handlers of `events`, which outlive the returned instance. */
 export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ads {
   const checked = checkOptions(options);
-  // A server that renders the page beforehand.
+  // Server-side rendering.
   if (typeof document === 'undefined') return adsWithoutPage(checked.environment, events);
   const { publishableKey, serviceUrl, locale } = checked;
   // One name per key and service: what the tabs of one game share, and other games do not.
@@ -54,7 +54,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
   const log = checked.debug ? lazyLog() : undefined;
   const recorder = createRecorder(systemClock, log);
   let ended = false;
-  /** What the game may have asked before has another answer now. */
+  /** Emits `change`, except after `destroy()`. */
   const changed = (): void => {
     if (!ended) events.emit('change');
   };

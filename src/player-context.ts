@@ -4,24 +4,24 @@ import type { CheckedOptions, ConsentOptions, UserOptions } from './options.ts';
 import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
 
-/** Who plays and on which terms ads are asked for, as it is at each moment. */
+/** The current player and consent, as ad requests state them. */
 export interface PlayerContext {
-  /** What a request says of the player. */
+  /** What a request states about the player. */
   current(): Profile;
-  /** False while the consent of the page is awaited: nothing may be sent. */
+  /** False until the page’s consent is known; nothing may be sent before that. */
   isKnown(): boolean;
-  /** Whether the code that reads the consent of the page could not be loaded; it is loaded anew then. */
+  /** Loads the code that reads the page’s consent again if it failed to load; returns whether it did. */
   retryConsent(): boolean;
-  /** Calls back when what requests say changes, as when consent becomes known. */
+  /** Calls back when `current()` changes, for example when consent becomes known. */
   onChange(listener: () => void): () => void;
   /**
-   * The game's own name for the player, which stays on the device in child-directed mode; `''` without
-   * one, and undefined until the game's function for user tokens has given one.
+   * The game's own id of the player, which stays on the device in child-directed mode; `''` without one, and
+   * undefined until the game's `userToken` function has returned a token.
    */
   playerRef(): string | undefined;
-  /** Calls the game’s function for user tokens, where the player is not known without it. */
+  /** Calls the game’s `userToken` function if only its token identifies the player. */
   identify(): void;
-  /** Calls back when a user token has named the player. */
+  /** Calls back when a user token has identified the player. */
   onIdentified(listener: () => void): void;
   setUser(user: UserOptions): void;
   setConsent(consent: ConsentOptions): void;
@@ -29,7 +29,7 @@ export interface PlayerContext {
   destroy(): void;
 }
 
-/** The game's own name for the player; `''` without one, undefined while only a function can tell. */
+/** The game's own id of the player; `''` without one, undefined if only the `userToken` function knows it. */
 function refOf({ userRef, userToken }: UserOptions): string | undefined {
   if (userRef !== undefined || userToken === undefined) return userRef ?? '';
   return typeof userToken === 'string' ? subjectOf(userToken) : undefined;
@@ -49,8 +49,8 @@ function subjectOf(token: string): string | undefined {
 }
 
 /**
- * Keeps what requests say of the player. A page in child-directed mode sends a name made up for this
- * visit instead of the game's own: the service wants one for rewards, and it leads to nobody.
+ * Keeps what requests state about the player. In child-directed mode a random id per visit replaces the game's
+ * own: the service requires one for rewards, and a random id identifies nobody.
  */
 export function createPlayerContext(options: CheckedOptions, clock: Clock): PlayerContext {
   const { childDirected, consent: given } = options;
@@ -60,7 +60,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   let user: UserOptions;
   let playerRef: string | undefined;
   let childRef: string;
-  /** Undefined once nothing is followed any more. */
+  /** Stops following the page’s consent; undefined once stopped. */
   let unfollow: (() => void) | undefined = () => {};
   const listeners = new Set<() => void>();
   let identified = (): void => {};
@@ -83,12 +83,12 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     const before = playerRef;
     playerRef = subjectOf(token) ?? before;
     if (playerRef === before) return;
-    // The session of the game went over to another player: what was preloaded is not theirs.
+    // The game’s session switched to another player, for whom the preloaded ads were not requested.
     if (before !== undefined) tell();
     identified();
   }
 
-  /** Learns who plays from each token that the game's function gives. */
+  /** Identifies the player from each token that the game's function returns. */
   function watchTokens(next: UserOptions): UserOptions {
     const { userRef, userToken } = next;
     if (userRef !== undefined || typeof userToken !== 'function') return next;
@@ -124,7 +124,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
 
   return {
     current: () => ({
-      // Without the token, which is not sent, nobody knows whose a child's reward is.
+      // The token is not sent; it only identifies the child whose reward it is.
       user: childDirected ? { childDirected, userRef: childRef, userToken: user.userToken } : user,
       playerRef,
       consent,
@@ -134,7 +134,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     identify() {
       const { userToken } = user;
       if (playerRef !== undefined || typeof userToken !== 'function') return;
-      // A function that fails fails the next request too, which says so.
+      // If the function fails, so does the next request, which reports it.
       Promise.resolve()
         .then(userToken)
         .catch(() => {});
@@ -158,7 +158,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       tell();
     },
     setConsent(next) {
-      // What the game says replaces what the page says.
+      // Consent set by the game replaces that of the page.
       stopFollowing();
       setConsent(next);
     },

@@ -9,16 +9,16 @@ import type { Decisions } from './decision/decisions.ts';
 import { createDecisions, type DecisionsParts } from './decision/create-decisions.ts';
 import type { ShowResult } from './outcome.ts';
 
-/** What a page needs from its first request for an ad on. */
+/** What a page needs once it requests an ad. */
 export interface Requests extends Omit<Decisions, 'take'> {
-  /** Shows one ad, from the request to its only result; `waitedMs` of the time for that have passed. */
+  /** Shows one ad, from the request to its single result; `waitedMs` of `loadTimeoutMs` have already passed. */
   runBreak(request: BreakRequest, waitedMs?: number): Promise<ShowResult>;
   /** Shows a house ad until `signal` aborts. */
   showBanner(placement: string, element: HTMLElement, signal: AbortSignal): Promise<ShowResult>;
 }
 
 export interface RequestsParts extends Omit<DecisionsParts, 'loadCreative'>, ShowParts {
-  /** Whether ads start without sound where the call does not say. */
+  /** Whether ads start muted unless the call overrides it. */
   muted?: boolean;
   /** Fetches the code that shows ads, which is not needed before there is one. */
   loadShowAd(): Promise<ShowAd>;

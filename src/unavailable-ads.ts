@@ -5,7 +5,7 @@ import { createEmitter, type Emitter } from './platform/emitter.ts';
 /** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
 export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
 
-/** The whole of {@link Ads} where there is no page, as in Node: every call is answered, nothing happens. */
+/** {@link Ads} for environments without a page, such as Node: every call returns a result and has no effect. */
 export function adsWithoutPage(
   environment: Diagnostics['environment'],
   events: Emitter<AdsListeners>,

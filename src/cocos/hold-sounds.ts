@@ -1,8 +1,8 @@
 import type { CocosAudioSource, CocosModule } from './cocos-module.ts';
 
 /**
- * Silences sounds that the game starts in an ad, by a timer or an event: the engine’s pause interrupts
- * only what plays already. The function that it returns starts them.
+ * Silences sounds that the game starts during an ad, from a timer or an event handler: the engine’s pause only
+ * interrupts sounds that already play. Returns a function that starts them.
  */
 export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   // A project may leave audio out of its engine.
@@ -20,7 +20,7 @@ export function holdSounds({ AudioSource, director }: CocosModule): () => void {
   for (const node of nodes) node.on(EventType.STARTED, silence);
   return () => {
     for (const node of nodes) if (node.isValid) node.off(EventType.STARTED, silence);
-    // What the game has stopped meanwhile stays silent.
+    // Sounds that the game has stopped meanwhile stay silent.
     for (const source of held)
       if (source.isValid && source.state === AudioState.PAUSED) source.play();
   };

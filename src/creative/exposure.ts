@@ -3,9 +3,9 @@ import { afterPaint } from './after-paint.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
-/** A busy page delays a tick; more than this of it does not count, in milliseconds. */
+/** Most that one tick counts, even if a busy page delays it, in milliseconds. */
 const longestTickMs = 1_000;
-/** A tick that is later than this says that the device or the page slept, in milliseconds. */
+/** A tick later than this means that the device or the page slept, in milliseconds. */
 const sleptMs = 10_000;
 
 /** Lets a creative without a length of its own run for a while of visible time. */

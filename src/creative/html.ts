@@ -148,8 +148,8 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
 };
 
 /**
- * A mouse button that is down as the ad opens belongs to the game, which has to hear of its release. A
- * frame would keep that to itself; so the mouse passes through it until then.
+ * A mouse button that is down when the ad opens belongs to the game, which must receive its release. A frame
+ * would consume that event, so the mouse passes through it until then.
  */
 function keepReleaseOut(frame: HTMLElement): void {
   frame.onlostpointercapture = () => (frame.style.pointerEvents = '');

@@ -17,7 +17,10 @@ export interface ViewabilityWatch {
 const leastRatio = 0.5;
 /** How often something that covers the element is looked for, in milliseconds. */
 const lookMs = 200;
-/** Longer between two looks, and the device or the page slept: nobody saw the ad meanwhile; in milliseconds. */
+/**
+ * A longer gap between two checks means that the device or the page slept and nobody saw the ad; in
+ * milliseconds.
+ */
 const sleptMs = 10_000;
 
 /**

@@ -1,13 +1,13 @@
 import { surface } from '../platform/guard.ts';
 import type { LogEntry } from './write-log.ts';
 
-/** Writes to the console, by code that is loaded for it. */
+/** A console log whose code is loaded on demand. */
 export type Log = (entry: LogEntry) => void;
 
 export function lazyLog(): Log {
   const loading = import('./write-log.ts');
   loading.catch(() => surface(new Error('trueward: chunk_not_loaded: the code of the log')));
-  // One promise for all, so that lines come in the order of what they are about.
+  // One promise chain, so that lines appear in the order of the events they describe.
   return (entry) =>
     void loading.then(
       ({ writeLog }) => writeLog(entry),
@@ -15,7 +15,7 @@ export function lazyLog(): Log {
     );
 }
 
-/** The same requests, each written to the log with its answer. */
+/** Wraps `fetch` so that each request and its response is logged. */
 export const loggedFetch =
   (fetch: typeof globalThis.fetch, log: Log): typeof globalThis.fetch =>
   (input, init) => {

@@ -18,7 +18,7 @@ export interface Recorder extends AdsRecord {
   answered(placement: string, answer: Answer<Decision>): void;
   /** A step of the running break; `begin` forgets the one before it. */
   note(step: string): void;
-  /** How a call to show an ad has ended. */
+  /** The result of a call to show an ad. */
   ended(placement: string, result: ShowResult): void;
 }
 

@@ -11,16 +11,16 @@ import { type Flight, keyOf, type Slot, unexpired } from './slot.ts';
 export interface DecisionsParts extends RequestAdParts {
   /** Whether consent is known; before that, nothing is asked. */
   isKnown(): boolean;
-  /** Whether the code that learns the consent could not be loaded; it is loaded anew then. */
+  /** Loads the code that reads the page’s consent again if it failed to load; returns whether it did. */
   retryConsent(): boolean;
-  /** Called when a refusal has ended: what `availability()` answers may have changed. */
+  /** Called when a refusal has expired: the result of `availability()` may have changed. */
   onChange(): void;
   lifecycle: Pick<PageLifecycle, 'onMoment'>;
 }
 
 /**
- * Timers stand still while the device sleeps; so an end is looked for whenever the player comes back, and at least
- * this often, in milliseconds.
+ * Timers stop while the device sleeps, so expiry is checked whenever the player returns, and at least this often,
+ * in milliseconds.
  */
 const lookAgainMs = 30_000;
 
@@ -32,7 +32,7 @@ interface Wish {
   placement: string;
   signal: AbortSignal;
   options: RequestOptions;
-  /** A decision that the game's own server made. */
+  /** A decision that the game's own server obtained. */
   given?: Decision | undefined;
 }
 
@@ -56,7 +56,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     slots.delete(placement);
   };
 
-  /** Waits for the end of the refusal that ends first. */
+  /** Schedules a check for the earliest expiry of a refusal. */
   const watchRefusals = (): void => {
     cancelLook?.();
     nextEnd = Array.from(slots.values())
@@ -85,7 +85,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const remembered = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { refused } = slot;
     if (!refused || refused.end.passed()) return undefined;
-    // Policies may depend on segments; custom data is only handed back.
+    // Policies may depend on segments; custom data is only passed through.
     if (refused.segments !== JSON.stringify(segments)) return undefined;
     const certain = refused.noAd.retryAt || refused.end.leftMs() === Infinity;
     return certain ? refused.noAd : undefined;
@@ -111,7 +111,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     return flight;
   };
 
-  /** Waits for the placement's one flight with these options; the last to lose interest aborts it. */
+  /** Shares one request in flight per placement and options; it is aborted when the last caller aborts. */
   const join = (wish: Wish, slot: Slot): Promise<NoAd | undefined> =>
     new Promise((resolve) => {
       const { options, signal } = wish;

@@ -13,11 +13,11 @@ export type FilledDecision = Decision & {
 
 /** An ad that can be shown at once; whoever takes it destroys the creative. */
 export interface ReadyAd {
-  /** In whose name it was asked for, by the game's own name; undefined if that was not known. */
+  /** The player for whom it was requested, by the game's own id; undefined if unknown. */
   playerRef?: string | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
-  /** After this, the service no longer counts an ad that begins. */
+  /** The service no longer counts an ad that begins after this. */
   expiry: Deadline;
 }
 
@@ -35,8 +35,8 @@ export interface NoAd {
 /** Gets ads ready, placement by placement, one request at a time for each. */
 export interface Decisions {
   /**
-   * The ad that was preloaded with the same options, or else a new one. Never rejects; an abort by `signal`
-   * is an outcome too.
+   * Returns the ad preloaded with the same options, or requests a new one. Never rejects; an abort by `signal` is
+   * an outcome too.
    */
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   /** Gets an ad ready, so that `take` does not wait: of the `decision` that is given, or of a new one. */

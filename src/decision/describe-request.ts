@@ -14,13 +14,13 @@ export interface Profile {
     | { status: 'granted' | 'denied' | 'unknown'; tcfString?: string; gppString?: string }
     | undefined;
   simulate: DecisionRequest['simulate'];
-  /** Who plays, by the game's own name; it stays on the device. */
+  /** The game's own id of the player; it stays on the device. */
   playerRef?: string | undefined;
 }
 
 /**
- * Everything that a request for an ad says. What `call` gives replaces what the user's options say, except
- * for a child: none of that leaves the device.
+ * Builds the body of an ad request. Options of the `call` replace those of the user, except in child-directed
+ * mode, where none of them leaves the device.
  */
 export function describeRequest(
   placement: string,

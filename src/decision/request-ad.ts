@@ -54,7 +54,7 @@ export async function requestAd(
   if ('outcome' in identified) return identified;
   const userToken = profile.user.childDirected ? undefined : identified.userToken;
   const request = describeRequest(placement, parts.locale, profile, options, userToken);
-  // From before the request: the device may sleep between the decision and its arrival.
+  // Measured from before the request: the device may sleep while the answer is in transit.
   const ageMs = stopwatch(parts.clock);
   const answer = await requestDecision(parts, request, signal);
   parts.onAnswer?.(placement, answer);

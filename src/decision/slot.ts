@@ -9,7 +9,7 @@ export interface Flight {
   abort: AbortController;
 }
 
-/** What is known of one placement. */
+/** The state of one placement. */
 export interface Slot {
   /**
    * A preloaded ad; once it is no longer fresh, the service is asked again before it is shown. `asked` is

@@ -10,8 +10,8 @@ const failed = (detail: string): NoAd => ({
 });
 
 /**
- * Gets the user token for one request, or says why there is no request: without the token it would be in
- * nobody's name, and the reward with it. Never rejects, whatever the game's function does.
+ * Gets the user token for one request, or the reason to make none: without a token, the reward would belong to
+ * nobody. Never rejects, whatever the game's function does.
  */
 export async function getUserToken(
   source: UserToken | undefined,

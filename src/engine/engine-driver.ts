@@ -11,8 +11,8 @@
  */
 export interface EngineDriver {
   /**
-   * Stops the game: time and sound; the SDK keeps the input. The function that it returns gives the
-   * game back as it was, and may be called more than once.
+   * Pauses the time and sound of the game; the SDK handles input. Returns a function that restores the previous
+   * state; it may be called more than once.
    */
   hold(): () => void;
   /**
@@ -21,8 +21,8 @@ export interface EngineDriver {
    */
   onFrame(callback: () => void): () => void;
   /**
-   * What gets the keyboard back after an ad, where nothing had it before. It also hears the end of
-   * keys and pointers that were released during the ad.
+   * The element to focus after an ad if nothing had the focus before. It also receives the release events of keys
+   * and pointers that were released during the ad.
    */
   focusTarget(): HTMLElement | null;
   /** Whether the engine is drawing at this moment; game code must not be called then. */

@@ -33,7 +33,7 @@ export interface DrainParts {
   onRemoved(source: EventStore, batch: Batch): void;
   /** Nothing is left in this store. */
   onEmpty(source: EventStore): void;
-  /** A store failed. It is tried again with the next event, or when the player comes back. */
+  /** A store failed. It is retried with the next event, or when the player returns. */
   onError(error: unknown): void;
   /** Sending failed; the other tabs pause, too. */
   onPause(pause: Pause): void;
@@ -41,16 +41,16 @@ export interface DrainParts {
 
 /** Empties the stores, one request at a time. */
 export interface Drain {
-  /** There is something to send. Does nothing while it sends or waits. */
+  /** Starts sending, unless already sending or backing off. */
   wake(): void;
-  /** Something speaks for trying now: ends a wait, but not one that the service asked for. */
+  /** Ends a back-off early, but not one that the service requested. */
   nudge(): void;
   isRunning(): boolean;
-  /** Lets another tab lead; what is on its way is not interrupted. */
+  /** Lets another tab lead; requests in flight are not interrupted. */
   giveUpLead(): void;
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
-  /** Sends these at once, past the store; with `keepalive` in a request that outlives the page. */
+  /** Sends events immediately, bypassing the store; with `keepalive`, in a request that outlives the page. */
   sendPastStore(events: QueuedEvent[], keepalive: boolean): void;
   /** Sending failed in another tab. */
   pause(pause: Pause): void;
@@ -76,7 +76,7 @@ export function createDrain(parts: DrainParts): Drain {
   let pastStore: Promise<unknown> | undefined;
   let again = false;
   let stopped = false;
-  /** Whether the service itself named the time of the next try. */
+  /** Whether the service set the time of the next retry. */
   let demanded = false;
   /** Events in the next request: doubles while all goes well. */
   let batchEvents = smallBatch.events;
@@ -101,7 +101,7 @@ export function createDrain(parts: DrainParts): Drain {
     diagnostics.sent += delivery.settled.length - delivery.rejections.length;
     for (const { code } of delivery.rejections) add(diagnostics.rejected, code, 1);
     if (delivery.rewards.length > 0) parts.onRewards(delivery.rewards);
-    // An older service takes smaller requests: from here on it gets no large ones.
+    // An older service accepts only smaller requests, so stop sending large ones.
     if (delivery.halved) mostEvents = smallBatch.events;
     if (delivery.failure) {
       parts.onError(delivery.failure.reason);

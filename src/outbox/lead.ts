@@ -1,21 +1,23 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Locks } from '../platform/locks.ts';
 
-/** Lets one tab at a time send what all of them share. */
+/** Elects the one tab that may send the shared events. */
 export interface Lead {
-  /** Runs `work` once this tab holds the lock, and gives it back; does not run it when `release()` comes first, or this tab may not lead. */
+  /**
+   * Runs `work` once this tab holds the lock, then releases it. Skips `work` if `release()` is called first or
+   * if this tab may not lead.
+   */
   run(work: () => Promise<void>): Promise<void>;
-  /** Whether this tab holds the lock. Another tab may take it away at any time. */
+  /** Whether this tab holds the lock. Another tab may steal it at any time. */
   isHeld(): boolean;
-  /** Gives the lock back, or stops waiting for it. */
+  /** Releases the lock, or stops waiting for it. */
   release(): void;
 }
 
 /**
- * How long a tab waits for its turn before it takes the lock from whoever holds it, in milliseconds.
- * Twice the time that a request may take: a tab that runs has given it back by then, unless it
- * has a long backlog, of which one batch is then sent twice and counted once. A suspended tab gives nothing
- * back, and only Chromium tells a page that it will be frozen.
+ * How long a tab waits for the lock before it steals it, in milliseconds. Twice the request timeout: a running
+ * tab has released it by then, unless it has a long backlog; one batch is then sent twice and counted once. A
+ * suspended tab never releases the lock, and only Chromium notifies a page before freezing it.
  */
 const patienceMs = 20_000;
 

@@ -15,16 +15,16 @@ export interface StorageParts {
   onError(error: unknown): void;
 }
 
-/** Keeps events in the store, or in memory while that fails, and both within their bounds. */
+/** Writes events to the store, or to memory while the store fails, and keeps both within their bounds. */
 export interface Storage {
-  /** Resolves when the events are stored, or were given up. */
+  /** Resolves when the events are stored or were dropped. */
   append(events: QueuedEvent[]): Promise<EventStore>;
   open(): Promise<void>;
-  /** Counts what is really in the store; other tabs write into it, too. */
+  /** Counts the actual contents of the store, since other tabs write to it too. */
   recount(): Promise<void>;
 }
 
-/** The code for eviction is fetched when this share of a bound is used: it must be there without a network. */
+/** Share of a bound at which the eviction code is fetched, so that it is available offline later. */
 const prefetchShare = 0.05;
 
 /** Makes the {@link Storage}. */

@@ -42,7 +42,7 @@ export function lookAgainMs(availability: Availability, now: number): number | u
 /** The texts of a rewarded button by its state; `{time}` is minutes and seconds. */
 export type ButtonStrings = Record<ButtonState, string>;
 
-/** The texts of a rewarded button until those of its language have been loaded. */
+/** English texts, used until those of the button’s language have loaded. */
 export const english: ButtonStrings = {
   ready: 'Watch an ad',
   loading: 'Loading …',

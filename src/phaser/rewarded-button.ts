@@ -11,7 +11,7 @@ export interface RewardedButtonOptions {
   /** The middle of the button, in the scene. */
   x: number;
   y: number;
-  /** What stands on it, and what a screen reader says. Default: short texts in the language of the ads. */
+  /** The label, which screen readers announce too. Default: short texts in the language of the ads. */
   label?: (view: ButtonView) => string;
   /** Of the text; its `backgroundColor` is not used. */
   style?: Phaser.Types.GameObjects.Text.TextStyle;

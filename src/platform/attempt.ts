@@ -1,6 +1,6 @@
 /**
- * What `work` returns, or undefined where the browser refuses: what is missing, and what throws because cookies
- * are blocked, the frame is sandboxed or a policy of the page forbids it, is done without.
+ * Returns the result of `work`, or undefined if it throws: for browser APIs that may be missing, or blocked by
+ * cookie settings, a sandboxed frame or a policy of the page.
  */
 export function attempt<T>(work: () => T): T | undefined {
   try {

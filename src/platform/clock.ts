@@ -1,26 +1,26 @@
 /** Time, as a port: tests move it by hand. */
 export interface Clock {
-  /** Wall time, in milliseconds since 1970. The user can set it, and it goes on while the device sleeps. */
+  /** Wall-clock time, in milliseconds since 1970. The user can change it; it advances while the device sleeps. */
   now(): number;
   /**
-   * Time that never jumps, in milliseconds; for durations that decide something. On most platforms it stands
-   * still while the device sleeps ({@link https://github.com/w3c/hr-time/issues/115 | w3c/hr-time#115}).
+   * Monotonic time in milliseconds, for durations. On most platforms it stops while the device sleeps
+   * ({@link https://github.com/w3c/hr-time/issues/115 | w3c/hr-time#115}).
    */
   monotonic(): number;
   /** Calls back after `ms`; the function that it returns prevents that. */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** When something stops being valid. Either clock can be wrong, so the first one to reach it decides. */
+/** A deadline on both clocks. Either can be wrong, so the first to reach it decides. */
 export interface Deadline {
   passed(): boolean;
-  /** Milliseconds left; negative once it has passed. */
+  /** Remaining time in milliseconds; negative after expiry. */
   leftMs(): number;
 }
 
 type Times = Pick<Clock, 'now' | 'monotonic'>;
 
-/** Measures the time since this call, in milliseconds, by whichever clock says more. */
+/** Measures the time since this call in milliseconds; the clock that shows more wins. */
 export function stopwatch(clock: Times): () => number {
   const monotonic = clock.monotonic();
   const wall = clock.now();

@@ -15,7 +15,7 @@ export const browserConnectivity: Connectivity = {
   },
 };
 
-/** Calls back when the network went away. The function that it returns ends this. */
+/** Calls back when the network is lost. Returns a function that stops this. */
 export function onOffline(listener: () => void): () => void {
   addEventListener('offline', listener);
   return () => removeEventListener('offline', listener);

@@ -14,9 +14,12 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
   ): Promise<unknown>;
   /** The function that it returns removes the handler. */
   on(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
-  /** As `on`, for the next time only. */
+  /** Like `on`, but only for the next event. */
   once(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
-  /** Removes a handler, with whichever context unless one is given; without a handler, all of the event. */
+  /**
+   * Removes a handler, whatever its context unless one is given; without a handler, removes all handlers of the
+   * event.
+   */
   off(name: keyof Events & string, handler?: Handler, context?: unknown): void;
   isHeard(name: keyof Events & string): boolean;
 }

@@ -1,7 +1,6 @@
 /**
- * JSON as `JSON.stringify()` writes it for plain data, but out of the page's reach: that function calls
- * every `toJSON()` it finds, and Prototype.js up to 1.6 gives one to all arrays, which turns them into
- * text. Only primitives are left to it here; a member that is undefined is left out.
+ * Serializes plain data like `JSON.stringify()`, but without calling `toJSON()`: Prototype.js up to 1.6 adds that
+ * method to all arrays and turns them into strings. Undefined members are omitted.
  */
 export const toJson = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(toJson).join()}]`;

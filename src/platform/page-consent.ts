@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import { consentFramework } from './consent-framework.ts';
 import { browserPageLifecycle, type PageLifecycle } from './page-lifecycle.ts';
 
-/** What the player chose, by a consent dialogue of the page or a setting of the browser. */
+/** The player’s choice, from a consent dialog of the page or a browser setting. */
 export interface PageConsent {
   status: 'granted' | 'denied' | 'unknown';
   tcfString?: string;
@@ -31,19 +31,19 @@ declare global {
   }
 }
 
-/** The pause after the first look for a framework, in milliseconds; each further one is half as long again. */
+/** Delay after the first search for a framework, in milliseconds; each further delay is 1.5 times as long. */
 const firstPauseMs = 250;
 const longestPauseMs = 60_000;
-/** For so long, TCF waits for GPP where the GDPR does not apply, in milliseconds. */
+/** How long to wait for GPP after TCF said that the GDPR does not apply, in milliseconds. */
 const otherMs = 2_000;
-/** Where no framework came within this, Global Privacy Control speaks alone, in milliseconds. */
+/** If no framework appears within this time, Global Privacy Control alone decides; in milliseconds. */
 const aloneMs = 5_000;
 
 /**
- * Follows the consent frameworks of this page, or of the pages around it (IAB TCF and GPP), and tells what the
- * player chose, now and at each change. Says nothing while a dialogue is open, or while there is neither a framework
- * nor Global Privacy Control. Frameworks are looked for ever more rarely until one has answered, and whenever the
- * player comes back to the page.
+ * Follows the consent frameworks (IAB TCF and GPP) of this page or of the pages around it, and reports the
+ * player’s choice, initially and on every change. Reports nothing while a dialog is open, or if there is neither
+ * a framework nor Global Privacy Control. Searches for frameworks at growing intervals until one has answered,
+ * and whenever the player returns to the page.
  */
 export function followPageConsent(
   clock: Clock,

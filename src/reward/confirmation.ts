@@ -15,7 +15,7 @@ export interface ConfirmationParts {
   clock: Clock;
   random: () => number;
   pending(): Awaited[];
-  /** Takes what the service said. */
+  /** Applies statuses from the service. */
   settle(statuses: Verdict[]): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface ConfirmationParts {
 export interface Confirmation {
   /** Something is pending, or something speaks for asking now. */
   wake(): void;
-  /** Asks at once, and resolves when the answer is stored. */
+  /** Polls at once; resolves when the answer is stored. */
   ask(reward: Awaited): Promise<void>;
   /** Something was settled: a request that waits for it can end. */
   settled(): void;
@@ -36,7 +36,10 @@ const longestWaitS = 25;
 
 /** Makes the asker; one request at a time, since a browser gives a host six connections at most. */
 export function createConfirmation(parts: ConfirmationParts): Confirmation {
-  /** Those that the service refuses to talk about, as with a revoked key; asked again after a reload. */
+  /**
+   * Decisions for which the service refuses an answer, for example because the key was revoked; retried after a
+   * reload.
+   */
   const unanswerable = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
   let stopped = false;

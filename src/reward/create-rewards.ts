@@ -27,9 +27,9 @@ export interface RewardsParts {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   player: {
-    /** The game's own name for who plays, `''` without one; undefined while it is not known. */
+    /** The game's own id of the current player, `''` without one; undefined while unknown. */
     playerRef(): string | undefined;
-    /** Asks who plays, because there is something to hand over. */
+    /** Identifies the player, because there is a reward to deliver. */
     identify(): void;
   };
   /** Calls back once, when the engine runs game code. */
@@ -45,7 +45,7 @@ export function createRewards(parts: RewardsParts): Rewards {
   let handlerErrors = 0;
   let lastError: string | undefined;
   let destroyed = false;
-  /** Whose rewards the present player gets as soon as they are known. */
+  /** The player whose rewards go to the current player as soon as that one is identified. */
   let transferFrom: string | undefined;
 
   const find = (decisionId: string) =>
@@ -54,7 +54,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     const entry = find(decisionId);
     return entry ? reportOf(entry) : { decisionId, state: 'none' };
   };
-  /** Whether the present player may have it. What concerns others is kept up to date all the same. */
+  /** Whether it may be delivered to the current player. Entries of other players are kept up to date too. */
   const isOurs = (entry: LedgerEntry): boolean => isFor(entry, player.playerRef());
   const ours = () => ledger.seen().filter(isOurs);
   const pending = () => ours().filter(isPending);
@@ -123,7 +123,7 @@ export function createRewards(parts: RewardsParts): Rewards {
         await transferRewards(ledger, from, to);
         if (transferFrom === from) transferFrom = undefined;
       },
-      // Without the code they stay where they are until the player is back.
+      // If the code cannot be loaded, they stay in the ledger until the player returns.
       () => undefined,
     );
   };

@@ -12,7 +12,7 @@ export interface DeliveryParts {
   clock: Clock;
   random: () => number;
   handlers: Set<RewardHandler>;
-  /** Whether this is to be handed to whoever plays now. */
+  /** Whether the entry may be delivered to the current player. */
   isDue(entry: LedgerEntry): boolean;
   /** Calls back when the engine runs game code. */
   deliver(callback: () => void): void;
@@ -30,8 +30,8 @@ export interface Delivery {
   /** The player came back: what failed, or was another tab's, is tried at once. */
   retry(): void;
   /**
-   * Gives back what waits for a frame: the page is hidden and gets none, so another tab may deliver, or
-   * another player plays.
+   * Releases the claims that wait for a frame, because the page is hidden and gets none (another tab may deliver)
+   * or because the player changed.
    */
   yieldToOthers(): void;
   stop(): void;

@@ -8,9 +8,9 @@ export interface LedgerEntry extends RewardReport {
   token: string;
   placement: string;
   reward: Reward;
-  /** The game's own name for who earned it, `''` without one. Absent in entries of older releases. */
+  /** The game's own id of the player who earned it, `''` without one. Absent in entries of older releases. */
   earnedBy?: string | undefined;
-  /** The player it is handed to: who earned it, unless their rewards were transferred. */
+  /** The player to deliver it to: the one who earned it unless the rewards were transferred. */
   heldFor?: string | undefined;
   /** Wall time in milliseconds: when it was tracked, and when it was earned. */
   trackedAt: number;
@@ -20,8 +20,8 @@ export interface LedgerEntry extends RewardReport {
   /** Whether the game has taken it. */
   delivered: boolean;
   /**
-   * Set while the entry moves between the ledgers of two publishable keys, when it is handed to nobody:
-   * `arriving` in the new one until it is `gone` from the old one, where it stays so.
+   * Set while the entry moves between the ledgers of two publishable keys and must not be delivered: `arriving`
+   * in the new ledger until it is `gone` from the old one, where it keeps that mark.
    */
   moved?: 'arriving' | 'gone';
 }
@@ -29,7 +29,7 @@ export interface LedgerEntry extends RewardReport {
 /** How long a claim holds, in milliseconds. */
 export const claimMs = 10_000;
 
-/** What the service said of a reward, in the reasons of the SDK. */
+/** A reward status of the service, with the reasons of the SDK. */
 export type Verdict = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 'reason'>;
 
 export type RewardEvent =
@@ -96,7 +96,7 @@ export const progress = ({ state, delivered }: LedgerEntry): number =>
 export const isEntry = (value: unknown): value is LedgerEntry =>
   (value as Partial<LedgerEntry> | undefined)?.v === 1;
 
-/** Whether it may be handed to this player. Where nobody knows whose it is, whoever plays gets it. */
+/** Whether it may be delivered to this player. An entry without a known player goes to the current one. */
 export const isFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
   player !== undefined && (heldFor ?? player) === player;
 

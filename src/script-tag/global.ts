@@ -1,6 +1,6 @@
 import type { Ads } from '../index.ts';
 
-/** Called with the ads that the tag has started. */
+/** Called with the `Ads` instance that the tag has started. */
 export type Command = (ads: Ads) => void;
 
 declare global {

@@ -5,9 +5,12 @@ import { backOffMs } from './back-off.ts';
 export interface BackOff {
   /** How many tries failed in a row. */
   failures(): number;
-  /** Whether the next try is being waited for. No longer true when the device slept through the pause. */
+  /** Whether a retry is still due later. False once the device has slept through the delay. */
   waiting(): boolean;
-  /** Waits, longer with every failure in a row; a `Retry-After` is waited out before that. Returns for how long. */
+  /**
+   * Schedules a retry, with a longer delay for every consecutive failure, and not before a `Retry-After`.
+   * Returns the delay in milliseconds.
+   */
   failed(retryAfterMs?: number): number;
   /** Waits for just so long; `failures` are those of someone else who tried. */
   pause(ms: number, failures?: number): void;
