@@ -48,7 +48,7 @@ export async function stringsFor(locale: string): Promise<OverlayStrings> {
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
   if (tag === 'en') return english;
   try {
-    // With the addresses of all languages; it is there long before the decision and the media are.
+    // Contains the chunk addresses of all languages; loads long before the decision and the media.
     const { languages } = await import('./languages.ts');
     return Object.hasOwn(languages, tag)
       ? ((await languages[tag]?.())?.strings ?? english)

@@ -36,7 +36,7 @@ function write(...texts: string[]): void {
   console.info(['[trueward]', ...texts.filter(Boolean)].join(' '));
 }
 
-/** The answer comes later, so a request that never ends has a line all the same. */
+/** The response has its own line, so that a request that never ends is logged too. */
 async function writeRequest({
   input,
   init,

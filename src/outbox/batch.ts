@@ -4,13 +4,13 @@ export interface QueuedEvent {
   json: string;
 }
 
-/** What one request may hold. `bytes` is the length of the events' JSON, in UTF-16 units. */
+/** The limits of one request. `bytes` is the length of the events' JSON, in UTF-16 units. */
 export interface BatchLimits {
   events: number;
   bytes: number;
 }
 
-/** What every release of the service takes: 100 events and 64 KiB, with room for the envelope. */
+/** Limits of every release of the service: 100 events and 64 KiB, less room for the envelope. */
 export const smallBatch: BatchLimits = { events: 100, bytes: 60_000 };
 /** `keepalive` bodies of a page may have 64 KiB in flight together, other scripts included. */
 export const keepaliveBytes = 15_000;

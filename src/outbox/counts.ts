@@ -22,9 +22,9 @@ export interface Counts {
   own: Size;
   diagnostics: OutboxDiagnostics;
   drop(reason: DropReason, count: number): void;
-  /** The drops that the service has not been told of; from now on they count as reported. */
+  /** Returns the drops not yet reported to the service; from now on they count as reported. */
   takeUnreportedDrops(): Record<string, number> | undefined;
-  /** The report of these did not arrive. */
+  /** Makes drops unreported again, because their report failed. */
   requeueDrops(dropped: Record<string, number>): void;
   report(): OutboxDiagnostics;
 }

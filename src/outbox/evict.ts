@@ -8,22 +8,22 @@ import {
 } from './event-store.ts';
 import { exceeds, readInSteps } from './recount.ts';
 
-/** How much an event is worth when room is short: the lowest goes first; completions are money and go last. */
+/** Priority of an event when space runs out: the lowest is evicted first; completions earn money and go last. */
 const worth: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
-/** Quartiles and all others, those of other releases too, go first. */
+/** Quartiles and all unknown types, including those of other releases, are evicted first. */
 const worthOf = (json: string): number => worth[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
-/** Frees a tenth more than needed, so that a full queue does not make this run for every event. */
+/** Frees a tenth more than needed, so that a full queue does not evict on every event. */
 const headroom = 0.9;
 
-/** A record with what is left of it, and the events that go. */
+/** A record, the events that remain in it, and the events to evict. */
 interface Change {
   key: number;
   record: EventRecord;
   evicted: string[];
 }
 
-/** Chooses what to evict: what is worth least first, among equals the oldest. */
+/** Chooses what to evict: lowest priority first, then oldest first. */
 function plan(stored: StoredRecord[], bounds: Size): Change[] {
   const records = stored.flatMap(({ key, value }) =>
     isEventRecord(value) ? [{ key, record: value }] : [],
@@ -46,7 +46,7 @@ function plan(stored: StoredRecord[], bounds: Size): Change[] {
   });
 }
 
-/** Evicts what is worth least until `bounds` hold; `onEvicted` hears of it as it goes. */
+/** Evicts the lowest priority until `bounds` hold; calls `onEvicted` after each removal. */
 export async function evict(
   store: EventStore,
   bounds: Size,

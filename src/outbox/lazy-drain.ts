@@ -1,12 +1,12 @@
 import type { createDrain, Drain, DrainParts } from './drain.ts';
 
-/** A {@link Drain} whose code is loaded when there is something to send: a game starts without it. */
+/** A {@link Drain} whose code is loaded once there is something to send, so that a game starts without it. */
 export interface LazyDrain {
   /** Loads the code, so that the first event does not wait for it. */
   prefetch(): void;
-  /** The drain, once its code is there. */
+  /** The drain; undefined until its code has loaded. */
   current(): Drain | undefined;
-  /** Runs `work`, after loading the code if need be; while that fails, the next call tries again. */
+  /** Runs `work`, after loading the code if necessary; after a failed load, the next call retries. */
   use(work: (drain: Drain) => unknown): Promise<void>;
   stop(): void;
 }

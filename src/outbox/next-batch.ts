@@ -1,7 +1,7 @@
 import { lengthOf, type BatchLimits, type QueuedEvent } from './batch.ts';
 import { isEventRecord, type SetAside, type StoredRecord } from './event-store.ts';
 
-/** What a service of this release takes: 500 events and 256 KiB. */
+/** Limits of a service of this release: 500 events and 256 KiB. */
 export const largeBatch: BatchLimits = { events: 500, bytes: 250_000 };
 
 /** Records that go to the service in one request, and are removed together. */

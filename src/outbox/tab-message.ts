@@ -3,7 +3,7 @@ import type { RewardStatus } from '../../protocol/wire.ts';
 /** A pause after a failure, in which no tab sends. */
 export interface Pause {
   ms: number;
-  /** How many tries have failed in a row, so that the next pause is longer whichever tab tries. */
+  /** Number of consecutive failures, so that the next pause is longer in whichever tab. */
   failures: number;
   /** Whether the service asked for it by `Retry-After`. */
   demanded: boolean;

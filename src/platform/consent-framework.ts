@@ -12,9 +12,9 @@ declare global {
   }
 }
 
-/** A consent framework that may not be there yet. */
+/** A consent framework that may not have loaded yet. */
 export interface ConsentFramework {
-  /** Looks for it, and listens to it once it is there. Says whether it is. */
+  /** Searches for the framework and subscribes to it; returns whether it was found. */
   look(): boolean;
   stop(): void;
 }

@@ -17,7 +17,7 @@ export interface DatabaseOptions {
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
-  /** Told when some work takes over half a second, and when no work does any more. */
+  /** Called when an operation takes longer than half a second, and when none does any more. */
   onSlow?(isSlow: boolean): void;
 }
 
@@ -44,7 +44,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   let opening: Promise<IDBDatabase> | undefined;
   let closed = false;
   const pending = new Set<{ checks: number; fail(error: Error): void }>();
-  /** How much of it is slow. */
+  /** Number of slow operations. */
   let slow = 0;
   let cancelWatch: (() => void) | undefined;
 

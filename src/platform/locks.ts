@@ -3,9 +3,9 @@ import { bounded } from './bounded.ts';
 import { type Clock, systemClock } from './clock.ts';
 
 export interface LockOptions {
-  /** Takes the lock from its holder instead of waiting. */
+  /** Steals the lock from its holder instead of waiting. */
   steal?: boolean;
-  /** Another tab has taken the lock. */
+  /** Called when another tab has stolen the lock. */
   onLost?: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** What one request says about how much its endpoint can take. Times are monotonic, in milliseconds. */
+/** The outcome of one request, as a measure of its endpoint’s capacity. Times are monotonic, in milliseconds. */
 export interface Sample {
   startedMs: number;
   endedMs: number;

@@ -24,13 +24,13 @@ interface Parts extends AttemptParts {
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
   /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` later. */
   onAttempt(outcome: string, seconds: number): void;
-  /** Takes an endpoint out of use that said that it is gone, or has failed for days. */
+  /** Disables an endpoint that answered 410 Gone, or that has failed for days. */
   disable(scope: Scope, webhookId: string, reason: 'gone' | 'failing'): Promise<void>;
   random(): number;
 }
 
 export interface Dispatcher {
-  /** There may be something to deliver. */
+  /** Looks for due deliveries now rather than at the next poll. */
   wake(): void;
   /** Ends running attempts and releases their deliveries. */
   stop(): Promise<void>;
@@ -42,7 +42,7 @@ interface Endpoint {
   webhookId: string;
   window: ConcurrencyWindow;
   inFlight: number;
-  /** How much of its room the last claim left. */
+  /** Free slots that the last claim did not use. */
   unclaimed: number;
   /** The last claim took all that there was room for, so more is probably due. */
   hasMore: boolean;
@@ -57,7 +57,7 @@ const maxInFlight = 1_000;
 const pollMs = 1_000;
 /** Least time between two claims: at high rates each takes many deliveries. */
 const claimIntervalMs = 10;
-/** The window of an endpoint that was idle for so long is forgotten. */
+/** How long an idle endpoint keeps its window, in milliseconds. */
 const idleMs = 60_000;
 
 /** Delivers what is due until it is stopped. Several processes may do so on one database. */

@@ -48,7 +48,7 @@ const columns: readonly Column<EndedAttempt>[] = [
   },
 ];
 
-/** Attempts, what follows from them, and the end of failing of endpoints that took a delivery. */
+/** Stores attempts and the next state of their deliveries; clears the failures of endpoints that accepted one. */
 const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
   stored AS (
     INSERT INTO delivery_attempts (account_id, delivery_id, attempt, started_at, latency_ms, status, error, response)
@@ -66,7 +66,7 @@ const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
 
 /**
  * Records attempts of one account in one transaction, and returns for each how long its endpoint has been
- * failing. An attempt that somebody else recorded after its lease had expired changes nothing.
+ * failing. An attempt that another process has already recorded, after the lease expired, changes nothing.
  */
 export async function recordAttempts(
   database: Pick<Database, 'execute' | 'transaction'>,
