@@ -40,6 +40,7 @@ function describe() {
   crossorigin="anonymous"
   data-key="pk_sandbox_…"
   data-service-url="https://ads.example.com"
+  data-user-ref="player-42"
 ></script>
 \`\`\`
 

@@ -195,7 +195,7 @@ function checkKey(key: string): 'sandbox' | 'live' {
 function checkEach(options: object, known: string[]): void {
   for (const [name, value] of Object.entries(options) as [keyof AdsOptions, unknown][]) {
     if (!known.includes(name))
-      fail('option_unknown', `there is no option \`${name}\`; there are ${known.join(', ')}.`);
+      fail('option_unknown', `unknown option \`${name}\`; expected one of ${known.join(', ')}.`);
     const mistake = mistakeIn(name, value);
     if (mistake) fail('option_invalid', mistake);
   }
@@ -208,7 +208,7 @@ function checkEach(options: object, known: string[]): void {
  */
 export function checkUser(user: UserOptions): void {
   if (!((user as unknown) instanceof Object))
-    fail('option_invalid', 'setUser() must be given an object; `{}` is a player without a name.');
+    fail('option_invalid', 'setUser() expects an object; pass `{}` for an anonymous player.');
   checkEach(user, ['userRef', 'userToken', 'customData', 'segments']);
 }
 

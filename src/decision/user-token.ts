@@ -23,7 +23,7 @@ export async function getUserToken(
     try {
       const userToken: unknown = await source();
       if (typeof userToken === 'string' || userToken === undefined) return { userToken };
-      return failed(`the function \`userToken\` must return a text; got ${typeof userToken}.`);
+      return failed(`the function \`userToken\` must return a string; got ${typeof userToken}.`);
     } catch (error) {
       return failed(`the function \`userToken\` failed: ${String(error)}`);
     }
