@@ -213,7 +213,7 @@ it('lets an HTML creative ask for the close', async () => {
 it('ends at once when it is aborted in the middle', async () => {
   const stage = setStage();
   const controller = new AbortController();
-  const running = stage.run(decide(video), { signal: controller.signal });
+  const running = stage.run(decide(video, { min_watch_ms: 60_000 }), { signal: controller.signal });
   await eventually(() => expect(stage.count('start')).toBe(1));
   controller.abort();
   expect((await running).outcome).toBe('aborted');
@@ -323,7 +323,8 @@ it('tells pending and denied apart', async () => {
 
 it('awaits no storage and no request before the first frame of a loaded ad', async () => {
   const stage = setStage();
-  const decision = decide(video);
+  // Not watched long enough before its first frame, however slow the frames are.
+  const decision = decide(image, { min_watch_ms: 60_000 });
   const { signal } = new AbortController();
   const ad = await load(decision, { clock: systemClock, signal });
   const requests = vi.spyOn(globalThis, 'fetch');
