@@ -1,4 +1,4 @@
-import { attempt } from '../platform/attempt.ts';
+import { attempt } from '../platform/guard.ts';
 
 /**
  * Calls back once what is in the page now is on the screen: a frame is when the one after it begins. Never calls

@@ -1,4 +1,4 @@
-import { attempt } from '../platform/attempt.ts';
+import { attempt } from '../platform/guard.ts';
 import { startExposure, type Exposure } from './exposure.ts';
 import type { Renderer, RendererEvent } from './renderer.ts';
 

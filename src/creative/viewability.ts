@@ -1,4 +1,4 @@
-import { attempt } from '../platform/attempt.ts';
+import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
 /** How much of an ad was visible, and for how long without a break. */

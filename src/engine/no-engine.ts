@@ -1,4 +1,4 @@
-import { attempt } from '../platform/attempt.ts';
+import { attempt } from '../platform/guard.ts';
 import type { EngineDriver } from './engine-driver.ts';
 import { rememberFocus } from './restore-focus.ts';
 

@@ -1,4 +1,4 @@
-import { attempt } from './attempt.ts';
+import { attempt } from './guard.ts';
 
 type Callback = (data: unknown, success?: unknown) => void;
 type Call = (command: string, callback: Callback, listenerId?: number) => void;

@@ -1,4 +1,4 @@
-import { attempt } from './attempt.ts';
+import { attempt } from './guard.ts';
 
 /** Makes an id that no one else makes, of digits and a hyphen, at most 48 of them. */
 export type NewId = () => string;

@@ -1,4 +1,4 @@
-import { attempt } from './attempt.ts';
+import { attempt } from './guard.ts';
 import { bounded } from './bounded.ts';
 import { type Clock, systemClock } from './clock.ts';
 

@@ -1,4 +1,4 @@
-import { attempt } from './attempt.ts';
+import { attempt } from './guard.ts';
 
 /** Messages between the tabs of one origin; a tab does not hear its own. */
 export interface TabSignal<Message> {

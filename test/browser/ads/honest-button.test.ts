@@ -28,7 +28,7 @@ function start(more: Partial<AdsOptions> = {}): void {
     fetch: service.fetch,
     ...more,
   });
-  // eslint-disable-next-line typescript/no-implied-eval -- the text of the guide
+  // oxlint-disable-next-line typescript/no-implied-eval -- The code under test is the text of the guide.
   new Function('ads', 'reviveButton', recipe)(ads, button);
 }
 
