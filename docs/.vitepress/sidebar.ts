@@ -21,6 +21,7 @@ const sections: { text: string; entries: Entry[] }[] = [
     text: 'Understand',
     entries: [
       ['Concepts', 'docs/concepts.md'],
+      ['Glossary', 'docs/glossary.md'],
       ['The ad break', 'docs/ad-break.md'],
       ['Creatives', 'docs/creatives.md'],
       ['Rewards', 'docs/rewards.md'],
