@@ -22,19 +22,19 @@ const uses = [
   { name: 'requests, prefetched', code: core, lazy: requests, limit: 4_000 },
   { name: 'ad break, loaded with the first request', code: core, lazy: 'show-ad', limit: 8_500 },
   {
-    name: 'sending of events, prefetched',
+    name: 'event delivery, prefetched',
     code: core,
     lazy: 'drain',
     limit: 3_000,
   },
   {
-    name: 'handing over of rewards, prefetched',
+    name: 'reward delivery, prefetched',
     code: core,
     lazy: 'pursue-rewards',
     limit: 2_000,
   },
   {
-    name: 'storage of an earlier key, loaded where there is some',
+    name: 'storage of an earlier key, loaded if there is any',
     code: core,
     lazy: 'adopt-storage',
     limit: 2_500,

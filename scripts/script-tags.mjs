@@ -44,7 +44,7 @@ function describe() {
 ></script>
 \`\`\`
 
-A page with a content security policy needs this of it, and no more:
+If your page has a content security policy, add these sources:
 
 \`\`\`
 script-src ${cdn}; connect-src https://ads.example.com;

@@ -12,9 +12,10 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Phaser', 'docs/phaser.md'],
       ['Cocos Creator', 'docs/cocos.md'],
       ['Script tag', 'docs/script-tag.md'],
-      ['A plain canvas', 'docs/canvas.md'],
-      ['Another engine', 'docs/engine-driver.md'],
+      ['Plain canvas', 'docs/canvas.md'],
+      ['Other engines', 'docs/engine-driver.md'],
       ['Browsers', 'docs/browsers.md'],
+      ['FAQ', 'docs/faq.md'],
     ],
   },
   {
@@ -30,18 +31,21 @@ const sections: { text: string; entries: Entry[] }[] = [
     ],
   },
   {
-    text: 'Do',
+    text: 'Build and ship',
     entries: [
       ['Recipes', 'docs/recipes.md'],
       ['Webhooks', 'docs/webhooks.md'],
       ['Webhooks in any language', 'docs/webhooks-by-hand.md'],
+      ['Test your integration', 'docs/test-your-integration.md'],
+      ['Going-live checklist', 'docs/going-live.md'],
+      ['Monetization', 'docs/monetization.md'],
       ['Troubleshooting', 'docs/troubleshooting.md'],
     ],
   },
   {
-    text: 'Move here',
+    text: 'Migrate',
     entries: [
-      ['From Google H5, Poki, CrazyGames', 'docs/migration.md'],
+      ['From Google H5, Poki or CrazyGames', 'docs/migration.md'],
       ['Google’s Ad Placement API', 'docs/ad-placement.md'],
     ],
   },
@@ -50,7 +54,7 @@ const sections: { text: string; entries: Entry[] }[] = [
     entries: [
       ['Command line', 'docs/cli.md'],
       ['Panel', 'docs/panel.md'],
-      ['Who may use the panel', 'docs/panel-access.md'],
+      ['Panel access', 'docs/panel-access.md'],
       ['Operate', 'docs/operate.md'],
       ['Runbook', 'docs/runbook.md'],
       ['Backup', 'docs/backup.md'],
@@ -66,7 +70,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['trueward/ad-placement', 'docs/reference/sdk/trueward/ad-placement.md'],
       ['trueward/server', 'docs/reference/sdk/trueward/server.md'],
       ['Outcomes and errors', 'docs/errors.md'],
-      ['The HTTP interface', 'docs/api.md'],
+      ['HTTP API', 'docs/api.md'],
       ['HTTP, every operation', 'docs/reference/http.md'],
       ['Command line, every option', 'docs/reference/cli.md'],
     ],
@@ -74,7 +78,7 @@ const sections: { text: string; entries: Entry[] }[] = [
   {
     text: 'Trust',
     entries: [
-      ['How rewards are attacked', 'docs/threat-model.md'],
+      ['Threat model', 'docs/threat-model.md'],
       ['Privacy', 'docs/privacy.md'],
       ['Accessibility', 'docs/accessibility.md'],
       ['Benchmarks', 'docs/benchmarks/README.md'],
@@ -86,8 +90,8 @@ const sections: { text: string; entries: Entry[] }[] = [
     entries: [
       ['Overview', 'README.md'],
       ['Contributing', 'CONTRIBUTING.md'],
-      ['Changes', 'CHANGELOG.md'],
-      ['Packages and licences', 'docs/licences.md'],
+      ['Changelog', 'CHANGELOG.md'],
+      ['Packages and licenses', 'docs/licences.md'],
     ],
   },
 ];

@@ -5,7 +5,7 @@ import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshKey, picture, stubService, type StubService } from '../../support/stub-service.ts';
 
-const [, recipe = ''] = /## A button that is honest\n.*?```ts\n(.*?)```/s.exec(recipes) ?? [];
+const [, recipe = ''] = /## An honest button\n.*?```ts\n(.*?)```/s.exec(recipes) ?? [];
 
 let ads: Ads;
 let button: HTMLButtonElement;
