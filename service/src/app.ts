@@ -180,7 +180,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addDocs(app);
   addPreflight(app);
   addHealthRoutes(app, parts);
-  addMediaRoutes(app, parts);
+  await addMediaRoutes(app, parts);
   addDecisionRoutes(app, parts);
   addEventRoutes(app, parts);
   addRewardRoutes(app, parts);
@@ -220,7 +220,8 @@ function addErrors(app: FastifyInstance): void {
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');
-    if (methods.length === 0)
+    // A file route takes the method, and found no such file.
+    if (methods.length === 0 || methods.includes(request.method))
       throw new ProblemError('not_found', 'There is nothing at this address.');
     void reply.header('allow', methods.join(', '));
     throw new ProblemError('method_not_allowed', `This address takes ${methods.join(', ')}.`);

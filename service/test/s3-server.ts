@@ -45,10 +45,8 @@ export async function startS3Server(): Promise<S3Server> {
       }
       const object = objects.get(path.slice(bucket.length));
       if (!object) return response.writeHead(404).end();
-      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
-      const part =
-        first === undefined ? object.body : object.body.subarray(Number(first), Number(last) + 1);
-      response.writeHead(first === undefined ? 200 : 206, { 'content-length': part.length });
+      const { status, headers, part } = cut(object.body, request.headers.range);
+      response.writeHead(status, { ...headers, 'content-length': part.length });
       return response.end(request.method === 'HEAD' ? undefined : part);
     });
   });
@@ -65,6 +63,19 @@ export async function startS3Server(): Promise<S3Server> {
         server.closeAllConnections();
       }),
   };
+}
+
+/** The part of an object that a `Range` header asks for (RFC 9110, 14.1.2); all of it without one. */
+function cut(body: Buffer, range = '') {
+  const [match, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
+  const backwards = first !== '' && last !== '' && Number(last) < Number(first);
+  if (match === undefined || backwards) return { status: 200, headers: {}, part: body };
+  const start = first === '' ? Math.max(0, body.length - Number(last)) : Number(first);
+  const end = first === '' || last === '' ? body.length : Math.min(Number(last) + 1, body.length);
+  if (start >= end)
+    return { status: 416, headers: {}, part: Buffer.from('<Code>InvalidRange</Code>') };
+  const headers = { 'content-range': `bytes ${start}-${end - 1}/${body.length}` };
+  return { status: 206, headers, part: body.subarray(start, end) };
 }
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');

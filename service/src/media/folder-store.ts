@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaStore } from './media-store.ts';
@@ -29,11 +28,7 @@ export function createFolderStore(folder: string): MediaStore {
         throw error;
       }
     },
-    async find(name) {
-      const bytes = await sizeOf(name);
-      if (bytes === undefined) return undefined;
-      return { bytes, read: async (range) => createReadStream(join(folder, name), range) };
-    },
+    source: { folder },
     remove: (name) => rm(join(folder, name), { force: true }),
   };
 }

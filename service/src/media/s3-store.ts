@@ -29,7 +29,7 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
     const response = await answerOf((signal) =>
       client.fetch(`${url}/${name}`, { method, signal, ...init }),
     );
-    if (response.ok || response.status === 404) return response;
+    if (response.ok || response.status === 404 || response.status === 416) return response;
     const text = await response.text();
     throw new Error(`The media store answered ${response.status}: ${text.slice(0, 200)}`);
   };
@@ -45,24 +45,37 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
       });
       if (!response.ok) throw new Error('The media store has no such bucket.');
     },
-    async find(name) {
-      const head = await send('HEAD', name);
-      if (!head.ok) return undefined;
-      return {
-        bytes: Number(head.headers.get('content-length')),
-        async read(range) {
-          const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
-          const { body, ok } = await send('GET', name, { headers });
-          if (!ok || !body) throw new Error(`The media store has lost ${name}.`);
-          return Readable.fromWeb(body as ReadableStream);
-        },
-      };
+    source: {
+      async fetch(name, { method, range }) {
+        const headers = range === undefined ? {} : { range };
+        const response = await send(method, name, { headers });
+        if (response.status === 404) return undefined;
+        const sent = pick(response.headers, ['content-length', 'content-range']);
+        if (response.status === 416) {
+          await response.body?.cancel();
+          return {
+            status: 416,
+            headers: { ...sent, 'content-length': '0' },
+            body: Readable.from([]),
+          };
+        }
+        return {
+          status: response.status === 206 ? 206 : 200,
+          headers: sent,
+          body: response.body
+            ? Readable.fromWeb(response.body as ReadableStream)
+            : Readable.from([]),
+        };
+      },
     },
     async remove(name) {
       await send('DELETE', name);
     },
   };
 }
+
+const pick = (headers: Headers, names: string[]): Record<string, string> =>
+  Object.fromEntries([...headers].filter(([name]) => names.includes(name)));
 
 async function answerOf(send: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
   const late = new AbortController();

@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createFolderStore } from '../../src/media/folder-store.ts';
 import type { MediaStore } from '../../src/media/media-store.ts';
@@ -21,27 +21,30 @@ afterAll(async () => {
 const name = `${'a'.repeat(64)}.png`;
 const body = Buffer.from('0123456789');
 
+async function read({ source }: MediaStore, file: string): Promise<string | undefined> {
+  if ('fetch' in source) {
+    const fetched = await source.fetch(file, { method: 'GET', range: undefined });
+    return fetched && text(fetched.body);
+  }
+  const path = join(source.folder, file);
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
 test.each([
   ['a folder', () => createFolderStore(join(folder, 'made'))],
   ['a bucket', () => createS3Store(s3)],
-] as [string, () => MediaStore][])(
-  '%s keeps files, hands out parts of them, and removes them',
-  async (_name, make) => {
-    const store = make();
-    expect(await store.find(name)).toBeUndefined();
-    await store.put(name, body, 'image/png');
-    await store.put(name, body, 'image/png');
-    const found = await store.find(name);
-    expect(found?.bytes).toBe(10);
-    expect(found && (await buffer(await found.read())).toString()).toBe('0123456789');
-    expect(found && (await buffer(await found.read({ start: 2, end: 4 }))).toString()).toBe('234');
-    await store.put('other', body, 'image/png');
-    await store.remove('other');
-    await store.remove('other');
-    expect(await store.find('other')).toBeUndefined();
-    expect(await store.find(name)).toBeDefined();
-  },
-);
+] as [string, () => MediaStore][])('%s keeps files, and removes them', async (_name, make) => {
+  const store = make();
+  expect(await read(store, name)).toBeUndefined();
+  await store.put(name, body, 'image/png');
+  await store.put(name, body, 'image/png');
+  expect(await read(store, name)).toBe('0123456789');
+  await store.put('other', body, 'image/png');
+  await store.remove('other');
+  await store.remove('other');
+  expect(await read(store, 'other')).toBeUndefined();
+  expect(await read(store, name)).toBeDefined();
+});
 
 test('a folder holds nothing but whole files', () => {
   expect(readdirSync(join(folder, 'made'))).toEqual([name]);
@@ -52,7 +55,7 @@ test('a bucket is asked with signatures that it verifies, over the content too',
   expect(s3.refusals).toEqual([]);
   const stranger = createS3Store({ ...s3, secret: 'another' });
   await expect(stranger.put('b.png', body, 'image/png')).rejects.toThrow('answered 403');
-  await expect(stranger.find(name)).rejects.toThrow('answered 403');
+  await expect(read(stranger, name)).rejects.toThrow('answered 403');
   expect(s3.refusals).toEqual(['a wrong signature', 'a wrong signature']);
   expect(s3.objects.has('b.png')).toBe(false);
 });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { ConfigError } from '../../src/config/read-settings.ts';
-import { readRange } from '../../src/http/media-range.ts';
 import { findUnstorableText } from '../../src/http/unstorable-text.ts';
 import { createSecretBox } from '../../src/key/secret-box.ts';
 import { createIds } from '../../src/platform/ids.ts';
@@ -31,22 +30,6 @@ test('a secret opens with its master key only, and unchanged only', () => {
   expect(() => createSecretBox([other]).open(sealed)).toThrow('The master key does not decrypt');
   expect(createSecretBox([other, new Uint8Array(32)]).open(sealed)).toBe(box.open(sealed));
   expect(() => box.open(sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BB' : 'AA'))).toThrow();
-});
-
-test.each([
-  [undefined, 'all'],
-  ['bytes=0-9', { start: 0, end: 9 }],
-  ['bytes=90-', { start: 90, end: 99 }],
-  ['bytes=90-1000', { start: 90, end: 99 }],
-  ['bytes=-10', { start: 90, end: 99 }],
-  ['bytes=-1000', { start: 0, end: 99 }],
-  ['bytes=100-', 'unsatisfiable'],
-  ['bytes=-0', 'unsatisfiable'],
-  ['bytes=5-1', 'all'],
-  ['bytes=0-1,5-6', 'all'],
-  ['lines=1-2', 'all'],
-])('the range %s of 100 bytes', (header, expected) => {
-  expect(readRange(header, 100)).toEqual(expected);
 });
 
 test.each([

@@ -1,7 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addPanelFiles } from '../../src/http/routes/panel/panel-files.ts';
@@ -9,15 +18,18 @@ import { addPanelFiles } from '../../src/http/routes/panel/panel-files.ts';
 const folder = mkdtempSync(join(tmpdir(), 'trueward-panel-'));
 const script = 'console.log("panel");'.repeat(50);
 let app: FastifyInstance;
-beforeAll(() => {
+beforeAll(async () => {
   mkdirSync(join(folder, 'panel', 'assets'), { recursive: true });
   writeFileSync(join(folder, 'secret.html'), 'not of the panel');
   writeFileSync(join(folder, 'panel', 'index.html'), '<title>Panel</title>');
   writeFileSync(join(folder, 'panel', 'preview.html'), '<title>Preview</title>');
-  writeFileSync(join(folder, 'panel', 'notes.txt'), 'of no known type');
-  writeFileSync(join(folder, 'panel', 'assets', 'index-1a2b.js'), script);
+  writeFileSync(join(folder, 'panel', '.env'), 'not of the panel');
+  const asset = join(folder, 'panel', 'assets', 'index-1a2b.js');
+  writeFileSync(asset, script);
+  writeFileSync(`${asset}.gz`, gzipSync(script));
+  writeFileSync(`${asset}.br`, brotliCompressSync(script));
   app = Fastify();
-  addPanelFiles(app, join(folder, 'panel'));
+  await addPanelFiles(app, join(folder, 'panel'));
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -49,20 +61,57 @@ test('the preview, which runs creatives, has no origin', async () => {
   expect(policy).toContain("frame-ancestors 'self'");
 });
 
-test('what has a hash in its name is kept for good, and small on the way', async () => {
+test('an asset with a hash in its name is cached for good, and sent compressed', async () => {
   const plain = await get('/panel/assets/index-1a2b.js');
   expect(plain.body).toBe(script);
-  expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
-  const small = await get('/panel/assets/index-1a2b.js', { 'accept-encoding': 'br, gzip' });
-  expect(small.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
-  expect(gunzipSync(small.rawPayload).toString()).toBe(script);
-  expect(small.rawPayload.length).toBeLessThan(script.length / 2);
+  expect(plain.headers).toMatchObject({
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-type': 'application/javascript; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'access-control-allow-origin': '*',
+    vary: 'accept-encoding',
+  });
+  for (const [accepted, encoding, decompress] of [
+    ['gzip', 'gzip', gunzipSync],
+    ['gzip, deflate, br', 'br', brotliDecompressSync],
+  ] as const) {
+    const small = await get('/panel/assets/index-1a2b.js', { 'accept-encoding': accepted });
+    expect(small.headers).toMatchObject({
+      'content-encoding': encoding,
+      'content-type': 'application/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+    });
+    expect(decompress(small.rawPayload).toString()).toBe(script);
+  }
+});
+
+test('the build compresses the assets that the panel loads', () => {
+  const assets = fileURLToPath(new URL('../../dist/panel/assets', import.meta.url));
+  const names = readdirSync(assets);
+  const large = names.filter(
+    (name) => name.endsWith('.js') && statSync(join(assets, name)).size > 1_000,
+  );
+  expect(large).not.toEqual([]);
+  for (const name of large) {
+    const body = readFileSync(join(assets, name));
+    expect(gunzipSync(readFileSync(join(assets, `${name}.gz`))).equals(body)).toBe(true);
+    expect(brotliDecompressSync(readFileSync(join(assets, `${name}.br`))).equals(body)).toBe(true);
+  }
 });
 
 test('a page that the browser has is not sent again', async () => {
   const { headers } = await get('/panel/');
   const again = await get('/panel/', { 'if-none-match': headers.etag });
   expect([again.statusCode, again.body]).toEqual([304, '']);
+  const since = await get('/panel/', { 'if-modified-since': headers['last-modified'] });
+  expect([since.statusCode, since.body]).toEqual([304, '']);
+});
+
+test('HEAD answers with the headers alone', async () => {
+  const { statusCode, headers, body } = await app.inject({ method: 'HEAD', url: '/panel/' });
+  expect([statusCode, body]).toEqual([200, '']);
+  expect(headers).toMatchObject({ 'content-length': '20', 'cache-control': 'no-cache' });
 });
 
 test('a path that names no file is the page; nothing but the files of the panel is read', async () => {
@@ -71,7 +120,10 @@ test('a path that names no file is the page; nothing but the files of the panel 
   for (const path of [
     '/panel/api/nothing',
     '/panel/missing.js',
-    '/panel/notes.txt',
+    '/panel/assets',
+    '/panel/assets/',
+    '/panel/.env',
+    '/panel/%2eenv',
     '/panel/../secret.html',
     '/panel/%2e%2e/secret.html',
     '/panel/..%2fsecret.html',

@@ -1,21 +1,10 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
+import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../../problem.ts';
-
-const types: Record<string, string> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.woff2': 'font/woff2',
-};
+import { answerFileError, fileOptions } from '../../static-files.ts';
 
 /** Scripts are files of ours only; the component library makes its style elements as it goes. */
 const panelPolicy =
@@ -29,75 +18,36 @@ const built = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../../dist/panel' : './panel', import.meta.url),
 );
 
-interface PanelFile {
-  body: Buffer;
-  /** Where it is smaller. */
-  gzipped?: Buffer;
-  type: string;
-  entityTag: string;
-}
-
-/** `/panel/…`: the files of the panel. Only those that are there at the start are ever read. */
-export function addPanelFiles(app: FastifyInstance, folder = built): void {
-  const known = new Map<string, Promise<PanelFile> | undefined>(
-    listFiles(folder).map((name) => [name, undefined]),
-  );
-  const read = (name: string): Promise<PanelFile> | undefined => {
-    if (!known.has(name)) return undefined;
-    const file = known.get(name) ?? load(folder, name);
-    known.set(name, file);
-    return file;
-  };
+/** `/panel/…`: the files of the panel, compressed by its build. A path that names no file is its page. */
+export async function addPanelFiles(app: FastifyInstance, folder = built): Promise<void> {
   for (const url of ['/', '/panel'])
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));
-  app.get<{ Params: { '*': string } }>(
-    '/panel/*',
-    { schema: { hide: true } },
-    async (request, reply) => {
-      const path = request.params['*'];
-      if (path.startsWith('api/'))
-        throw new ProblemError('not_found', 'There is nothing at this address.');
-      const name = extname(path) === '' ? 'index.html' : path;
-      const file = await read(name);
-      if (!file) {
-        throw new ProblemError(
-          'not_found',
-          known.size === 0
-            ? 'The panel is not built: run `npm run build`.'
-            : 'There is no such file.',
-        );
-      }
-      void reply.headers({ ...headersOf(name), etag: file.entityTag, vary: 'accept-encoding' });
-      if (request.headers['if-none-match'] === file.entityTag) return reply.code(304).send();
-      void reply.type(file.type);
-      const takesGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
-      return file.gzipped && takesGzip
-        ? reply.header('content-encoding', 'gzip').send(file.gzipped)
-        : reply.send(file.body);
-    },
-  );
+  const isBuilt = existsSync(join(folder, 'index.html'));
+  await app.register(async (panel) => {
+    await panel.register(fastifyStatic, {
+      ...fileOptions,
+      root: folder,
+      preCompressed: true,
+      setHeaders: (reply, path) => void reply.headers(headersOf(relative(folder, path))),
+    });
+    panel.get<{ Params: { '*': string } }>(
+      '/panel/*',
+      { schema: { hide: true }, errorHandler: answerFileError },
+      async (request, reply) => {
+        if (!isBuilt)
+          throw new ProblemError('not_found', 'The panel is not built: run `npm run build`.');
+        const path = request.params['*'];
+        if (path.startsWith('api/'))
+          throw new ProblemError('not_found', 'There is nothing at this address.');
+        return reply.sendFile(extname(path) === '' ? 'index.html' : path);
+      },
+    );
+  });
 }
 
-const listFiles = (folder: string): string[] =>
-  existsSync(folder)
-    ? readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && types[extname(entry.name)] !== undefined)
-        .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
-    : [];
-
-async function load(folder: string, name: string): Promise<PanelFile> {
-  const body = await readFile(join(folder, name));
-  const gzipped = await promisify(gzip)(body, { level: 9 });
-  return {
-    body,
-    ...(gzipped.length < body.length ? { gzipped } : {}),
-    type: types[extname(name)] ?? 'application/octet-stream',
-    entityTag: `"${createHash('sha256').update(body).digest('base64url')}"`,
-  };
-}
-
-function headersOf(name: string): Record<string, string> {
-  const asset = name.startsWith('assets/');
+function headersOf(path: string): Record<string, string> {
+  const name = path.replace(/\.(br|gz)$/, '');
+  const asset = name.startsWith(`assets${sep}`);
   return {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',

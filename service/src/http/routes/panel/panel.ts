@@ -17,7 +17,7 @@ export async function addPanel(
   sessions: SessionAccess,
   parts: PanelParts,
 ): Promise<void> {
-  addPanelFiles(app);
+  await addPanelFiles(app);
   // Apart, so that its hooks cost the other routes nothing.
   await app.register(async (api) => {
     addSessionCheck(api, sessions);

@@ -1,0 +1,143 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Fastify from 'fastify';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answerProblem } from '../../src/http/problem.ts';
+import { addMediaRoutes } from '../../src/http/routes/media.ts';
+import { createFolderStore } from '../../src/media/folder-store.ts';
+import type { MediaStore } from '../../src/media/media-store.ts';
+import { createS3Store } from '../../src/media/s3-store.ts';
+import { type S3Server, startS3Server } from '../s3-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'trueward-media-'));
+const mediaDirectory = join(folder, 'own');
+const uploaded = `${'a'.repeat(64)}.png`;
+const body = Buffer.from('0123456789'.repeat(10));
+let s3: S3Server;
+beforeAll(async () => {
+  mkdirSync(join(mediaDirectory, 'folder.png'), { recursive: true });
+  writeFileSync(join(folder, 'secret.png'), 'secret');
+  writeFileSync(join(mediaDirectory, 'own.webm'), body);
+  writeFileSync(join(mediaDirectory, 'own.avif'), body);
+  writeFileSync(join(mediaDirectory, 'captions.vtt'), body);
+  writeFileSync(join(mediaDirectory, 'page.html'), body);
+  writeFileSync(join(mediaDirectory, '.hidden.png'), 'secret');
+  writeFileSync(join(mediaDirectory, 'notes.txt'), 'secret');
+  s3 = await startS3Server();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await s3.stop();
+});
+
+describe.each([
+  ['a folder', () => createFolderStore(join(folder, 'uploads'))],
+  ['a bucket', () => createS3Store(s3)],
+] as [string, () => MediaStore][])('with uploads in %s', (_name, make) => {
+  const app = Fastify();
+  app.setErrorHandler((error, request, reply) => {
+    const { document } = answerProblem(error, request.id);
+    void reply.code(document.status).send(document);
+  });
+  let url = '';
+  beforeAll(async () => {
+    const mediaStore = make();
+    await mediaStore.put(uploaded, body, 'image/png');
+    await addMediaRoutes(app, { mediaDirectory, mediaStore });
+    url = await app.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterAll(() => app.close());
+  const get = (file: string, headers: Record<string, string> = {}, method = 'GET') =>
+    fetch(`${url}/media/${file}`, { method, headers });
+
+  test.each([
+    [undefined, 200, null, 0, 100],
+    ['bytes=0-9', 206, 'bytes 0-9/100', 0, 10],
+    ['bytes=90-', 206, 'bytes 90-99/100', 90, 100],
+    ['bytes=90-1000', 206, 'bytes 90-99/100', 90, 100],
+    ['bytes=-10', 206, 'bytes 90-99/100', 90, 100],
+    ['bytes=5-1', 200, null, 0, 100],
+    ['bytes=0-1,5-6', 200, null, 0, 100],
+    ['lines=1-2', 200, null, 0, 100],
+  ])('the range %s of an uploaded file', async (range, status, contentRange, start, end) => {
+    const headers = range === undefined ? {} : { range };
+    const whole = await get(uploaded, headers);
+    expect([whole.status, whole.headers.get('content-range')]).toEqual([status, contentRange]);
+    expect(whole.headers.get('content-length')).toBe(String(end - start));
+    expect(Buffer.from(await whole.arrayBuffer()).equals(body.subarray(start, end))).toBe(true);
+    const head = await get(uploaded, headers, 'HEAD');
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+      status,
+      String(end - start),
+      '',
+    ]);
+  });
+
+  test.each(['bytes=100-', 'bytes=-0'])('the range %s is not satisfiable', async (range) => {
+    const answer = await get(uploaded, { range });
+    expect([answer.status, await answer.text()]).toEqual([416, '']);
+  });
+
+  test('a suffix that is longer than the file means all of it', async () => {
+    const answer = await get(uploaded, { range: 'bytes=-1000' });
+    expect([200, 206]).toContain(answer.status);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+  });
+
+  test('an uploaded file is cached for good, and runs nothing', async () => {
+    expect(Object.fromEntries((await get(uploaded)).headers)).toMatchObject({
+      'content-type': 'image/png',
+      'accept-ranges': 'bytes',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-security-policy': expect.stringMatching(/^sandbox; default-src 'none'/) as string,
+      'x-content-type-options': 'nosniff',
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+    });
+  });
+
+  test.each([
+    ['own.webm', 'video/webm', /^sandbox; /],
+    ['own.avif', 'image/avif', /^sandbox; /],
+    ['captions.vtt', 'text/vtt; charset=utf-8', /^sandbox; /],
+    ['page.html', 'text/html; charset=utf-8', /^sandbox allow-scripts; /],
+  ])('%s of the configured folder is %s', async (file, type, policy) => {
+    const { status, headers } = await get(file);
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(headers.get('content-security-policy')).toMatch(policy);
+    expect(headers.get('cache-control')).toBe('public, max-age=300');
+  });
+
+  test('a file that the browser has is not sent again', async () => {
+    // `fetch` would add `cache-control: no-cache` to a condition.
+    const inject = (headers = {}) => app.inject({ url: '/media/own.webm', headers });
+    const { headers } = await inject();
+    const [tag, modified] = [headers.etag ?? '', headers['last-modified']];
+    const conditions = [
+      [{ 'if-none-match': tag }, 304],
+      [{ 'if-modified-since': modified }, 304],
+      [{ 'if-match': '"other"' }, 412],
+      [{ range: 'bytes=0-9', 'if-range': tag }, 206],
+      [{ range: 'bytes=0-9', 'if-range': '"other"' }, 200],
+    ] as const;
+    for (const [condition, status] of conditions)
+      expect([condition, (await inject(condition)).statusCode]).toEqual([condition, status]);
+  });
+
+  test.each([
+    'missing.png',
+    `${'b'.repeat(64)}.png`,
+    'notes.txt',
+    '.hidden.png',
+    '%2ehidden.png',
+    'folder.png',
+    '..%2fsecret.png',
+    'folder.png%2f..%2f..%2fsecret.png',
+    'own.webm%00.png',
+    `..%2fuploads%2f${uploaded}`,
+    '%2fetc%2fpasswd.png',
+  ])('%s is not served', async (file) => {
+    expect((await get(file)).status).toBe(404);
+  });
+});
