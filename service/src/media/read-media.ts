@@ -28,7 +28,7 @@ const mostTextBytes = 1_048_576;
  * @throws RefusedError when it is nothing that an ad can be made of, or is broken.
  */
 export async function readMedia(body: Buffer): Promise<MediaFacts> {
-  const type = sniffMediaType(body);
+  const type = await sniffMediaType(body);
   if (!type) {
     throw refusal(
       'is none of MP4, WebM, PNG, JPEG, WebP, GIF, AVIF, SVG and HTML: its content decides, not its name',

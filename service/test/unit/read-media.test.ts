@@ -50,13 +50,54 @@ test.each([
   ['<script>1</script>', undefined],
   ['{"html": "<html>"}', undefined],
   ['<html>\0', undefined],
-])('%j is %s', (text, type) => {
-  expect(sniffMediaType(Buffer.from(text))).toBe(type);
+])('%j is %s', async (text, type) => {
+  expect(await sniffMediaType(Buffer.from(text))).toBe(type);
 });
 
-test('what only a slow pattern would puzzle over is looked at in a moment', () => {
-  expect(sniffMediaType(Buffer.from('<!---->'.repeat(580)))).toBeUndefined();
-  expect(sniffMediaType(Buffer.from('<!--'.repeat(250_000)))).toBeUndefined();
-  expect(sniffMediaType(Buffer.from(`<!---->${' '.repeat(4_000)}x`.repeat(100)))).toBeUndefined();
-  expect(sniffMediaType(Buffer.from(' '.repeat(4_096)))).toBeUndefined();
+/** A file type box (ISO/IEC 14496-12, 4.3) with its main brand and the compatible ones. */
+const ftyp = (...brands: string[]): string =>
+  `\0\0\0${String.fromCharCode(12 + 4 * brands.length)}ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}    `;
+
+test.each([
+  ['PNG', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'image/png'],
+  [
+    'an animated PNG',
+    `\x89PNG\r\n\x1a\n\0\0\0\rIHDR${'\0'.repeat(17)}\0\0\0\bacTL${'\0'.repeat(12)}`,
+    'image/png',
+  ],
+  [
+    'a PNG with a large profile before its pixels',
+    `\x89PNG\r\n\x1a\n\0\0\0\rIHDR${'\0'.repeat(17)}\0\0\x20\0iCCP${'\0'.repeat(8_196)}\0\0\0\0IDAT`,
+    'image/png',
+  ],
+  ['JPEG', '\xff\xd8\xff\xe0\0\x10JFIF', 'image/jpeg'],
+  ['GIF', 'GIF89a\x01\0\x01\0', 'image/gif'],
+  ['WebP', 'RIFF\x10\0\0\0WEBPVP8 ', 'image/webp'],
+  ['WebM', '\x1a\x45\xdf\xa3\x87\x42\x82\x84webm', 'video/webm'],
+  ['Matroska', '\x1a\x45\xdf\xa3\x8b\x42\x82\x88matroska', undefined],
+  ['AVIF', ftyp('avif', 'avif', 'mif1'), 'image/avif'],
+  ['AVIF of a general image brand', ftyp('mif1', 'avif', 'miaf'), 'image/avif'],
+  ['HEIC of a general image brand', ftyp('mif1', 'heic'), undefined],
+  ['HEIC', ftyp('heic', 'mif1'), undefined],
+  ['MP4', ftyp('isom', 'isom', 'avc1'), 'video/mp4'],
+  ['fragmented MP4', ftyp('iso5', 'dash'), 'video/mp4'],
+  ['M4V', ftyp('M4V ', 'M4V '), 'video/mp4'],
+  ['QuickTime', ftyp('qt  ', 'qt  '), undefined],
+  ['audio alone', ftyp('M4A ', 'M4A '), undefined],
+  ['WAV', 'RIFF\x10\0\0\0WAVEfmt ', undefined],
+  ['XML', '<?xml version="1.0"?><rss>', undefined],
+  ['a ZIP archive', 'PK\x03\x04\x14\0\0\0\x08\0mimetypeimage/png', undefined],
+  ['a program', 'MZ\x90\0\x03\0\0\0', undefined],
+])('%s by its first bytes', async (_name, bytes, type) => {
+  expect(await sniffMediaType(Buffer.from(bytes, 'latin1'))).toBe(type);
+});
+
+test('a file made to be slow to recognize is refused at once', async () => {
+  for (const text of [
+    '<!---->'.repeat(580),
+    '<!--'.repeat(250_000),
+    `<!---->${' '.repeat(4_000)}x`.repeat(100),
+    ' '.repeat(4_096),
+  ])
+    expect(await sniffMediaType(Buffer.from(text))).toBeUndefined();
 });
