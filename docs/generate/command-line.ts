@@ -12,8 +12,7 @@ export async function readCommandLine(): Promise<string> {
   const names = list.split('\n').map((line) => line.trim().split(/ {2,}/)[0] ?? '');
   const helps = await Promise.all(names.map((name) => help(...name.split(' '))));
   const commands = names.map((name, index) => `## ${name}\n\n${fenced(helps[index] ?? '')}`);
-  return `# Command line reference\n\nWhat \`--help\` says. How the commands are used is in
-[Command line of the service](../cli.md).\n\n${fenced(overview)}\n${commands.join('\n')}`;
+  return `# Command line reference\n\nThe output of \`--help\`. For an introduction, see [Command line](../cli.md).\n\n${fenced(overview)}\n${commands.join('\n')}`;
 }
 
 async function help(...words: string[]): Promise<string> {
