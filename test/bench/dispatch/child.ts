@@ -1,0 +1,58 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+
+/** A process of the benchmark whose methods can be called. */
+export interface Child {
+  pid: number;
+  /** Rejects with the error of the method, or when the process ends first. */
+  call<T = void>(method: string, ...args: unknown[]): Promise<T>;
+  /** Ends it as a crash does (SIGKILL). */
+  kill(): Promise<void>;
+}
+
+type Reply = { id: number; result?: unknown; error?: string };
+
+/** Starts `program.mjs` with what this module exports, and resolves when it can be called. */
+export async function startChild(file: string, name: string, options: object): Promise<Child> {
+  const child = fork(
+    join(import.meta.dirname, 'program.mjs'),
+    [join(import.meta.dirname, file), name, JSON.stringify(options)],
+    // TypeScript only where it is needed: what is measured runs as it is.
+    { execArgv: file.endsWith('.ts') ? ['--import', 'tsx'] : [] },
+  );
+  // Each call, by its id; 0 waits for the start.
+  const calls = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+  let isGone = false;
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  void exited.then(() => {
+    isGone = true;
+    for (const { reject } of calls.values()) reject(new Error(`${file} ended.`));
+  });
+  child.on('message', (reply) => {
+    const { id, result, error } = reply as Reply;
+    const call = calls.get(id);
+    calls.delete(id);
+    if (error === undefined) call?.resolve(result);
+    else call?.reject(new Error(`${file}: ${error}`));
+  });
+  const reply = (id: number): Promise<unknown> =>
+    new Promise((resolve, reject) => calls.set(id, { resolve, reject }));
+  let called = 0;
+  await reply(0);
+  return {
+    pid: pidOf(child),
+    async call<T>(method: string, ...args: unknown[]) {
+      if (isGone) throw new Error(`${file} ended.`);
+      const id = (called += 1);
+      const answered = reply(id);
+      child.send({ id, method, args });
+      return (await answered) as T;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+const pidOf = ({ pid }: ChildProcess): number => pid ?? 0;

@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util';
+import { type Contestant, contestants } from './contestants.ts';
+
+/** How much is measured. */
+export interface Plan {
+  /** Deliveries of a measured run. */
+  count: number;
+  warmUp: number;
+  /** Deliveries by which the settings of a contestant are compared. */
+  tuning: number;
+  rounds: number;
+  crashes: number;
+}
+
+/** What the command line asks for. */
+export interface Choice {
+  plan: Plan;
+  chosen: readonly Contestant[];
+  /** Everything is measured, so the published figures may be replaced. */
+  isComplete: boolean;
+}
+
+const fullPlan: Plan = { count: 10_000, warmUp: 2_000, tuning: 4_000, rounds: 5, crashes: 2 };
+const quickPlan: Plan = { count: 2_000, warmUp: 500, tuning: 1_000, rounds: 1, crashes: 1 };
+
+export const help = `npm run bench:dispatch [-- options]
+
+Measures webhook delivery by the service beside what a team would otherwise build: pg-boss and
+graphile-worker on the same PostgreSQL, BullMQ on Redis. On this machine only. Timings are never a failure:
+the exit code is 0 unless it broke. Needs Linux, PostgreSQL and, for BullMQ, redis-server.
+
+  --only <names>   only these, separated by commas: ${contestants.map(({ name }) => name).join(', ')}
+  --quick          fewer deliveries and rounds: some 2 minutes instead of 9
+  --count <n>      deliveries of a run (default ${fullPlan.count}, quick ${quickPlan.count})
+  --rounds <n>     measured runs of each (default ${fullPlan.rounds}, quick ${quickPlan.rounds})
+  --help           this text
+
+A complete run replaces docs/benchmarks/dispatch; others write to .cache/bench-dispatch.
+Environment: POSTGRES_BIN is the folder of initdb and postgres; by default the newest of the machine.`;
+
+/** Reads the arguments; throws an error that says what to do when they are wrong. */
+export function readCommandLine(args: string[]): Choice | 'help' {
+  const { values } = parseArgs({
+    args,
+    options: {
+      only: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      count: { type: 'string' },
+      rounds: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const plan = { ...(values.quick ? quickPlan : fullPlan) };
+  if (values.count !== undefined) plan.count = wholeNumber('--count', values.count);
+  if (values.rounds !== undefined) plan.rounds = wholeNumber('--rounds', values.rounds);
+  return {
+    plan,
+    chosen: values.only === undefined ? contestants : values.only.split(',').map(named),
+    isComplete:
+      [values.only, values.count, values.rounds].every((it) => it === undefined) && !values.quick,
+  };
+}
+
+function named(name: string): Contestant {
+  const found = contestants.find((contestant) => contestant.name === name);
+  if (found) return found;
+  const known = contestants.map((contestant) => contestant.name).join(', ');
+  throw new Error(`--only: got ${JSON.stringify(name)}, expected one of ${known}.`);
+}
+
+function wholeNumber(option: string, text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new Error(`${option}: got ${JSON.stringify(text)}, expected a whole number above 0.`);
+}

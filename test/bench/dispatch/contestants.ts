@@ -1,0 +1,84 @@
+export type Name = 'ours' | 'pg-boss' | 'graphile-worker' | 'bullmq';
+
+/** One way to set up a contestant. */
+export interface Setting {
+  /** As it is published. */
+  label: string;
+  options: object;
+}
+
+/** A way to deliver webhooks that takes part. */
+export interface Contestant {
+  name: Name;
+  /** Its npm package, where it is one. */
+  package?: string;
+  licence?: string;
+  settings: readonly [Setting, ...Setting[]];
+  /** How its jobs come back after a crash of the worker. */
+  recovery: string;
+}
+
+/** How long a worker may hold a job before it is taken to be gone, in seconds; as our lease. */
+export const leaseS = 20;
+
+const boss = (workers: number, batchSize: number, notify: boolean): Setting => ({
+  label: `${workers} workers, batches of ${batchSize}, polling every 0.5 s${notify ? ', notifyWorker() after a full batch' : ''}`,
+  options: { workers, batchSize, notify, poolSize: 10 },
+});
+
+/** Without batches it takes a connection for each job that runs, or jobs wait for one. */
+const graphile = (concurrentJobs: number, batched: boolean): Setting => ({
+  label: batched
+    ? `concurrency ${concurrentJobs}, localQueue of ${2 * concurrentJobs}, completeJobBatchDelay and failJobBatchDelay 5 ms, pool of 10`
+    : `concurrency ${concurrentJobs}, pool of ${concurrentJobs}`,
+  options: {
+    concurrency: concurrentJobs,
+    worker: {
+      concurrentJobs,
+      maxPoolSize: batched ? 10 : concurrentJobs,
+      ...(batched
+        ? {
+            localQueue: { size: 2 * concurrentJobs },
+            completeJobBatchDelay: 5,
+            failJobBatchDelay: 5,
+          }
+        : {}),
+    },
+  },
+});
+
+const bull = (concurrency: number): Setting => ({
+  label: `concurrency ${concurrency}, removeOnComplete`,
+  options: { concurrency },
+});
+
+/** In the order of the tables. */
+export const contestants: readonly Contestant[] = [
+  {
+    name: 'ours',
+    settings: [{ label: 'defaults', options: {} }],
+    recovery: `a lease of ${leaseS} s (default)`,
+  },
+  {
+    name: 'pg-boss',
+    package: 'pg-boss',
+    licence: 'MIT',
+    settings: [boss(4, 64, false), boss(4, 64, true), boss(2, 100, true), boss(8, 64, true)],
+    recovery: `expireInSeconds ${leaseS} (default 900), maintenanceIntervalSeconds 10 (default 120)`,
+  },
+  {
+    name: 'graphile-worker',
+    package: 'graphile-worker',
+    licence: 'MIT',
+    settings: [graphile(64, false), graphile(64, true), graphile(200, true)],
+    recovery:
+      'forceUnlockWorkers() with the workers that hold jobs, at the restart; safe only when no other worker runs. Without it a job stays locked for 4 hours',
+  },
+  {
+    name: 'bullmq',
+    package: 'bullmq',
+    licence: 'MIT',
+    settings: [bull(64), bull(200), bull(400)],
+    recovery: `lockDuration ${leaseS} s (default 30), stalledInterval 10 s (default 30)`,
+  },
+];

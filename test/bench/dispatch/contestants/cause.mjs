@@ -1,0 +1,48 @@
+/** What causes deliveries: rewards, each with one event to tell. The same for every contestant. */
+
+/** The rewards of a run, numbered, so that losses can be counted without asking a database. */
+export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;
+
+export const createCauseTable =
+  'CREATE TABLE IF NOT EXISTS bench_rewards (id text PRIMARY KEY, user_ref text NOT NULL, amount integer NOT NULL)';
+
+const insertCauses =
+  'INSERT INTO bench_rewards (id, user_ref, amount) SELECT id, $2, $3 FROM unnest($1::text[]) AS id';
+const userRef = 'player-4711';
+const amount = 10;
+
+/** Writes the rewards; `query` belongs to the transaction that also queues the deliveries. */
+export const writeCauses = (query, ids) => query(insertCauses, [ids, userRef, amount]);
+
+/** The data of a webhook event, as receivers of the service get it. */
+export const dataOf = (id) => ({
+  decision_id: id,
+  placement: 'revive',
+  user_ref: userRef,
+  reward: { type: 'coins', amount },
+});
+
+/** The event as the job of a queue carries it. */
+export const eventOf = (id) => ({
+  id: `evt_${id}`,
+  type: 'decision.rewarded',
+  created_at: new Date().toISOString(),
+  environment: 'sandbox',
+  data: dataOf(id),
+});
+
+/** Runs the work in one transaction of the pool. */
+export async function inTransaction(pool, work) {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  } finally {
+    client.release();
+  }
+}

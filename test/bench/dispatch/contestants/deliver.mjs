@@ -1,0 +1,37 @@
+import { createHmac } from 'node:crypto';
+import { Agent, request } from 'undici';
+
+const timeoutMs = 10_000;
+
+/**
+ * The delivery that a team would write for a job queue: signs by Standard Webhooks, posts over connections
+ * that are kept alive, and rejects unless the answer is 2xx, so that the queue retries.
+ */
+export function createDeliver({ url, secret, connections }) {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const dispatcher = new Agent({
+    connections,
+    keepAliveTimeout: 10_000,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  return async (event) => {
+    const body = JSON.stringify(event);
+    const timestamp = Math.floor(Date.now() / 1_000);
+    const mac = createHmac('sha256', key).update(`${event.id}.${timestamp}.${body}`);
+    const answer = await request(url, {
+      method: 'POST',
+      dispatcher,
+      headers: {
+        'content-type': 'application/json',
+        'webhook-id': event.id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': `v1,${mac.digest('base64')}`,
+      },
+      body,
+    });
+    await answer.body.dump();
+    if (answer.statusCode < 200 || answer.statusCode > 299)
+      throw new Error(`The receiver answered ${answer.statusCode}.`);
+  };
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import type { Webhook } from '../../../../protocol/wire.ts';
+import { systemClock } from '../../../../service/src/platform/clock.ts';
+import { createIds } from '../../../../service/src/platform/ids.ts';
+import type { Scope } from '../../../../service/src/resource/scope.ts';
+import { openPostgres } from '../../../../service/src/store/postgres.ts';
+import { createEventWriter } from '../../../../service/src/webhook/event-writer.ts';
+import { causeId, createCauseTable, dataOf, writeCauses } from './cause.mjs';
+
+interface Options {
+  databaseUrl: string;
+  scope: Scope;
+  webhook: Webhook;
+}
+
+/**
+ * Writes rewards and their events by the service's own event writer. The dispatcher of the running service
+ * sees them once they are committed, so the transaction stays open until it may start.
+ */
+export async function openProducer({ databaseUrl, scope, webhook }: Options) {
+  const database = openPostgres(databaseUrl, (error) => console.error(error));
+  await database.query(createCauseTable);
+  const write = createEventWriter({
+    clock: systemClock,
+    makeId: createIds(systemClock, randomBytes),
+    webhooks: () => [webhook],
+    bodies: { store: (body) => body, open: (stored) => stored },
+  });
+  let held: { commit(): void; done: Promise<void> } | undefined;
+  return {
+    async enqueue(run: string, count: number): Promise<void> {
+      const ids = Array.from({ length: count }, (_, index) => causeId(run, index));
+      const { promise: written, resolve: onWritten, reject } = withResolvers<void>();
+      const { promise: allowed, resolve: commit } = withResolvers<void>();
+      const done = database.transaction(
+        async (queries) => {
+          await writeCauses((text: string, values: unknown[]) => queries.query(text, values), ids);
+          await write(
+            queries,
+            scope,
+            ids.map((id) => ({ type: 'decision.rewarded' as const, data: dataOf(id) })),
+          );
+          onWritten();
+          await allowed;
+        },
+        { unhurried: true },
+      );
+      done.catch(reject);
+      await written;
+      held = { commit, done };
+    },
+    /** Commits what was written; hands back whether there was anything. */
+    async release(): Promise<boolean> {
+      if (!held) return false;
+      const { commit, done } = held;
+      held = undefined;
+      commit();
+      await done;
+      return true;
+    },
+    async count() {
+      const [row] = await database.query(
+        `SELECT count(*) FILTER (WHERE state = 'pending')::integer AS pending,
+          count(*) FILTER (WHERE state = 'failed')::integer AS failed FROM deliveries`,
+      );
+      return row;
+    },
+  };
+}
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<T>((onResolved, onRejected) => {
+    [resolve, reject] = [onResolved, onRejected];
+  });
+  return { promise, resolve, reject };
+}

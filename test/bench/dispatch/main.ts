@@ -1,0 +1,122 @@
+/**
+ * `npm run bench:dispatch`: webhook delivery by the service beside job queues on the same machine. Writes
+ * docs/benchmarks/dispatch.
+ */
+import { execFileSync } from 'node:child_process';
+import { startPrivatePostgres } from '../../../service/test/private-postgres.ts';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
+import { startChild } from './child.ts';
+import { type Choice, help, readCommandLine } from './command-line.ts';
+import type { Contestant, Setting } from './contestants.ts';
+import { type Bench, crash, deliver } from './measure.ts';
+import { writeReport } from './report.ts';
+import { type Measured, perSecond } from './results.ts';
+
+const startedAt = performance.now();
+const minutes = (): number => (performance.now() - startedAt) / 60_000;
+const say = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
+
+const choice = readCommandLine(process.argv.slice(2));
+if (choice === 'help') console.log(help);
+else await measureAndReport(choice);
+
+async function measureAndReport(choice: Choice): Promise<void> {
+  const postgres = await startPrivatePostgres();
+  if (!postgres)
+    throw new Error('There is no PostgreSQL on this machine: install it, or set POSTGRES_BIN.');
+  const receiver = await startChild('receiver.mjs', 'openReceiver', {});
+  try {
+    const url = await receiver.call<string>('url');
+    const bench = { postgres, receiver, url, warmUp: choice.plan.warmUp };
+    const measured = await measureAll(bench, choice);
+    const results = {
+      measured,
+      plan: choice.plan,
+      minutes: minutes(),
+      postgresVersion: await postgresVersion(postgres.url),
+      redisVersion: redisVersion(),
+    };
+    await writeReport(results, choice.isComplete);
+  } finally {
+    await receiver.kill();
+    await postgres.stop();
+  }
+}
+
+async function measureAll(bench: Bench, { chosen, plan }: Choice): Promise<Measured[]> {
+  const hasRedis = redisVersion() !== undefined;
+  const entries: { measured: Measured; setting: Setting }[] = [];
+  for (const contestant of chosen) {
+    const [setting] = contestant.settings;
+    const measured: Measured = { contestant, tuning: [], setting: '', rounds: [], crashes: [] };
+    if (contestant.name === 'bullmq' && !hasRedis) {
+      say('bullmq is not run: there is no redis-server on this machine.');
+      entries.push({
+        measured: { ...measured, gap: 'not run: no redis-server on this machine' },
+        setting,
+      });
+      continue;
+    }
+    const best = await tune(bench, contestant, plan.tuning, measured);
+    entries.push({ measured: { ...measured, setting: best.label }, setting: best });
+  }
+  const running = entries.filter(({ measured }) => measured.gap === undefined);
+  // In turns, so that what else the machine does falls on all.
+  for (let round = 1; round <= plan.rounds; round += 1) {
+    for (const { measured, setting } of running) {
+      const run = await deliver(bench, measured.contestant, setting, plan.count);
+      measured.rounds.push(run);
+      say(
+        `round ${round} of ${plan.rounds}, ${measured.contestant.name}: ${perSecond(run).toFixed(0)} a second`,
+      );
+    }
+  }
+  for (let round = 1; round <= plan.crashes; round += 1) {
+    for (const { measured, setting } of running) {
+      const run = await crash(bench, measured.contestant, setting, plan.count);
+      measured.crashes.push(run);
+      const { doubled, lost } = run.tally;
+      say(
+        `killed at ${run.arrived}, ${measured.contestant.name}: done after ${(run.recoveryMs / 1_000).toFixed(1)} s, ${lost} lost, ${doubled} doubled`,
+      );
+    }
+  }
+  return entries.map(({ measured }) => measured);
+}
+
+/** The setting with which it delivers fastest. */
+async function tune(
+  bench: Bench,
+  contestant: Contestant,
+  count: number,
+  { tuning }: Measured,
+): Promise<Setting> {
+  const { name, settings } = contestant;
+  let [best] = settings;
+  if (settings.length === 1) return best;
+  let highest = 0;
+  for (const setting of settings) {
+    const rate = perSecond(await deliver(bench, contestant, setting, count));
+    tuning.push({ label: setting.label, perSecond: rate });
+    say(`${name}, ${setting.label}: ${rate.toFixed(0)} a second`);
+    if (rate > highest) [best, highest] = [setting, rate];
+  }
+  return best;
+}
+
+/** Of the machine; undefined when there is none. */
+function redisVersion(): string | undefined {
+  try {
+    const text = execFileSync('redis-server', ['--version'], { encoding: 'utf8', stdio: 'pipe' });
+    return `Redis ${/v=([\d.]+)/.exec(text)?.[1] ?? ''}`;
+  } catch {
+    return undefined;
+  }
+}
+
+async function postgresVersion(url: string): Promise<string> {
+  const database = openPostgres(url, (error) => console.error(error));
+  const [row] = await database.query<{ server_version: string }>('SHOW server_version');
+  await database.close();
+  return `PostgreSQL ${row?.server_version.split(' ')[0] ?? ''}`;
+}

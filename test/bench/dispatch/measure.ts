@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PrivatePostgres } from '../../../service/test/private-postgres.ts';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
+import type { Child } from './child.ts';
+import { causeId } from './contestants/cause.mjs';
+import type { Contestant, Setting } from './contestants.ts';
+import { type Opened, openContestant, type Worker } from './open-contestant.ts';
+import { tally, type Tally } from './tally.ts';
+import { readUsage, subtract, type Usage } from './usage.ts';
+
+/** The machine’s side of a run. */
+export interface Bench {
+  postgres: PrivatePostgres;
+  receiver: Child;
+  url: string;
+  warmUp: number;
+}
+
+/** A delivery without faults. Processor time is in microseconds, of all deliveries together. */
+export interface Delivered {
+  count: number;
+  /** From the moment the worker may start until everything is recorded as delivered. */
+  ms: number;
+  usage: Usage;
+  enqueue: { ms: number; usage: Usage };
+  tally: Tally;
+  failed: number;
+}
+
+/** A delivery whose worker is killed once. */
+export interface Crashed {
+  count: number;
+  /** Causes that had arrived, and requests that were open, when the worker was killed. */
+  arrived: number;
+  open: number;
+  /** From the kill until the new worker may deliver, and until everything is recorded as delivered. */
+  restartMs: number;
+  recoveryMs: number;
+  tally: Tally;
+  failed: number;
+}
+
+/** What is not done by then counts as lost. */
+const limitMs = 180_000;
+
+/** Delivers so many events that were queued before. */
+export const deliver = (
+  bench: Bench,
+  contestant: Contestant,
+  setting: Setting,
+  count: number,
+): Promise<Delivered> =>
+  withWarm(bench, contestant, setting, async (opened, worker) => {
+    const look = () => readUsage(processesOf(bench, opened, worker));
+    await bench.receiver.call('begin', opened.secret, 'main');
+    const [before, startedMs] = [look(), performance.now()];
+    await opened.producer.call('enqueue', 'main', count);
+    const enqueue = { ms: performance.now() - startedMs, usage: subtract(look(), before) };
+    // What was written until now is not to be flushed at the expense of the delivery.
+    await checkpoint(bench.postgres);
+    const [beforeStart, allowedMs] = [look(), performance.now()];
+    await worker.start();
+    await within(bench.receiver.call('arrived', count));
+    const failed = await untilDone(opened, 20);
+    const ms = performance.now() - allowedMs;
+    const usage = subtract(look(), beforeStart);
+    return { count, ms, usage, enqueue, failed, tally: await tallyOf(bench, count) };
+  });
+
+/** The same, but kills the worker when 40 % have arrived, and starts it again at once. */
+export const crash = (
+  bench: Bench,
+  contestant: Contestant,
+  setting: Setting,
+  count: number,
+): Promise<Crashed> =>
+  withWarm(bench, contestant, setting, async (opened, worker) => {
+    await bench.receiver.call('begin', opened.secret, 'main');
+    await opened.producer.call('enqueue', 'main', count);
+    await worker.start();
+    const { open } = await within(
+      bench.receiver.call<{ open: number }>('arrived', Math.round(0.4 * count)),
+    );
+    await worker.kill();
+    const killedMs = performance.now();
+    const { counts } = await bench.receiver.call<{ counts: object }>('result');
+    const arrived = Object.keys(counts).length;
+    const next = await opened.startWorker(true);
+    await next.start();
+    const restartMs = performance.now() - killedMs;
+    const failed = await untilDone(opened, 100);
+    const recoveryMs = performance.now() - killedMs;
+    const end = await tallyOf(bench, count);
+    return { count, arrived, open, restartMs, recoveryMs, failed, tally: end };
+  });
+
+/** Runs the work on a new contestant whose code has been compiled by some deliveries. */
+async function withWarm<T>(
+  bench: Bench,
+  contestant: Contestant,
+  setting: Setting,
+  work: (opened: Opened, worker: Worker) => Promise<T>,
+): Promise<T> {
+  const opened = await openContestant(contestant, setting, bench);
+  try {
+    const worker = await opened.startWorker(false);
+    await bench.receiver.call('begin', opened.secret, 'warm');
+    await opened.producer.call('enqueue', 'warm', bench.warmUp);
+    await worker.start();
+    await within(bench.receiver.call('arrived', bench.warmUp));
+    await untilDone(opened, 20);
+    await worker.pause();
+    return await work(opened, worker);
+  } finally {
+    await opened.close();
+  }
+}
+
+const processesOf = ({ postgres, receiver }: Bench, opened: Opened, worker: Worker) => ({
+  worker: worker.pid,
+  producer: opened.producer.pid,
+  receiver: receiver.pid,
+  postgres: postgres.pid(),
+  redis: opened.redisPid,
+});
+
+/** Resolves with how many have failed for good when nothing is pending any more, or the time is up. */
+async function untilDone({ producer }: Opened, everyMs: number): Promise<number> {
+  const startedMs = performance.now();
+  for (;;) {
+    const { pending, failed } = await producer.call<{ pending: number; failed: number }>('count');
+    if (pending === 0 || performance.now() - startedMs > limitMs) return failed;
+    await sleep(everyMs);
+  }
+}
+
+async function within<T>(work: Promise<T>): Promise<T> {
+  const limit = new AbortController();
+  const late = sleep(limitMs, undefined, { signal: limit.signal }).then(() => {
+    throw new Error(`Not everything was delivered within ${limitMs / 1_000} s.`);
+  });
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    limit.abort();
+  }
+}
+
+async function tallyOf({ receiver }: Bench, count: number): Promise<Tally> {
+  const { counts, refused } = await receiver.call<{
+    counts: Record<string, number>;
+    refused: number;
+  }>('result');
+  if (refused > 0) throw new Error(`The receiver refused ${refused} signatures.`);
+  const causes = Array.from({ length: count }, (_, index) => causeId('main', index));
+  return tally(causes, counts);
+}
+
+async function checkpoint({ url }: PrivatePostgres): Promise<void> {
+  const database = openPostgres(url, (error) => console.error(error));
+  await database.query('CHECKPOINT');
+  await database.close();
+}

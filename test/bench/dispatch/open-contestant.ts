@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Webhook } from '../../../protocol/wire.ts';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
+import type { PrivatePostgres } from '../../../service/test/private-postgres.ts';
+import { startService } from '../../../service/test/start-service.ts';
+import { makeDatabase } from '../scale/bench-database.ts';
+import { type Child, startChild } from './child.ts';
+import { type Contestant, leaseS, type Setting } from './contestants.ts';
+import { startPrivateRedis } from './redis.ts';
+
+/** The process that delivers. */
+export interface Worker {
+  pid: number;
+  /** Lets it deliver what is queued. */
+  start(): Promise<void>;
+  /** Lets it finish what it does, and holds the rest. */
+  pause(): Promise<void>;
+  /** Ends it as a crash does (SIGKILL). */
+  kill(): Promise<void>;
+}
+
+/** A contestant on empty databases. */
+export interface Opened {
+  /** Writes causes and their deliveries, and counts those that are not done. */
+  producer: Child;
+  /** With which the deliveries are signed. */
+  secret: string;
+  redisPid: number | undefined;
+  startWorker(isRestart: boolean): Promise<Worker>;
+  close(): Promise<void>;
+}
+
+export interface Place {
+  postgres: PrivatePostgres;
+  /** Of the receiver. */
+  url: string;
+}
+
+export const openContestant = (
+  contestant: Contestant,
+  setting: Setting,
+  place: Place,
+): Promise<Opened> =>
+  contestant.name === 'ours' ? openOurs(place) : openPeer(contestant, setting, place);
+
+const peerSecret = `whsec_${Buffer.from('the same for every peer, 32 bytes').toString('base64')}`;
+
+async function openPeer(
+  { name }: Contestant,
+  setting: Setting,
+  { postgres, url }: Place,
+): Promise<Opened> {
+  const databaseUrl = await makeDatabase(postgres);
+  const redis = name === 'bullmq' ? await startPrivateRedis() : undefined;
+  const file = `contestants/${name}.mjs`;
+  const common = { databaseUrl, redisPort: redis?.port, leaseS };
+  const producer = await startChild(file, 'openProducer', common);
+  let worker: Child | undefined;
+  return {
+    producer,
+    secret: peerSecret,
+    redisPid: redis?.pid,
+    async startWorker(isRestart) {
+      const options = { ...common, url, secret: peerSecret, setting: setting.options, isRestart };
+      const child = (worker = await startChild(file, 'openWorker', options));
+      return {
+        pid: child.pid,
+        start: () => child.call('start'),
+        pause: () => child.call('stop'),
+        kill: child.kill,
+      };
+    },
+    async close() {
+      await worker?.kill();
+      await producer.kill();
+      await redis?.stop();
+    },
+  };
+}
+
+/** The built service in a process of its own. What is queued waits in a transaction that is still open. */
+async function openOurs({ postgres, url }: Place): Promise<Opened> {
+  const databaseUrl = await makeDatabase(postgres);
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
+  const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });
+  let service = await launch();
+  const call = async <T>(path: string, body: object): Promise<T> => {
+    const answer = await fetch(service.url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${service.keys.sandbox.secret}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as T;
+  };
+  const events = ['decision.rewarded'];
+  const webhook = await call<Webhook & { secret: string }>('/v1/webhooks', { url, events });
+  const database = openPostgres(databaseUrl, (error) => console.error(error));
+  const [scope] = await database.query(
+    `SELECT account_id AS "accountId", environment FROM resources WHERE id = $1`,
+    [webhook.id],
+  );
+  await database.close();
+  const producer = await startChild('contestants/ours.ts', 'openProducer', {
+    databaseUrl,
+    scope,
+    webhook,
+  });
+  return {
+    producer,
+    secret: webhook.secret,
+    redisPid: undefined,
+    async startWorker(isRestart) {
+      if (isRestart) service = await launch();
+      return {
+        pid: service.process.pid ?? 0,
+        async start() {
+          // A write of the service wakes its dispatcher; the producer is another process, so a test event does.
+          if (await producer.call<boolean>('release'))
+            await call(`/v1/webhooks/${webhook.id}/test`, {});
+        },
+        pause: () => Promise.resolve(),
+        kill: service.kill,
+      };
+    },
+    async close() {
+      await service.kill();
+      await producer.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/**
+ * A process of the benchmark: `node program.mjs <module> <export> <options as JSON>`. Opens what the module
+ * exports, and answers calls of its methods until its parent is gone.
+ */
+const [file, name, options] = process.argv.slice(2);
+const methods = await (await import(file))[name](JSON.parse(options));
+
+process.on('message', ({ id, method, args }) => {
+  Promise.resolve(methods[method](...args)).then(
+    (result) => process.send({ id, result }),
+    (error) => process.send({ id, error: error.stack ?? String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit());
+process.send({ id: 0 });

@@ -1,0 +1,69 @@
+/** The receiver of webhooks, a process of its own: checks signatures, and counts deliveries by their cause. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+
+const answerMs = 50;
+
+export async function openReceiver() {
+  let key = Buffer.alloc(0);
+  let isWanted = () => false;
+  let counts = new Map();
+  let refused = 0;
+  let open = 0;
+  let waiting = [];
+
+  const receive = (request, body) => {
+    const { 'webhook-id': id, 'webhook-timestamp': timestamp } = request.headers;
+    const wanted = Buffer.from(
+      createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64'),
+    );
+    const signatures = String(request.headers['webhook-signature']).split(' ');
+    const isSigned = signatures.some((signature) => {
+      const given = Buffer.from(signature.replace(/^v1,/, ''));
+      return given.length === wanted.length && timingSafeEqual(given, wanted);
+    });
+    if (!isSigned) {
+      refused += 1;
+      return 400;
+    }
+    const cause = JSON.parse(body).data.decision_id;
+    if (!isWanted(cause)) return 200;
+    counts.set(cause, (counts.get(cause) ?? 0) + 1);
+    waiting = waiting.filter(({ count, resolve }) => {
+      if (counts.size < count) return true;
+      resolve({ open });
+      return false;
+    });
+    return 200;
+  };
+
+  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+    open += 1;
+    response.once('close', () => (open -= 1));
+    let body = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () => {
+      const status = receive(request, body);
+      setTimeout(() => response.writeHead(status).end(), answerMs);
+    });
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+
+  return {
+    url: () => `http://127.0.0.1:${port}/webhooks`,
+    /** Counts from now on the causes of one run only. */
+    begin(secret, run) {
+      key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+      isWanted = (cause) => typeof cause === 'string' && cause.startsWith(`dec_${run}_`);
+      counts = new Map();
+      refused = 0;
+      waiting = [];
+    },
+    /** Resolves when so many different causes have arrived, with the number of requests open then. */
+    arrived: (count) =>
+      counts.size >= count ? { open } : new Promise((resolve) => waiting.push({ count, resolve })),
+    result: () => ({ counts: Object.fromEntries(counts), refused }),
+  };
+}

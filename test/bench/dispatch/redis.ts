@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freePort } from '../../../scripts/lib/free-port.mjs';
+
+/** A Redis server of this run alone. */
+export interface PrivateRedis {
+  port: number;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** Every write is on disk before it is answered, as in PostgreSQL. */
+export const redisSettings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+
+/** Starts the `redis-server` of the machine in a new folder, which is removed at the end. */
+export async function startPrivateRedis(): Promise<PrivateRedis> {
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-redis-'));
+  const port = await freePort([]);
+  const server = spawn(
+    'redis-server',
+    ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, ...redisSettings],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const end = () => server.kill();
+  process.once('exit', end);
+  const exited = once(server, 'exit');
+  const lines = createInterface(server.stdout);
+  await new Promise<void>((resolve, reject) => {
+    lines.on('line', (line) => {
+      if (line.includes('Ready to accept connections')) resolve();
+    });
+    lines.once('close', () => reject(new Error('Redis ended before it was ready.')));
+    server.once('error', reject);
+  });
+  return {
+    port,
+    pid: server.pid ?? 0,
+    async stop() {
+      server.kill();
+      await exited;
+      process.off('exit', end);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,262 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
+import { join, relative } from 'node:path';
+import { format as prettify, resolveConfig } from 'prettier';
+import { format, table } from '../outbox/report/markdown.ts';
+import { drawRowChart } from '../outbox/report/row-chart.ts';
+import type { Plan } from './command-line.ts';
+import { contestants } from './contestants.ts';
+import { redisSettings } from './redis.ts';
+import { type Measured, summarize, type Summary } from './results.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+
+interface Results {
+  measured: readonly Measured[];
+  plan: Plan;
+  minutes: number;
+  postgresVersion: string;
+  redisVersion: string | undefined;
+}
+
+/** Writes the page, the charts and the figures, and prints the comparison. */
+export async function writeReport(results: Results, isComplete: boolean): Promise<void> {
+  const folder = join(root, isComplete ? 'docs/benchmarks/dispatch' : '.cache/bench-dispatch');
+  const summaries = results.measured.map(summarize);
+  const about = await describeRun(results);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await writePretty(join(folder, 'README.md'), write(about, results, summaries));
+  const figures = { about, plan: results.plan, summaries, rounds: roundsOf(results) };
+  await writePretty(join(folder, 'results.json'), JSON.stringify(figures, round));
+  for (const [name, svg] of drawPlots(summaries)) await writeFile(join(folder, name), svg);
+  console.log(`\n${relative(root, folder)}: README.md, results.json and charts\n`);
+  console.log(compare(summaries).join('\n'));
+}
+
+const writePretty = async (file: string, content: string): Promise<void> =>
+  writeFile(file, await prettify(content, { ...(await resolveConfig(file)), filepath: file }));
+
+const round = (_: string, value: unknown): unknown =>
+  typeof value === 'number' ? Number(value.toFixed(1)) : value;
+
+const roundsOf = ({ measured }: Results) =>
+  Object.fromEntries(measured.map(({ contestant, rounds }) => [contestant.name, rounds]));
+
+/** With what and where it was measured. */
+async function describeRun({ measured, minutes, postgresVersion, redisVersion }: Results) {
+  const [cpu] = cpus();
+  const versionOf = async (name: string): Promise<string> => {
+    const file = join(import.meta.dirname, 'node_modules', name, 'package.json');
+    const { version, license } = JSON.parse(await readFile(file, 'utf8')) as {
+      version: string;
+      license: string;
+    };
+    return `${name} ${version} (${license})`;
+  };
+  const versions: Record<string, string> = { ours: `this service, ${ourVersion()}` };
+  for (const { contestant } of measured)
+    if (contestant.package !== undefined)
+      versions[contestant.name] = await versionOf(contestant.package);
+  return {
+    date: new Date().toISOString(),
+    minutes,
+    machine: `${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, load ${(loadavg()[0] ?? 0).toFixed(1)} at the end`,
+    system: `${type()} ${release()}, Node ${process.version}, ${postgresVersion}${redisVersion === undefined ? '' : `, ${redisVersion}`}`,
+    versions,
+  };
+}
+
+function ourVersion(): string {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
+  try {
+    const sources = ['--', 'service/src', 'src/server'];
+    const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
+    return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
+  } catch {
+    // Not a checkout, or no git: the date has to do.
+    return 'unknown version';
+  }
+}
+
+/** What the figures say of us, one line for each peer and measure. */
+export function compare(summaries: readonly Summary[]): string[] {
+  const ours = summaries.find(({ name }) => name === 'ours');
+  if (ours?.perSecond === undefined) return [];
+  return summaries.flatMap((peer) => {
+    if (peer === ours || peer.perSecond === undefined) return [];
+    const lines = [
+      describe('deliveries a second', ours.perSecond, peer.perSecond, 'more', peer.name),
+      describe('processor time per delivery', ours.totalUs, peer.totalUs, 'less', peer.name),
+    ];
+    const [a, b] = [ours, peer].map(({ crashes }) => doubledBy(crashes));
+    if (a !== undefined && b !== undefined)
+      lines.push(describe('deliveries doubled by a crash', a, b, 'less', peer.name));
+    return lines;
+  });
+}
+
+const doubledBy = (crashes: Summary['crashes']): number | undefined =>
+  crashes.length === 0
+    ? undefined
+    : crashes.reduce((sum, { tally }) => sum + tally.repeats, 0) / crashes.length;
+
+function describe(
+  what: string,
+  ours = NaN,
+  peer = NaN,
+  better: 'more' | 'less',
+  name: string,
+): string {
+  const isAhead = better === 'more' ? ours > peer : ours < peer;
+  return `- **${isAhead ? 'ahead of' : 'behind'} ${name}** in ${what}: ${format(ours)} to ${format(peer)}, ${(ours / peer).toFixed(2)} ×.`;
+}
+
+function write(
+  about: Awaited<ReturnType<typeof describeRun>>,
+  { plan }: Results,
+  summaries: readonly Summary[],
+): string {
+  const count = plan.count.toLocaleString('en');
+  return `# Webhook delivery beside job queues
+
+Written by \`npm run bench:dispatch\`; do not edit. Wall times depend on the machine and on what else it does: compare within this page.
+
+- ${about.date.slice(0, 16).replace('T', ' ')} UTC, ${format(about.minutes)} minutes
+- ${about.machine}; ${about.system}
+${Object.entries(about.versions)
+  .map(([name, version]) => `- \`${name}\`: ${version}`)
+  .join('\n')}
+
+A team that does not use this service would put its webhooks into a job queue. Each contestant delivers ${count} webhooks to one receiver, a process of its own that answers after 50 ms, checks the signature and counts. The clock runs from the moment the worker may start on the backlog until the last job is recorded as done. Contestants take turns; the figures are medians of ${plan.rounds} round${plan.rounds === 1 ? '' : 's'}, each on new databases after ${plan.warmUp.toLocaleString('en')} deliveries that warm it up. Receiver, worker and databases share the machine.
+
+${ratesTable(summaries)}
+
+![Deliveries a second](rate.svg)
+
+![Processor time per delivery](cost.svg)
+
+“Total” is worker, PostgreSQL and Redis; PostgreSQL includes all of its processes, and in brackets the WAL writer, the checkpointer and the background writer. “Enqueue” is the time, and the processor time of all processes, to write one reward with its delivery, all ${count} at once. Lost and doubled are of the rounds above, without any fault.
+
+## Where we stand
+
+${compare(summaries).join('\n')}
+
+What the figures do not show:
+
+- Our service stores every attempt with its time, latency, status and the start of the answer, and keeps the delivery, so that operators can look it up and send it again. graphile-worker and BullMQ delete a job that is done; pg-boss keeps it without the answer.
+- Our service signs each webhook twice, in its own scheme and by Standard Webhooks; the peers sign once.
+- Our service finds the number of requests that an endpoint takes, up to 200 at a time, and slows down for one that is overloaded; its other endpoints are not affected. The peers send as many at a time as they are set to, to whomever.
+- pg-boss and graphile-worker write a job in the transaction of the reward, as our service does. BullMQ cannot: the reward is in PostgreSQL and the job in Redis. A process that ends between the two writes has rewards that nobody is told of; that is not measured here.
+
+## A crash of the worker
+
+SIGKILL when 40 % have arrived, and a restart at once. “Open” are the requests that the receiver had not answered then. Delivery is at least once, so what was sent and not yet recorded is sent again: receivers drop what they have seen by \`webhook-id\`. “All done” is the time from the kill until nothing is pending; it is bounded by how long a job stays taken by a worker that is gone.
+
+${crashTable(summaries)}
+
+${contestants
+  .filter(({ name }) => summaries.some((one) => one.name === name))
+  .map(({ name, recovery }) => `- \`${name}\`: ${recovery}.`)
+  .join('\n')}
+
+## Settings
+
+- PostgreSQL: one server with its default settings, a database for each run. Redis: \`${redisSettings.map((one) => (one === '' ? "''" : one)).join(' ')}\`, so that a write is on disk before it is answered, as in PostgreSQL.
+- Deliveries of the peers: undici with connections kept alive, as many as requests at a time; Standard Webhooks with \`node:crypto\`; a status that is not 2xx fails the job, and the queue retries.
+- Backlog: pg-boss by \`insert()\` on the connection of the transaction; graphile-worker by \`add_jobs()\`; BullMQ by \`addBulk()\` after the commit, 1,000 at a time. Ours by the service’s own event writer, called in another process: rewards that come over HTTP are delivered while more come in, so there would be no backlog. Its transaction stays open until the start, so the commit is part of the time. The service would wake its dispatcher after its own commit; here a test event does.
+- Each peer ran with several settings, ${plan.tuning.toLocaleString('en')} deliveries each, and the fastest is published. Ours runs with its defaults.
+
+${tuningTable(summaries)}
+`;
+}
+
+const label = ({ name }: Summary): string => (name === 'ours' ? '**ours**' : name);
+
+const ratesTable = (summaries: readonly Summary[]): string =>
+  table(
+    [
+      '',
+      'a second (slowest – fastest)',
+      'worker, µs',
+      'PostgreSQL, µs',
+      'Redis, µs',
+      'total, µs',
+      'enqueue, µs / CPU µs',
+      'lost',
+      'doubled',
+    ],
+    summaries.map((one) =>
+      one.gap === undefined
+        ? [
+            label(one),
+            `${format(one.perSecond)} (${format(one.slowest)} – ${format(one.fastest)})`,
+            format(one.workerUs),
+            `${format(one.postgresUs)} (${format(one.postgresBackgroundUs)})`,
+            format(one.redisUs),
+            format(one.totalUs),
+            `${format(one.enqueueUs)} / ${format(one.enqueueCpuUs)}`,
+            format(one.lost),
+            format(one.doubled),
+          ]
+        : [label(one), one.gap, ...Array.from({ length: 7 }, () => '–')],
+    ),
+  );
+
+const crashTable = (summaries: readonly Summary[]): string =>
+  table(
+    ['', 'arrived', 'open', 'restart, s', 'all done, s', 'lost', 'failed for good', 'doubled'],
+    summaries.flatMap((one) =>
+      one.crashes.map(({ arrived, failed, open, recoveryMs, restartMs, tally }) => [
+        label(one),
+        ...[arrived, open, restartMs / 1_000, recoveryMs / 1_000, tally.lost, failed].map((value) =>
+          format(value),
+        ),
+        format(tally.doubled),
+      ]),
+    ),
+  );
+
+const tuningTable = (summaries: readonly Summary[]): string =>
+  table(
+    ['setting', 'a second', 'published'],
+    summaries.flatMap(({ name, setting, tuning }) =>
+      tuning.map((one) => [
+        `${name}: ${one.label}`,
+        format(one.perSecond),
+        one.label === setting ? 'yes' : '',
+      ]),
+    ),
+  );
+
+function drawPlots(summaries: readonly Summary[]): [string, string][] {
+  const known = summaries.filter(({ perSecond }) => perSecond !== undefined);
+  const rows = (values: (one: Summary) => (number | undefined)[]) =>
+    known.map((one) => ({
+      label: one.name,
+      emphasized: one.name === 'ours',
+      values: values(one),
+    }));
+  const rate = drawRowChart({
+    title: 'Webhooks delivered to one endpoint that answers after 50 ms',
+    axis: 'deliveries a second',
+    series: ['deliveries a second'],
+    style: 'bars',
+    format,
+    rows: rows((one) => [one.perSecond]),
+  });
+  const cost = drawRowChart({
+    title: 'Processor time per delivery',
+    axis: 'µs',
+    series: ['worker', 'PostgreSQL', 'Redis'],
+    style: 'bars',
+    format,
+    rows: rows((one) => [one.workerUs, one.postgresUs, one.redisUs]),
+  });
+  return [
+    ['rate.svg', rate],
+    ['cost.svg', cost],
+  ];
+}

@@ -1,0 +1,88 @@
+import type { Contestant } from './contestants.ts';
+import type { Crashed, Delivered } from './measure.ts';
+
+/** All that was measured of one contestant. */
+export interface Measured {
+  contestant: Contestant;
+  /** Deliveries a second with each of its settings, in their order; empty where there is one. */
+  tuning: { label: string; perSecond: number }[];
+  /** The fastest of its settings, used from then on. */
+  setting: string;
+  rounds: Delivered[];
+  crashes: Crashed[];
+  /** Why it was not run. */
+  gap?: string;
+}
+
+/** The figures of one contestant: medians of its rounds, processor time in microseconds a delivery. */
+export interface Summary {
+  name: string;
+  setting: string;
+  tuning: Measured['tuning'];
+  gap?: string;
+  perSecond?: number;
+  slowest?: number;
+  fastest?: number;
+  workerUs?: number;
+  postgresUs?: number;
+  postgresBackgroundUs?: number;
+  redisUs?: number;
+  /** Worker, PostgreSQL and Redis. */
+  totalUs?: number;
+  /** Of the receiver, which is the same program for all. */
+  receiverUs?: number;
+  /** Writing a cause with its delivery: time, and processor time of all processes. */
+  enqueueUs?: number;
+  enqueueCpuUs?: number;
+  /** Of all rounds without faults. */
+  lost: number;
+  doubled: number;
+  crashes: Crashed[];
+}
+
+export const perSecond = ({ count, ms }: Pick<Delivered, 'count' | 'ms'>): number =>
+  (1_000 * count) / ms;
+
+/** Condenses the rounds of a contestant. */
+export function summarize(measured: Measured): Summary {
+  const { contestant, crashes, gap, rounds, setting, tuning } = measured;
+  const common = {
+    name: contestant.name,
+    setting,
+    tuning,
+    lost: sum(rounds.map(({ failed, tally }) => tally.lost + failed)),
+    doubled: sum(rounds.map(({ tally }) => tally.doubled)),
+    crashes,
+    ...(gap === undefined ? {} : { gap }),
+  };
+  if (rounds.length === 0) return common;
+  const each = (of: (round: Delivered) => number): number =>
+    median(rounds.map((round) => of(round)));
+  const rates = rounds.map(perSecond);
+  return {
+    ...common,
+    perSecond: median(rates),
+    slowest: Math.min(...rates),
+    fastest: Math.max(...rates),
+    workerUs: each(({ count, usage }) => usage.worker / count),
+    postgresUs: each(({ count, usage }) => usage.postgres / count),
+    postgresBackgroundUs: each(({ count, usage }) => usage.postgresBackground / count),
+    redisUs: each(({ count, usage }) => usage.redis / count),
+    totalUs: each(({ count, usage }) => (usage.worker + usage.postgres + usage.redis) / count),
+    receiverUs: each(({ count, usage }) => usage.receiver / count),
+    enqueueUs: each(({ count, enqueue }) => (1_000 * enqueue.ms) / count),
+    enqueueCpuUs: each(
+      ({ count, enqueue: { usage } }) => (usage.producer + usage.postgres + usage.redis) / count,
+    ),
+  };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, one) => total + one, 0);
+
+/** The middle value, or the mean of the middle two. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  const [low = NaN, high = NaN] = [sorted[Math.ceil(half) - 1], sorted[Math.floor(half)]];
+  return (low + high) / 2;
+}

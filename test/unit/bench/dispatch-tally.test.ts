@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { compare } from '../../bench/dispatch/report.ts';
+import { median } from '../../bench/dispatch/results.ts';
+import { tally } from '../../bench/dispatch/tally.ts';
+
+test('counts a cause without a delivery as lost, and each further delivery as a repeat', () => {
+  const counts = { b: 1, c: 3, d: 2, ofAnotherRun: 5 };
+  expect(tally(['a', 'b', 'c', 'd'], counts)).toEqual({ lost: 1, doubled: 2, repeats: 3 });
+  expect(tally(['b'], { b: 1 })).toEqual({ lost: 0, doubled: 0, repeats: 0 });
+});
+
+test('takes the middle of the rounds, or the mean of the middle two', () => {
+  expect(median([3, 1, 2])).toBe(2);
+  expect(median([4, 1, 2, 3])).toBe(2.5);
+});
+
+test('says where a peer is ahead, and compares with nobody who was not run', () => {
+  const common = { setting: '', tuning: [], lost: 0, doubled: 0, crashes: [] };
+  const lines = compare([
+    { ...common, name: 'ours', perSecond: 1_000, totalUs: 200 },
+    { ...common, name: 'pg-boss', perSecond: 2_000, totalUs: 400 },
+    { ...common, name: 'bullmq', gap: 'not run' },
+  ]);
+  expect(lines).toEqual([
+    '- **behind pg-boss** in deliveries a second: 1,000 to 2,000, 0.50 ×.',
+    '- **ahead of pg-boss** in processor time per delivery: 200 to 400, 0.50 ×.',
+  ]);
+});
