@@ -96,21 +96,67 @@ const noUsersOfService = no(
 );
 const anywhereInService = [ofTheSdk, noUsersOfService];
 
+const tops = ['config', 'development', 'cli', 'assemble', 'main'];
+/** The rooms of `http/`, each row below the next; `app.ts` adds the routes of all. */
+const httpRooms = [
+  ['problems'],
+  ['requests', 'limits', 'openapi', 'monitoring', 'files'],
+  ['authentication'],
+  ['operations'],
+  ['routes'],
+  ['panel'],
+];
+const belowTops = no(
+  above(tops),
+  'config/, development/ and cli/ lie above: hand in what is needed.',
+);
+
 const service = {
   'service/src/**': [],
-  [`service/src/{${serviceDomain.join(',')}}/**`]: [
-    no(above(['http']), 'A domain folder does not know HTTP: http/ calls it.'),
-  ],
-  'service/src/trace/**': [
-    no(above(['http', ...serviceDomain]), 'trace/ lies below: it knows store/ only.'),
+  'service/src/platform/**': [
+    no('^\\.\\./', 'platform/ is the ground: it imports nothing of the service.'),
   ],
   'service/src/store/**': [
-    no(above(['http', 'trace']), 'store/ lies below.'),
+    no(
+      above(['http', 'trace', 'log', ...tops.slice(1)]),
+      'store/ lies below; it uses platform/ only.',
+    ),
     onlyTypes(
-      above(serviceDomain),
+      above([...serviceDomain, 'config']),
       'store/ lies below the domain folders; it may name their types.',
     ),
   ],
+  'service/src/{trace,log}/**': [
+    belowTops,
+    no(above(['http', ...serviceDomain]), 'trace/ and log/ use platform/ and store/ only.'),
+  ],
+  [`service/src/{${serviceDomain.join(',')}}/**`]: [
+    belowTops,
+    no(above(['http']), 'A domain folder does not know HTTP: http/ calls it.'),
+  ],
+  'service/src/http/**': [belowTops],
+  ...Object.fromEntries(
+    httpRooms.flatMap((row, at) =>
+      row.map((room) => [
+        `service/src/http/${room}/**`,
+        [
+          belowTops,
+          no(
+            above(['app', ...httpRooms.slice(at).flat()].filter((other) => other !== room)),
+            `Of http/, ${room}/ uses ${httpRooms.slice(0, at).flat().join(', ') || 'nothing'} only.`,
+          ),
+        ],
+      ]),
+    ),
+  ),
+  'service/src/config/**': [
+    no(above(tops.slice(1)), 'config/ lies below the programs.'),
+    onlyTypes(
+      above(['http', ...serviceDomain]),
+      'config/ reads settings; of the parts that use them, it may name types.',
+    ),
+  ],
+  'service/src/development/**': [no(above(['cli']), 'cli/ uses development/.')],
 };
 
 const panel = [

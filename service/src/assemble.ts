@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { createApp } from './app.ts';
+import { createApp } from './http/app.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import type { Config } from './config.ts';
 import { createMakeDecision } from './decision/decision-service.ts';
@@ -12,13 +12,13 @@ import { createPseudonyms } from './decision/viewer.ts';
 import { createDropLog } from './event/dropped-events.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLanes } from './event/record-events.ts';
-import { createCountry } from './http/country.ts';
-import { createRunOperation } from './http/operations.ts';
+import { createCountry } from './http/requests/player-context.ts';
+import { createRunOperation } from './http/operations/operations.ts';
 import {
   addStateMetrics,
   createServiceMetrics,
   type ServiceMetrics,
-} from './http/service-metrics.ts';
+} from './http/monitoring/metrics.ts';
 import { openRateLimits } from './http/limits/open-rate-limits.ts';
 import { createLiveTail } from './inspect/live-tail.ts';
 import { createTailRelay } from './inspect/tail-relay.ts';

@@ -1,17 +1,16 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Config } from '../config.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { createFolderStore } from './folder-store.ts';
 import type { MediaStore } from './media-store.ts';
-import { createS3Store } from './s3-store.ts';
+import { createS3Store, type S3Bucket } from './s3-store.ts';
 import { startSweep } from './sweep-uploads.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
 interface Parts {
-  config: Pick<Config, 'mediaBucket' | 'dataDirectory'>;
+  config: { mediaBucket?: S3Bucket; dataDirectory: string };
   database: Database;
   clock: Clock;
   log: Logger;

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createAdmitKey } from '../../src/http/authenticate.ts';
+import { createAdmitKey } from '../../src/http/authentication/authenticate.ts';
 import { createLimitBuckets, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { makeKeyText } from '../../src/key/key-text.ts';
 

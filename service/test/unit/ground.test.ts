@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { ConfigError } from '../../src/config/read-settings.ts';
-import { findUnstorableText } from '../../src/http/unstorable-text.ts';
+import { findUnstorableText } from '../../src/http/requests/json-body.ts';
 import { createSecretBox } from '../../src/key/secret-box.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { DirectoryInUseError, takeDirectoryLock } from '../../src/store/directory-lock.ts';

@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { createSessionCookie } from '../../src/http/session-cookie.ts';
+import { createSessionCookie } from '../../src/http/authentication/session-access.ts';
 
 /** What a browser is sent, and what is read of what it sends. */
 async function ask(address: string, cookie: string) {

@@ -1,4 +1,4 @@
-import { ProblemError } from '../problem.ts';
+import { ProblemError } from '../problems/problem.ts';
 
 /** How many requests may wait at a time; absent: only all together are limited. */
 export interface WaitLimits {

@@ -3,14 +3,18 @@ import type { SecretBox } from '../../key/secret-box.ts';
 import { readServiceSecret } from '../../key/service-secrets.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Queries } from '../../store/database.ts';
-import { createUseExchange, type UseExchange } from './exchange-uses.ts';
+import {
+  createUseExchange,
+  type UseExchange,
+  createUseStore,
+  type UseStore,
+} from './exchange-uses.ts';
 import {
   createLimitBuckets,
   createRateLimiter,
   type RateLimiter,
   type RateLimits,
 } from './rate-limits.ts';
-import { createUseStore, type UseStore } from './use-store.ts';
 
 interface Parts {
   database: Queries;

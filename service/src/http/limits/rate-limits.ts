@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import type { Environment } from '../../key/key-text.ts';
 import type { KeyPrincipal, Principal } from '../../key/principal.ts';
-import { addressGroup } from '../client-address.ts';
-import { ProblemError } from '../problem.ts';
+import { ProblemError } from '../problems/problem.ts';
 import { createConcurrentWaits, type WaitLimits } from './concurrent-waits.ts';
 import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
 
@@ -109,4 +109,18 @@ function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: Taken): v
   void reply.header('ratelimit-limit', limit);
   void reply.header('ratelimit-remaining', remaining);
   void reply.header('ratelimit-reset', resetS);
+}
+
+/**
+ * The key of limits by address: an IPv4 address, or the /64 of an IPv6 address. Providers give each customer
+ * at least a /64, so one device has 2^64 addresses to choose from.
+ */
+export function addressGroup(address: string): string {
+  // Mostly IPv4, which needs no parsing.
+  if (!address.includes(':')) return address;
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  const parsed = ipaddr.IPv6.parse(address);
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  const prefix = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${prefix.join(':')}::/64`;
 }

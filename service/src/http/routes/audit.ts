@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { listAuditEntries } from '../../audit/audit-log.ts';
 import { toPage } from '../../resource/page.ts';
 import type { Database } from '../../store/database.ts';
-import { principalOf } from '../authenticate.ts';
-import { type PageQuery, pageQuerySchema, pageSchema, toCursor } from './resource-schemas.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { type PageQuery, pageQuerySchema, pageSchema, toCursor } from '../openapi/route-schemas.ts';
 
 interface AuditQuery extends PageQuery {
   target_id?: string;

@@ -6,11 +6,10 @@ import type { Configuration } from '../../resource/configuration.ts';
 import { isBot } from '../../event/bots.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
-import { principalOf } from '../authenticate.ts';
-import { deviceOf } from '../device.ts';
-import type { Country } from '../country.ts';
-import { identify } from '../identify.ts';
-import { ProblemError } from '../problem.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { deviceOf, type Country } from '../requests/player-context.ts';
+import { identify } from '../authentication/identify-player.ts';
+import { ProblemError } from '../problems/problem.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 
 interface Parts {

@@ -6,8 +6,8 @@ import type { ResourceStore } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { findDelivery, listDeliveries } from '../../webhook/delivery-list.ts';
 import type { Redelivery } from '../../webhook/redelivery.ts';
-import { principalOf } from '../authenticate.ts';
-import type { RunOperation } from '../operations.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import type { RunOperation } from '../operations/operations.ts';
 import {
   idParams,
   notFound,
@@ -16,7 +16,7 @@ import {
   pageQuerySchema,
   toCursor,
   writeHeaders,
-} from './resource-schemas.ts';
+} from '../openapi/route-schemas.ts';
 
 interface Parts {
   database: Database;

@@ -3,8 +3,8 @@ import type { AdEvent, EventBatchResult } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { NoteDropped } from '../../event/dropped-events.ts';
 import type { Submitted, TakeIn } from '../../event/intake.ts';
-import { principalOf } from '../authenticate.ts';
-import { compileBody } from '../validation.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { compileBody } from '../requests/validation.ts';
 
 /** A batch whose events have not been looked at yet: each is validated by itself. */
 interface LooseBatch {

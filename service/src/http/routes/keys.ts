@@ -4,8 +4,8 @@ import { findKeyById, listKeys } from '../../key/key-store.ts';
 import type { ManageKeys } from '../../key/manage-keys.ts';
 import { toPage } from '../../resource/page.ts';
 import type { Database } from '../../store/database.ts';
-import { principalOf } from '../authenticate.ts';
-import type { RunOperation } from '../operations.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import type { RunOperation } from '../operations/operations.ts';
 import {
   idParams,
   nothing,
@@ -15,7 +15,8 @@ import {
   pageQuerySchema,
   toCursor,
   writeHeaders,
-} from './resource-schemas.ts';
+} from '../openapi/route-schemas.ts';
+import type { UserTokens } from '../../key/user-tokens.ts';
 
 interface Parts {
   database: Database;
@@ -154,5 +155,32 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
         await manageKeys.revoke(operation, request.params.id);
         return { status: 204 };
       }),
+  );
+}
+
+/** `POST /v1/user_token_secrets`: makes the secret that the customer's server signs user tokens with. */
+export function addUserTokenRoutes(
+  app: FastifyInstance,
+  { userTokens }: { userTokens: UserTokens },
+): void {
+  app.post<{ Body: { overlap_s: number } }>(
+    '/v1/user_token_secrets',
+    {
+      config: { keys: ['sk'], role: 'owner' },
+      schema: {
+        operationId: 'createUserTokenSecret',
+        summary: 'Make a new secret for user tokens',
+        body: { $ref: 'UserTokenSecretRequest#' },
+        response: {
+          201: { description: 'The secret, shown this once.', $ref: 'UserTokenSecret#' },
+        },
+      },
+    },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const secret = await userTokens.createSecret(principal, request.body.overlap_s);
+      void reply.code(201);
+      return { secret, environment: principal.environment };
+    },
   );
 }

@@ -4,8 +4,8 @@ import { instantOf } from '../../platform/instant.ts';
 import { type ReportDimension, type ReportQuery, readReport } from '../../report/report.ts';
 import { reportCsv } from '../../report/report-csv.ts';
 import type { Database } from '../../store/database.ts';
-import { principalOf } from '../authenticate.ts';
-import { ProblemError } from '../problem.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { ProblemError } from '../problems/problem.ts';
 
 interface ReportAddress {
   from: string;

@@ -6,10 +6,9 @@ import { applyChange, unreviewed } from '../../resource/apply-change.ts';
 import type { Manage } from '../../resource/manage.ts';
 import type { ResourceKind, Stored } from '../../resource/resource.ts';
 import type { Versioned } from '../../resource/resource-store.ts';
-import { readIfMatch } from '../entity-tag.ts';
-import type { RunOperation } from '../operations.ts';
-import { type ResourceDefinition, withArticle } from './resource-definitions.ts';
-import { changeHeaders, idParams, nothing, writeHeaders } from './resource-schemas.ts';
+import { readIfMatch, type RunOperation } from '../operations/operations.ts';
+import { type ResourceDefinition, withArticle } from './resource-routes.ts';
+import { changeHeaders, idParams, nothing, writeHeaders } from '../openapi/route-schemas.ts';
 
 interface Parts {
   manage: Manage;

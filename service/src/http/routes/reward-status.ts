@@ -5,9 +5,9 @@ import type { Clock } from '../../platform/clock.ts';
 import { linkSignal } from '../../platform/link-signal.ts';
 import type { Receipts } from '../../reward/receipt.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
-import { principalOf } from '../authenticate.ts';
+import { principalOf } from '../authentication/authenticate.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
-import { ProblemError } from '../problem.ts';
+import { ProblemError } from '../problems/problem.ts';
 
 interface Parts {
   readReward: ReadReward;

@@ -1,9 +1,28 @@
-import type { OverlapRequest, WebhookRequest, WebhookUpdate } from '@trueward/protocol/wire';
+import type {
+  OverlapRequest,
+  WebhookRequest,
+  WebhookUpdate,
+  WebhookEvent,
+} from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
+import { webhookEventTypes } from '@trueward/protocol';
 import type { WebhookService } from '../../webhook/webhook-service.ts';
-import { readIfMatch } from '../entity-tag.ts';
-import type { RunOperation } from '../operations.ts';
-import { changeHeaders, idParams, nothing, writeHeaders } from './resource-schemas.ts';
+import { readIfMatch, type RunOperation } from '../operations/operations.ts';
+import {
+  changeHeaders,
+  idParams,
+  nothing,
+  writeHeaders,
+  type PageQuery,
+  pageQuerySchema,
+  pageSchema,
+  toCursor,
+} from '../openapi/route-schemas.ts';
+import { toPage } from '../../resource/page.ts';
+import type { Database } from '../../store/database.ts';
+import type { EventBodies } from '../../webhook/event-body.ts';
+import { listEvents } from '../../webhook/event-list.ts';
+import { principalOf } from '../authentication/authenticate.ts';
 
 interface Parts {
   webhooks: WebhookService;
@@ -102,5 +121,38 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
         const { document, revision } = await webhooks.rotateSecret(operation, id, overlapS);
         return { status: 200, body: document, revision };
       }),
+  );
+}
+
+/** `GET /v1/webhook-events`: what webhooks are told, for who cannot be called. */
+export function addWebhookEventRoutes(
+  app: FastifyInstance,
+  { database, eventBodies }: { database: Database; eventBodies: EventBodies },
+): void {
+  app.get<{ Querystring: PageQuery & { type?: WebhookEvent['type'] } }>(
+    '/v1/webhook-events',
+    {
+      config: { keys: ['sk'] },
+      schema: {
+        operationId: 'listWebhookEvents',
+        summary: 'List the events that webhooks are told, newest first',
+        querystring: {
+          ...pageQuerySchema,
+          properties: {
+            ...pageQuerySchema.properties,
+            type: { type: 'string', enum: [...webhookEventTypes] },
+          },
+        },
+        response: { 200: pageSchema('WebhookEvent') },
+      },
+    },
+    async (request) => {
+      const { type, ...page } = request.query;
+      const events = await listEvents(database, eventBodies, principalOf(request), {
+        ...toCursor(page),
+        ...(type === undefined ? {} : { type }),
+      });
+      return toPage(events, page.limit);
+    },
   );
 }

@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { MakeDecision } from '../decision/decision-service.ts';
+import type { DecisionTokens } from '../decision/token.ts';
+import type { TryRequest } from '../decision/try-request.ts';
+import type { NoteDropped } from '../event/dropped-events.ts';
+import type { TakeIn } from '../event/intake.ts';
+import { addErrorHandler, sendProblem } from './problems/error-handler.ts';
+import { addAuthentication, createAdmitKey } from './authentication/authenticate.ts';
+import { addAddressCheck, addJsonBody } from './requests/json-body.ts';
+import { addPreflight } from './authentication/origins.ts';
+import type { Country } from './requests/player-context.ts';
+import { addOpenApi } from './openapi/openapi.ts';
+import { addDecisionRoutes } from './routes/decisions.ts';
+import type { RateLimiter } from './limits/rate-limits.ts';
+import { addDocs } from './openapi/docs-page.ts';
+import { addMetrics, type ServiceMetrics } from './monitoring/metrics.ts';
+import { addReportRoutes } from './routes/reports.ts';
+import { addEventRoutes } from './routes/events.ts';
+import { addHealthRoutes } from './monitoring/health.ts';
+import { addMediaRoutes } from './files/media-files.ts';
+import { addAuditRoutes } from './routes/audit.ts';
+import { addDeliveryRoutes } from './routes/deliveries.ts';
+import { addKeyRoutes, addUserTokenRoutes } from './routes/keys.ts';
+import { managedResources, webhookResource, addResourceReads } from './routes/resource-routes.ts';
+import { addPanel } from './panel/panel.ts';
+import { addResourceWrites, addReviewRoute } from './routes/resource-writes.ts';
+import { addRewardRoutes } from './routes/reward-status.ts';
+import { addWebhookEventRoutes, addWebhookRoutes } from './routes/webhooks.ts';
+import { createSessionAccess, createSessionCookie } from './authentication/session-access.ts';
+import { addValidation } from './requests/validation.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
+import type { MediaStore } from '../media/media-store.ts';
+import type { Uploads } from '../media/uploads.ts';
+import type { RunOperation } from './operations/operations.ts';
+import type { LiveTail } from '../inspect/live-tail.ts';
+import type { ManageKeys } from '../key/manage-keys.ts';
+import type { KeyPrincipal } from '../key/principal.ts';
+import type { UserTokens } from '../key/user-tokens.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Configuration } from '../resource/configuration.ts';
+import type { Manage } from '../resource/manage.ts';
+import type { ResourceStore } from '../resource/resource-store.ts';
+import type { Receipts } from '../reward/receipt.ts';
+import type { ReadReward } from '../reward/reward-status.ts';
+import type { Database } from '../store/database.ts';
+import type { Tracing } from '../trace/tracing.ts';
+import type { Users } from '../user/create-users.ts';
+import type { EventBodies } from '../webhook/event-body.ts';
+import type { Redelivery } from '../webhook/redelivery.ts';
+import type { WebhookService } from '../webhook/webhook-service.ts';
+
+/** Everything that the routes need. */
+export interface AppParts {
+  database: Database;
+  configuration: Configuration;
+  resources: ResourceStore;
+  makeDecision: MakeDecision;
+  userTokens: UserTokens;
+  takeIn: TakeIn;
+  noteDropped: NoteDropped;
+  readReward: ReadReward;
+  tokens: DecisionTokens;
+  receipts: Receipts;
+  webhooks: WebhookService;
+  users: Users;
+  liveTail: LiveTail;
+  tryRequest: TryRequest;
+  /** The address that the service is known by. */
+  address(): string;
+  eventBodies: EventBodies;
+  redelivery: Redelivery;
+  manage: Manage;
+  manageKeys: ManageKeys;
+  runOperation: RunOperation;
+  /** Told of every request whose key is good. */
+  onUse(principal: KeyPrincipal): void;
+  /** Told of a secret key that came from a web page. */
+  onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
+  limiter: RateLimiter;
+  metrics: ServiceMetrics;
+  metricsToken: string | undefined;
+  tracing: Pick<Tracing, 'listener' | 'named'>;
+  /** Whose X-Forwarded-For is believed. */
+  trustedProxies: string[] | undefined;
+  country: Country;
+  mediaDirectory: string;
+  mediaStore: MediaStore;
+  uploads: Uploads;
+  audit: AuditLog;
+  /** Aborts when the service is about to stop, while it still takes requests. */
+  draining: AbortSignal;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
+  clock: Clock;
+  log: Logger;
+}
+
+const bodyLimit = 64 * 1024;
+/** Longer than a balancer keeps an idle connection (60 s mostly), so that it never sends into one that is being closed. */
+const keepAliveMs = 72_000;
+
+/** Builds the HTTP application; it listens to nothing yet. */
+export async function createApp(parts: AppParts): Promise<FastifyInstance> {
+  const { configuration, clock, limiter, onUse, onLeak } = parts;
+  const log: FastifyBaseLogger = parts.log;
+  const { tracing } = parts;
+  const app = Fastify({
+    serverFactory(rest) {
+      const listener: typeof rest = (request, response) => {
+        parts.country.screen(request);
+        rest(request, response);
+      };
+      const traced = tracing.listener?.(listener) ?? listener;
+      return createServer({ keepAliveTimeout: keepAliveMs }, traced);
+    },
+    loggerInstance: log,
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
+    bodyLimit,
+    trustProxy: parts.trustedProxies ?? false,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    forceCloseConnections: 'idle',
+    // For URLs that the router refuses before any hook runs.
+    frameworkErrors: (error, request, reply) => {
+      void reply.header('request-id', request.id);
+      sendProblem(error, request, reply);
+    },
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    tracing.named(request.raw, request.id, request.routeOptions.url);
+    void reply.header('request-id', request.id);
+  });
+  // Otherwise a client keeps the connection, and with it the process that is to end.
+  app.addHook('onSend', async (_request, reply) => {
+    if (parts.draining.aborted) void reply.header('connection', 'close');
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    if (!parts.log.isLevelEnabled('debug')) return;
+    const { method, routeOptions, id } = request;
+    const { statusCode: status, elapsedTime } = reply;
+    const ms = Math.round(elapsedTime);
+    log.debug({ request_id: id, method, route: routeOptions.url, status, ms }, 'answered');
+  });
+  addErrorHandler(app);
+  addMetrics(app, parts);
+  addJsonBody(app);
+  addAddressCheck(app);
+  addValidation(app);
+  const cookie = createSessionCookie(parts.address);
+  const sessions = createSessionAccess({
+    sessions: parts.users.sessions,
+    cookie,
+    limiter,
+    address: parts.address,
+  });
+  const { findKey } = configuration;
+  const admitKey = createAdmitKey({ clock, findKey, limiter, onUse, onLeak });
+  addAuthentication(app, admitKey, sessions);
+  app.decorateRequest('session', null);
+  await addOpenApi(app);
+  addDocs(app);
+  addPreflight(app);
+  addHealthRoutes(app, parts);
+  await addMediaRoutes(app, parts);
+  addDecisionRoutes(app, parts);
+  addEventRoutes(app, parts);
+  addRewardRoutes(app, parts);
+  addOperatorRoutes(app, parts);
+  await addPanel(app, sessions, { ...parts, cookie });
+  return app;
+}
+
+/** What secret keys manage. */
+function addOperatorRoutes(app: FastifyInstance, parts: AppParts): void {
+  for (const definition of managedResources) {
+    addResourceReads(app, parts, definition);
+    addResourceWrites(app, parts, definition);
+  }
+  addReviewRoute(app, parts);
+  addResourceReads(app, parts, webhookResource);
+  addWebhookRoutes(app, parts);
+  addDeliveryRoutes(app, parts);
+  addWebhookEventRoutes(app, parts);
+  addKeyRoutes(app, parts);
+  addUserTokenRoutes(app, parts);
+  addAuditRoutes(app, parts);
+  addReportRoutes(app, parts);
+}

@@ -1,0 +1,95 @@
+// Own code for what `@fastify/static` cannot do: files in a bucket, and ranges that it refuses wrongly.
+import { basename, extname } from 'node:path';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { MediaStore } from '../../media/media-store.ts';
+import { mediaExtensions } from '../../media/media-type.ts';
+import { storedTypeOf } from '../../media/take-media.ts';
+import { ProblemError } from '../problems/problem.ts';
+import { answerFileError, fileOptions } from './static-files.ts';
+
+interface Parts {
+  mediaDirectory: string;
+  mediaStore: MediaStore;
+}
+
+/** Whatever a file holds, in a tab of its own it has no origin, runs nothing and loads nothing. */
+const stillPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+/** An HTML creative runs alone: an opaque origin, nothing loaded from elsewhere. */
+const creativePolicy =
+  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:";
+
+/** Nothing else of a configured folder is served. */
+const servedExtensions: ReadonlySet<string> = new Set(
+  [...Object.values(mediaExtensions), 'vtt'].map((extension) => `.${extension}`),
+);
+
+/** `/media/{file}`: uploaded files, and those of the configured folder, for every page. */
+export async function addMediaRoutes(
+  app: FastifyInstance,
+  { mediaDirectory, mediaStore: { source } }: Parts,
+): Promise<void> {
+  await app.register(async (media) => {
+    await media.register(fastifyStatic, {
+      ...fileOptions,
+      root: 'folder' in source ? [...new Set([source.folder, mediaDirectory])] : mediaDirectory,
+      setHeaders: (reply, path) => void reply.headers(headersOf(basename(path))),
+    });
+    media.get<{ Params: { file: string } }>(
+      '/media/:file',
+      {
+        schema: { hide: true },
+        errorHandler(error, request, reply) {
+          if (error.statusCode !== 416 || isUnsatisfiable(request.headers.range))
+            answerFileError(error, request, reply);
+          else
+            void reply
+              .code(200)
+              .removeHeader('content-range')
+              .sendFile(request.params.file, { acceptRanges: false });
+        },
+      },
+      async (request, reply) => {
+        const { file } = request.params;
+        if (!servedExtensions.has(extname(file)))
+          throw new ProblemError('not_found', 'There is no such file.');
+        const type = storedTypeOf(file);
+        const sent =
+          type && 'fetch' in source ? await source.fetch(file, partOf(request)) : undefined;
+        if (!type || !sent) return reply.sendFile(file);
+        return reply
+          .code(sent.status)
+          .headers({ ...headersOf(file), ...sent.headers, 'accept-ranges': 'bytes' })
+          .type(type === 'text/html' ? `${type}; charset=utf-8` : type)
+          .send(sent.body);
+      },
+    );
+  });
+}
+
+/**
+ * Whether a `Range` that `@fastify/static` refuses names no byte of the file. It refuses also a suffix
+ * longer than the file, and a malformed range, both of which mean all of it (RFC 9110, 14.1.2 and 14.2).
+ */
+function isUnsatisfiable(range = ''): boolean {
+  const [match, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
+  if (match === undefined) return false;
+  return first === '' ? Number(last) === 0 : last === '' || Number(first) <= Number(last);
+}
+
+/** One range, as stores understand it; several at once, or what is malformed, mean the whole file. */
+const partOf = ({ method, headers: { range } }: FastifyRequest) => ({
+  method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
+  range: /^bytes=(\d+-\d*|-\d+)$/.test(range ?? '') ? range : undefined,
+});
+
+const headersOf = (name: string): Record<string, string> => ({
+  // The name of an uploaded file is the hash of its content.
+  'cache-control': storedTypeOf(name)
+    ? 'public, max-age=31536000, immutable'
+    : 'public, max-age=300',
+  'content-security-policy': extname(name) === '.html' ? creativePolicy : stillPolicy,
+  'access-control-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
+  'x-content-type-options': 'nosniff',
+});

@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { extname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance } from 'fastify';
+import { ProblemError } from '../problems/problem.ts';
+import { answerFileError, fileOptions } from './static-files.ts';
+
+/** Scripts are files of ours only; the component library makes its style elements as it goes. */
+const panelPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' https: http: data: blob:; media-src 'self' https: http: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+/** The preview runs creatives, so it runs without our origin: it reaches no cookie and no interface. */
+const previewPolicy =
+  "sandbox allow-scripts; default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; media-src * data: blob:; font-src data:; frame-src *; frame-ancestors 'self'";
+
+/** Where the build puts the panel: beside the built service, or seen from the sources. */
+const built = fileURLToPath(
+  new URL(import.meta.url.endsWith('.ts') ? '../../../dist/panel' : './panel', import.meta.url),
+);
+
+/** `/panel/…`: the files of the panel, compressed by its build. A path that names no file is its page. */
+export async function addPanelFiles(app: FastifyInstance, folder = built): Promise<void> {
+  for (const url of ['/', '/panel'])
+    app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));
+  const isBuilt = existsSync(join(folder, 'index.html'));
+  await app.register(async (panel) => {
+    await panel.register(fastifyStatic, {
+      ...fileOptions,
+      root: folder,
+      preCompressed: true,
+      setHeaders: (reply, path) => void reply.headers(headersOf(relative(folder, path))),
+    });
+    panel.get<{ Params: { '*': string } }>(
+      '/panel/*',
+      { schema: { hide: true }, errorHandler: answerFileError },
+      async (request, reply) => {
+        if (!isBuilt)
+          throw new ProblemError('not_found', 'The panel is not built: run `npm run build`.');
+        const path = request.params['*'];
+        if (path.startsWith('api/'))
+          throw new ProblemError('not_found', 'There is nothing at this address.');
+        return reply.sendFile(extname(path) === '' ? 'index.html' : path);
+      },
+    );
+  });
+}
+
+function headersOf(path: string): Record<string, string> {
+  const name = path.replace(/\.(br|gz)$/, '');
+  const asset = name.startsWith(`assets${sep}`);
+  return {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': asset ? 'public, max-age=31536000, immutable' : 'no-cache',
+    // The preview has no origin of its own, so our scripts are those of another one to it.
+    ...(asset
+      ? { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+      : { 'content-security-policy': name === 'preview.html' ? previewPolicy : panelPolicy }),
+    ...(name === 'index.html' ? { 'cross-origin-opener-policy': 'same-origin' } : {}),
+  };
+}

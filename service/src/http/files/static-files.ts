@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ProblemError } from '../problems/problem.ts';
+
+/** Options of `@fastify/static` for routes of our own, which set their headers with `setHeaders`. */
+export const fileOptions = {
+  serve: false,
+  cacheControl: false,
+  dotfiles: 'ignore',
+  index: false,
+  // A folder may appear later: uploads make theirs.
+  suppressWarning: true,
+} as const;
+
+/**
+ * Answers what `@fastify/static` refuses: a path that leaves the folder like a file that does not
+ * exist, and a condition or range that does not hold with its status alone, as a player expects.
+ */
+export function answerFileError(
+  error: Error & { statusCode?: number; headers?: Record<string, string> },
+  _request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const { statusCode = 500, headers = {} } = error;
+  if (statusCode === 400 || statusCode === 403)
+    throw new ProblemError('not_found', 'There is no such file.');
+  if (statusCode !== 412 && statusCode !== 416) throw error;
+  void reply.code(statusCode).headers(headers).send();
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { SecretBox } from '../../key/secret-box.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Scope } from '../../resource/scope.ts';
+import type { Queries } from '../../store/database.ts';
+import { ProblemError } from '../problems/problem.ts';
+
+/** What an operation answered. */
+export interface OperationAnswer {
+  status: number;
+  body?: object;
+  /** Of the object in the body; becomes the `ETag`. */
+  revision?: number;
+}
+
+/** Answers of earlier requests are kept so long. */
+const keptMs = 86_400_000;
+
+/**
+ * Runs `work` once per key: a repetition gets the first answer. The key is written first and the
+ * answer in the same transaction, so there is no state between “not done” and “done and answered”;
+ * a repetition that comes meanwhile waits for the first at the unique key.
+ *
+ * @throws ProblemError when the key came with another request before.
+ */
+export async function runOnce(
+  parts: { queries: Queries; box: SecretBox; clock: Clock },
+  scope: Scope,
+  request: FastifyRequest,
+  work: () => Promise<OperationAnswer>,
+): Promise<OperationAnswer & { replayed: boolean }> {
+  const { queries, box, clock } = parts;
+  const key = readKey(request);
+  if (key === undefined) return { ...(await work()), replayed: false };
+  const row = [scope.accountId, scope.environment, key];
+  await queries.query('DELETE FROM idempotency_keys WHERE account_id = $1 AND created_at < $2', [
+    scope.accountId,
+    new Date(clock.nowMs() - keptMs),
+  ]);
+  const mine = await queries.query(
+    `INSERT INTO idempotency_keys (account_id, environment, key, request_hash, created_at)
+      VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING key`,
+    [...row, hashOf(request), new Date(clock.nowMs())],
+  );
+  if (mine.length === 0) return { ...(await readAnswer(parts, row, request)), replayed: true };
+  const answer = await work();
+  await queries.query(
+    `UPDATE idempotency_keys SET status = $4, answer = $5
+      WHERE account_id = $1 AND environment = $2 AND key = $3`,
+    [...row, answer.status, box.seal(JSON.stringify(answer))],
+  );
+  return { ...answer, replayed: false };
+}
+
+async function readAnswer(
+  { queries, box }: { queries: Queries; box: SecretBox },
+  row: string[],
+  request: FastifyRequest,
+): Promise<OperationAnswer> {
+  const [stored] = await queries.query<{ request_hash: string; answer: string | null }>(
+    `SELECT request_hash, answer FROM idempotency_keys
+      WHERE account_id = $1 AND environment = $2 AND key = $3`,
+    row,
+  );
+  if (stored?.request_hash !== hashOf(request)) {
+    throw new ProblemError(
+      'idempotency_key_reused',
+      'This Idempotency-Key came with another request before; make a new one for each request.',
+    );
+  }
+  if (stored.answer === null) {
+    throw new ProblemError('request_in_progress', 'The first request with this key still runs.', {
+      retryAfterS: 1,
+    });
+  }
+  return JSON.parse(box.open(stored.answer)) as OperationAnswer;
+}
+
+function readKey(request: FastifyRequest): string | undefined {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new ProblemError(
+    'invalid_request',
+    'An Idempotency-Key has 1 to 255 printable ASCII characters and no space.',
+  );
+}
+
+const hashOf = ({ method, url, body }: FastifyRequest): string =>
+  createHash('sha256')
+    .update(`${method} ${url}\n${JSON.stringify(body ?? null)}`)
+    .digest('hex');

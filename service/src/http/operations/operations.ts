@@ -1,0 +1,72 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Operation } from '../../audit/audit-log.ts';
+import type { Principal } from '../../key/principal.ts';
+import type { SecretBox } from '../../key/secret-box.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Configuration } from '../../resource/configuration.ts';
+import { lockConfiguration } from '../../resource/resource-store.ts';
+import type { Database } from '../../store/database.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { type OperationAnswer, runOnce } from './idempotency.ts';
+import type { IfMatch } from '../../resource/manage.ts';
+
+interface Parts {
+  database: Database;
+  configuration: Configuration;
+  box: SecretBox;
+  clock: Clock;
+  /** Says that there may be webhooks to deliver. */
+  wake(): void;
+}
+
+/**
+ * Runs what an operator asked for in one transaction and answers when it is in force in this
+ * process. `Idempotency-Key` is kept here, for every operation alike.
+ */
+export type RunOperation = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (operation: Operation) => Promise<OperationAnswer>,
+) => Promise<FastifyReply>;
+
+export function createRunOperation({
+  database,
+  configuration,
+  box,
+  clock,
+  wake,
+}: Parts): RunOperation {
+  return async (request, reply, work) => {
+    const principal = principalOf(request);
+    const { accountId, environment } = principal;
+    const scope = { accountId, environment };
+    const answer = await database.transaction(async (queries) => {
+      await lockConfiguration(queries, accountId);
+      return runOnce({ queries, box, clock }, scope, request, () =>
+        work({ queries, scope, actor: actorOf(principal), requestId: request.id }),
+      );
+    });
+    if (answer.replayed) void reply.header('idempotency-replayed', 'true');
+    else {
+      await configuration.refresh();
+      wake();
+    }
+    if (answer.revision !== undefined) void reply.header('etag', toEntityTag(answer.revision));
+    return reply.code(answer.status).send(answer.body);
+  };
+}
+
+/** How the audit log names who did it: people by what they are known by. */
+export const actorOf = (principal: Principal): string =>
+  principal.kind === 'session' ? principal.email : principal.keyId;
+
+/** The revision of an object as a strong entity tag. */
+export const toEntityTag = (revision: number): string => `"${revision}"`;
+
+/** The condition of the `If-Match` header (RFC 9110, 13.1.1); undefined when there is none. */
+export function readIfMatch(request: FastifyRequest): IfMatch {
+  const header = request.headers['if-match'];
+  if (header === undefined || header.trim() === '*') return undefined;
+  const tags = header.split(',').map((tag) => tag.trim());
+  return (revision) => tags.includes(toEntityTag(revision));
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createTakeMedia, type TakenMedia } from '../../media/take-media.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { actorOf } from '../operations/operations.ts';
+import { ProblemError } from '../problems/problem.ts';
+import { type PanelParts, text } from './panel-parts.ts';
+
+const mostBytes = 20 * 1_024 * 1_024;
+
+/** `POST /panel/api/media`: takes in a file for a creative, as the body of the request. */
+export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): Promise<void> {
+  const { database, audit, mediaStore, uploads, address } = parts;
+  const takeMedia = createTakeMedia(mediaStore, uploads);
+  // Apart, because every other route reads JSON.
+  await app.register(async (upload) => {
+    upload.removeAllContentTypeParsers();
+    const asItCame = async (_request: unknown, body: Buffer) => body;
+    upload.addContentTypeParser('*', { parseAs: 'buffer' }, asItCame);
+    upload.post<{ Querystring: { name: string }; Body: Buffer | undefined }>(
+      '/panel/api/media',
+      {
+        bodyLimit: mostBytes,
+        config: { panel: 'environment' },
+        schema: {
+          hide: true,
+          querystring: { type: 'object', required: ['name'], properties: { name: text(255) } },
+        },
+      },
+      async (request, reply) => {
+        const { body, query, id: requestId } = request;
+        if (!body || body.length === 0)
+          throw new ProblemError('invalid_request', 'Send the file as the body of the request.');
+        const taken = await takeMedia(body, typeOf(request));
+        const answer = describe(taken, address());
+        const principal = principalOf(request);
+        const { accountId, environment } = principal;
+        await audit.record(
+          {
+            queries: database,
+            scope: { accountId, environment },
+            actor: actorOf(principal),
+            requestId,
+          },
+          {
+            action: 'media.uploaded',
+            targetId: taken.name,
+            after: { name: query.name, ...answer },
+          },
+        );
+        return reply.code(201).send(answer);
+      },
+    );
+  });
+}
+
+/** What the browser takes the file for, which it says by the name; undefined: it says nothing. */
+function typeOf({ headers }: FastifyRequest): string | undefined {
+  const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  return type === '' || type === 'application/octet-stream' ? undefined : type;
+}
+
+const describe = (taken: TakenMedia, address: string): object => ({
+  url: `${address}/media/${taken.name}`,
+  sha256: taken.sha256,
+  bytes: taken.bytes,
+  mime: taken.type,
+  ...(taken.width === undefined ? {} : { width: taken.width, height: taken.height }),
+  ...(taken.durationMs === undefined ? {} : { duration_ms: taken.durationMs }),
+  ...(taken.videoCodec === undefined ? {} : { video_codec: taken.videoCodec }),
+  ...(taken.audioCodec === undefined ? {} : { audio_codec: taken.audioCodec }),
+});

@@ -1,0 +1,57 @@
+import type { TryRequest } from '../../decision/try-request.ts';
+import type { AuditLog } from '../../audit/audit-log.ts';
+import type { LiveTail } from '../../inspect/live-tail.ts';
+import type { MediaStore } from '../../media/media-store.ts';
+import type { Uploads } from '../../media/uploads.ts';
+import type { ReadReward } from '../../reward/reward-status.ts';
+import type { Database } from '../../store/database.ts';
+import type { EventBodies } from '../../webhook/event-body.ts';
+import type { Users } from '../../user/create-users.ts';
+import type { RunOperation } from '../operations/operations.ts';
+import type { RateLimiter } from '../limits/rate-limits.ts';
+import type { SessionCookie } from '../authentication/session-access.ts';
+import { roles } from '../../user/user.ts';
+
+/** What the routes of the panel have in common. */
+export interface PanelParts {
+  database: Database;
+  users: Users;
+  audit: AuditLog;
+  mediaStore: MediaStore;
+  uploads: Uploads;
+  cookie: SessionCookie;
+  limiter: RateLimiter;
+  runOperation: RunOperation;
+  eventBodies: EventBodies;
+  readReward: ReadReward;
+  tryRequest: TryRequest;
+  liveTail: LiveTail;
+  /** Aborts when the service stops. */
+  stopping: AbortSignal;
+  /** The address that the service is known by. */
+  address(): string;
+}
+
+/** The body of a request of the panel; what is not named is refused. */
+export const strictBody = (properties: Record<string, object>, required: readonly string[]) => ({
+  type: 'object',
+  additionalProperties: false,
+  required,
+  properties,
+});
+
+export const text = (maxLength: number, minLength = 1) => ({
+  type: 'string',
+  minLength,
+  maxLength,
+});
+
+/** Something to call a person by. */
+export const personName = { ...text(200), pattern: '\\S' };
+
+export const email = { ...text(254), pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' };
+
+export const role = { type: 'string', enum: roles };
+
+/** A phrase is easier to remember and harder to guess than eight characters with a sign. */
+export const newPassword = text(200, 12);

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { searchResources } from '../../resource/resource-search.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { managedResources, webhookResource } from '../routes/resource-routes.ts';
+import { type PanelParts, text } from './panel-parts.ts';
+
+interface ListQuery {
+  q?: string;
+  /** Comma-separated. */
+  ids?: string;
+  /** Like a query string: `review.status=approved`. */
+  where?: string;
+  sort: string;
+  order: 'asc' | 'desc';
+  limit: number;
+  offset: number;
+}
+
+const querystring = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    q: text(200, 0),
+    ids: text(6_400, 0),
+    where: text(1_000, 0),
+    sort: { ...text(100), default: 'name' },
+    order: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
+    limit: { type: 'integer', minimum: 1, maximum: 100, default: 25 },
+    offset: { type: 'integer', minimum: 0, maximum: 1_000_000, default: 0 },
+  },
+} as const;
+
+/**
+ * `/panel/api/placements` and the like: lists with numbered pages, searched and sorted by the database.
+ * The lists of `/v1` have cursors, which miss nothing when objects are added meanwhile.
+ */
+export function addResourceLists(app: FastifyInstance, { database }: PanelParts): void {
+  for (const { kind, path } of [...managedResources, webhookResource]) {
+    app.get<{ Querystring: ListQuery }>(
+      path.replace('/v1/', '/panel/api/'),
+      { config: { panel: 'environment' }, schema: { hide: true, querystring } },
+      async (request) => {
+        const { q, ids, where = '', sort, order, limit, offset } = request.query;
+        return searchResources(database, principalOf(request), kind, {
+          ...(q === undefined || q === '' ? {} : { text: q }),
+          ...(ids === undefined ? {} : { ids: ids.split(',') }),
+          where: [...new URLSearchParams(where)].map(([member, value]) => ({
+            path: member,
+            value,
+          })),
+          sort,
+          descending: order === 'desc',
+          limit,
+          offset,
+        });
+      },
+    );
+  }
+}

@@ -1,0 +1,164 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedIn } from '../../user/sign-in.ts';
+import type { Session } from '../../user/sessions.ts';
+import { describeUser } from '../../user/user.ts';
+import { checkOrigin } from '../authentication/origins.ts';
+import { addressGroup } from '../limits/rate-limits.ts';
+import { ProblemError } from '../problems/problem.ts';
+import { sessionOf } from '../authentication/session-access.ts';
+import {
+  type PanelParts,
+  email,
+  strictBody,
+  text,
+  newPassword,
+  personName,
+} from './panel-parts.ts';
+import type { Link } from '../../user/links.ts';
+
+interface Credentials {
+  email: string;
+  password: string;
+  code?: string;
+}
+
+/** Tells the page who it speaks for. */
+function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session): object {
+  return {
+    user: describeUser(user),
+    account: { id: user.accountId, name: accountName },
+    csrf_token: csrfToken,
+    environments: ['sandbox', 'live'],
+    expires_at: new Date(expiresAtMs).toISOString(),
+  };
+}
+
+/** Sends the cookie of a new session, and what the page is told of it. */
+export async function startSession(
+  { users, cookie }: PanelParts,
+  reply: FastifyReply,
+  sessionText: string,
+): Promise<object> {
+  const session = await users.sessions.find(sessionText);
+  if (!session) throw new Error('A session that was just made is not there.');
+  cookie.set(reply, sessionText, session.endsAtMs);
+  return describeSession(session);
+}
+
+/** Answers somebody who could not prove who they are. */
+export function refuse(refusal: Exclude<SignedIn, { sessionText: string }>): ProblemError {
+  switch (refusal.refused) {
+    case 'locked':
+      return new ProblemError(
+        'rate_limited',
+        `Too many failed attempts: try again in ${refusal.waitS} seconds.`,
+        { retryAfterS: refusal.waitS },
+      );
+    case 'code_required':
+      return new ProblemError('code_required', 'Send the code that your authenticator app shows.');
+    default:
+      return new ProblemError('sign_in_failed', 'The e-mail, the password or the code is wrong.');
+  }
+}
+
+/** Refuses floods and other sites' pages, where no session is asked for. */
+export function checkStranger(
+  { limiter, address }: PanelParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  limiter.onStranger(request, reply);
+  checkOrigin(request, address());
+}
+
+/** `/panel/api/session`: signing in and out. */
+export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void {
+  const { users, cookie, database } = parts;
+  const url = '/panel/api/session';
+  app.get(url, { schema: { hide: true }, config: { panel: 'account' } }, async (request) =>
+    describeSession(sessionOf(request)),
+  );
+  app.post<{ Body: Credentials }>(
+    url,
+    {
+      schema: {
+        hide: true,
+        body: strictBody({ email, password: text(200), code: text(20) }, ['email', 'password']),
+      },
+      preValidation: async (request, reply) => checkStranger(parts, request, reply),
+    },
+    async (request, reply) => {
+      const signedIn = await users.signIn.byPassword({
+        ...request.body,
+        address: addressGroup(request.ip),
+      });
+      if ('refused' in signedIn) {
+        if (signedIn.refused !== 'code_required')
+          request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'a sign-in failed');
+        throw refuse(signedIn);
+      }
+      // What the browser had before is nobody's session any more.
+      const earlier = cookie.read(request);
+      if (earlier !== undefined) await users.sessions.end(database, earlier);
+      return startSession(parts, reply, signedIn.sessionText);
+    },
+  );
+  app.delete(
+    url,
+    { schema: { hide: true }, config: { panel: 'account', role: 'viewer' } },
+    async (request, reply) => {
+      await users.sessions.end(database, sessionOf(request).text);
+      cookie.clear(reply);
+      return reply.code(204).send();
+    },
+  );
+}
+
+interface Setup {
+  token: string;
+  email: string;
+  name: string;
+  password: string;
+}
+
+const describeLink = ({ user }: Link): object =>
+  user ? { email: user.email, name: user.name, role: user.role } : { role: 'owner' };
+
+/** `/panel/api/setup`: a one-time link makes the first owner, or sets the password of an invited user. */
+export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
+  const { users, database } = parts;
+  const url = '/panel/api/setup';
+  app.get<{ Querystring: { token: string } }>(
+    url,
+    {
+      schema: { hide: true, querystring: strictBody({ token: text(100) }, ['token']) },
+      preValidation: async (request, reply) => checkStranger(parts, request, reply),
+    },
+    async (request) => {
+      const link = await users.links.find(request.query.token);
+      if (!link) throw new ProblemError('not_found', 'The link has been used or has ended.');
+      return describeLink(link);
+    },
+  );
+  app.post<{ Body: Setup }>(
+    url,
+    {
+      schema: {
+        hide: true,
+        body: strictBody({ token: text(100), email, name: personName, password: newPassword }, [
+          'token',
+          'email',
+          'name',
+          'password',
+        ]),
+      },
+      preValidation: async (request, reply) => checkStranger(parts, request, reply),
+    },
+    async (request, reply) => {
+      const { token, ...person } = request.body;
+      const user = await users.links.use(token, person);
+      const sessionText = await users.signIn.begin(database, user);
+      return startSession(parts, reply, sessionText);
+    },
+  );
+}

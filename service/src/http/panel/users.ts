@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify';
+import { toPage } from '../../resource/page.ts';
+import { describeUser, type Role } from '../../user/user.ts';
+import { findUser, listUsers } from '../../user/user-store.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import { readIfMatch, toEntityTag } from '../operations/operations.ts';
+import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
+import { type PanelParts, email, personName, role, strictBody } from './panel-parts.ts';
+
+interface IdRequest {
+  Params: { id: string };
+}
+
+const config = { panel: 'account', role: 'owner' } as const;
+const hidden = { hide: true } as const;
+
+/** `/panel/api/users`: who may use the panel. */
+export function addUserRoutes(app: FastifyInstance, parts: PanelParts): void {
+  addReads(app, parts);
+  addInvitations(app, parts);
+  addChanges(app, parts);
+}
+
+function addReads(app: FastifyInstance, { database }: PanelParts): void {
+  app.get<{ Querystring: PageQuery }>(
+    '/panel/api/users',
+    { config, schema: { ...hidden, querystring: pageQuerySchema } },
+    async (request) => {
+      const { accountId } = principalOf(request);
+      const users = await listUsers(database, accountId, toCursor(request.query));
+      return toPage(users.map(describeUser), request.query.limit);
+    },
+  );
+  app.get<IdRequest>('/panel/api/users/:id', { config, schema: hidden }, async (request, reply) => {
+    const { id } = request.params;
+    const user = await findUser(database, principalOf(request).accountId, id);
+    if (!user) throw notFound('user', id);
+    return reply.header('etag', toEntityTag(user.revision)).send(describeUser(user));
+  });
+}
+
+function addInvitations(app: FastifyInstance, { users, runOperation, address }: PanelParts): void {
+  const inviteUrl = (linkText: string) => `${address()}/panel/#/setup?token=${linkText}`;
+  app.post<{ Body: { email: string; name: string; role: Role } }>(
+    '/panel/api/users',
+    {
+      config,
+      schema: {
+        ...hidden,
+        body: strictBody({ email, name: personName, role }, ['email', 'name', 'role']),
+      },
+    },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => {
+        const { user, linkText } = await users.manage.invite(operation, request.body);
+        return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkText) } };
+      }),
+  );
+  app.post<IdRequest>('/panel/api/users/:id/link', { config, schema: hidden }, (request, reply) =>
+    runOperation(request, reply, async (operation) => {
+      const { user, linkText } = await users.manage.makeLink(operation, request.params.id);
+      return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkText) } };
+    }),
+  );
+}
+
+function addChanges(app: FastifyInstance, { users, runOperation }: PanelParts): void {
+  app.patch<IdRequest & { Body: { name?: string; role?: Role } }>(
+    '/panel/api/users/:id',
+    { config, schema: { ...hidden, body: strictBody({ name: personName, role }, []) } },
+    (request, reply) =>
+      runOperation(request, reply, async (operation) => {
+        const target = { id: request.params.id, ifMatch: readIfMatch(request) };
+        const user = await users.manage.update(operation, target, request.body);
+        return { status: 200, body: describeUser(user), revision: user.revision };
+      }),
+  );
+  app.delete<IdRequest>('/panel/api/users/:id', { config, schema: hidden }, (request, reply) =>
+    runOperation(request, reply, async (operation) => {
+      const target = { id: request.params.id, ifMatch: readIfMatch(request) };
+      await users.manage.remove(operation, target);
+      return { status: 204 };
+    }),
+  );
+}

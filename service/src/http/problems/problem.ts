@@ -1,0 +1,141 @@
+import { problemStatus } from '@trueward/protocol';
+import type { Problem } from '@trueward/protocol/wire';
+import type { FastifyError } from 'fastify';
+import { NewerTokenError } from '../../decision/token.ts';
+import { RefusedError } from '../../platform/refused-error.ts';
+import { OverloadedError } from '../../store/group-commit.ts';
+import { isLockTimeout, isUnavailable } from '../../store/is-unavailable.ts';
+import { describeViolation } from './describe-violation.ts';
+
+export type ProblemCode = Problem['code'];
+
+interface ProblemOptions {
+  /** What is wrong with which member of the body. */
+  errors?: readonly { pointer: string; message: string }[];
+  /** Seconds after which the same request can succeed. */
+  retryAfterS?: number;
+}
+
+/** A refusal that the client is told about, as a problem document. */
+export class ProblemError extends Error {
+  readonly code: ProblemCode;
+  readonly options: ProblemOptions;
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail);
+    this.name = 'ProblemError';
+    this.code = code;
+    this.options = options;
+  }
+}
+
+/** Any error as a refusal; what is not known to be harmless says nothing of its insides. */
+function toProblemError(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (error instanceof RefusedError) {
+    const { code, message, errors } = error;
+    return new ProblemError(code, message, errors.length > 0 ? { errors } : {});
+  }
+  if (error instanceof OverloadedError) {
+    return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
+  }
+  if (isLockTimeout(error)) {
+    const detail = 'Another session of the database holds what this request changes.';
+    return new ProblemError('unavailable', detail, { retryAfterS: 1 });
+  }
+  // A final refusal would lose the events: the client retries until a newer process answers.
+  if (error instanceof NewerTokenError) {
+    return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
+  }
+  if (isUnavailable(error)) {
+    return new ProblemError('unavailable', 'The database does not answer.', { retryAfterS: 5 });
+  }
+  return (
+    fromFastify(error) ??
+    new ProblemError('internal', 'The service failed; the request can be sent again.')
+  );
+}
+
+/** An answer that says what went wrong. */
+export interface ProblemAnswer {
+  document: Problem;
+  headers: Record<string, string | number>;
+  /** The service is at fault, and has not said so itself: somebody should read of it. */
+  unexpected: boolean;
+}
+
+/** How a request is answered that could not be fulfilled. */
+export function answerProblem(error: unknown, requestId: string): ProblemAnswer {
+  const problem = toProblemError(error);
+  const document = problemDocument(problem, requestId);
+  const { retryAfterS } = problem.options;
+  return {
+    document,
+    headers: {
+      // Fastify would add the charset, but some answers bypass it.
+      'content-type': 'application/problem+json; charset=utf-8',
+      ...(retryAfterS === undefined ? {} : { 'retry-after': retryAfterS }),
+      ...(document.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    },
+    unexpected: document.status >= 500 && problem !== error,
+  };
+}
+
+/** The problem document of a refusal, by RFC 9457. */
+function problemDocument({ code, message, options }: ProblemError, requestId: string): Problem {
+  return {
+    type: `https://trueward.dev/problems/${code}`,
+    title: title(code),
+    status: problemStatus[code],
+    detail: message,
+    code,
+    request_id: requestId,
+    ...(options.errors ? { errors: [...options.errors] } : {}),
+  };
+}
+
+const title = (code: string): string =>
+  code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ');
+
+function fromFastify(error: unknown): ProblemError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { validation, validationContext, code, statusCode } = error as FastifyError;
+  if (validation) return invalidRequest(validation, validationContext);
+  switch (code) {
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_BAD_URL':
+      return new ProblemError('not_found', 'There is nothing at this address.');
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ProblemError(
+        'body_too_large',
+        'The body is larger than this address takes: 64 KiB, 256 KiB for events, and 20 MiB for media.',
+      );
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ProblemError('unsupported_media_type', 'Send the body as application/json.');
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ProblemError('malformed_json', 'The body is not valid JSON.');
+    default:
+      return statusCode !== undefined && statusCode >= 400 && statusCode < 500
+        ? new ProblemError('malformed_json', 'The request could not be read.')
+        : undefined;
+  }
+}
+
+/** A request that is not as its schema says. */
+export function invalidRequest(
+  violations: NonNullable<FastifyError['validation']>,
+  part = 'request',
+): ProblemError {
+  const errors = violations.map(({ instancePath, params, keyword }) => ({
+    pointer: instancePath + memberOf(keyword, params),
+    message: describeViolation(keyword, params),
+  }));
+  return new ProblemError('invalid_request', `The ${part} is not valid.`, { errors });
+}
+
+/** A missing or unknown member is pointed at itself, not at the object that lacks it. */
+function memberOf(keyword: string, params: Record<string, unknown>): string {
+  const name = keyword === 'required' ? params['missingProperty'] : params['additionalProperty'];
+  return typeof name === 'string' ? `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';
+}

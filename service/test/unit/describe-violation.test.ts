@@ -1,0 +1,30 @@
+import { schemas } from '@trueward/protocol';
+import { expect, test } from 'vitest';
+import { describeViolation } from '../../src/http/problems/describe-violation.ts';
+
+/** Every value of a member of this name, anywhere in the schemas. */
+function valuesOf(
+  name: 'pattern' | 'format',
+  schema: unknown,
+  found = new Set<string>(),
+): Set<string> {
+  if (typeof schema !== 'object' || schema === null) return found;
+  for (const [member, value] of Object.entries(schema)) {
+    if (member === name && typeof value === 'string') found.add(value);
+    valuesOf(name, value, found);
+  }
+  return found;
+}
+
+test.each(['pattern', 'format'] as const)(
+  'every %s of the contract is described by what it asks for, and never by itself',
+  (name) => {
+    const values = [...valuesOf(name, schemas)];
+    expect(values.length).toBeGreaterThan(2);
+    for (const value of values) {
+      const words = describeViolation(name, { [name]: value });
+      expect(words, value).toMatch(/^must be /);
+      expect(words).not.toContain(value);
+    }
+  },
+);
