@@ -3,7 +3,7 @@ import type { TokenBuckets } from './token-buckets.ts';
 import type { Queries } from '../../store/database.ts';
 
 /** How many requests a process let through since it began to tell, by a name that nobody else can read. */
-interface Use {
+export interface Use {
   name: string;
   uses: number;
 }
