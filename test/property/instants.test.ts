@@ -120,7 +120,7 @@ async function expectPlausible(startedMs: number): Promise<void> {
     [now],
   );
   expect(decisions).toEqual([]);
-  const sums = await database.query(`SELECT * FROM rollups WHERE hour < $1 OR hour > $2`, [
+  const sums = await database.query(`SELECT * FROM rollup_counts WHERE hour < $1 OR hour > $2`, [
     new Date(Math.min(startedMs, Date.UTC(2026, 5, 1))),
     now,
   ]);

@@ -107,7 +107,7 @@ async function count(
     [accountId, environment, ids, firstIdAt('decision', nowMs - outstandingMs)],
   );
   const sums = await database.query<{ id: string; metric: string; today: boolean; count: number }>(
-    `SELECT house_ad_id AS id, metric, hour >= $4 AS today, sum(count)::bigint AS count FROM rollups
+    `SELECT house_ad_id AS id, metric, hour >= $4 AS today, sum(count)::bigint AS count FROM rollup_counts
       WHERE account_id = $1 AND environment = $2 AND house_ad_id = ANY($3::text[]) AND hour >= $5
         AND metric IN ('impressions', 'filled')
       GROUP BY 1, 2, 3`,

@@ -139,7 +139,6 @@ async function recordIn(
     nowMs,
     refused,
   });
-  // The last of all: whoever counts the same in another transaction waits from here to the commit.
   const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
   await addToRollups(queries, scope.accountId, [
     ...countMoves(scope, moves, nowMs),

@@ -52,7 +52,7 @@ export async function readReport(
   const groups = groupBy.map((name) => `${columns[name]} AS "${name}"`);
   const rows = await queries.query<SumRow>(
     `SELECT date_trunc($5, hour, $6) AS period, metric, reason AS why, sum(count)::bigint AS count${groups.map((group) => `, ${group}`).join('')}
-      FROM rollups
+      FROM rollup_counts
       WHERE account_id = $1 AND environment = $2 AND hour >= $3 AND hour < $4
         AND metric IN (SELECT jsonb_array_elements_text($7::text::jsonb))
       GROUP BY period, metric, why${groupBy.map((name) => `, "${name}"`).join('')}

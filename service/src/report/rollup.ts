@@ -25,7 +25,7 @@ export interface Count {
 /** Reports count by the hour. */
 export const hourMs = 3_600_000;
 
-/** A row of `rollups`, and how much is added to it. */
+/** How much is added to one row of `rollups`. */
 interface Sum {
   environment: string;
   placement: string;
@@ -54,12 +54,15 @@ const columns: readonly Column<Sum>[] = [
   ...groupColumns,
   { name: 'count', type: 'bigint', read: (sum) => sum.count },
 ];
-const group = groupColumns.map(({ name }) => name).join(', ');
+const names = groupColumns.map(({ name }) => name);
+const group = names.join(', ');
 
-/** The statement that adds the arrays of {@link sumsOf} to the roll-ups, from parameter `$first` on; `$1` is the account. */
+/**
+ * The statement that stores the arrays of {@link sumsOf}, from parameter `$first` on; `$1` is the account. It only
+ * inserts: transactions that count the same at the same time never wait for each other.
+ */
 export const addSums = (first: number): string =>
-  `INSERT INTO rollups (account_id, ${group}, count) SELECT $1, ${unnest(columns, first)}
-    ON CONFLICT (account_id, ${group}) DO UPDATE SET count = rollups.count + excluded.count`;
+  `INSERT INTO rollup_deltas (account_id, ${group}, count) SELECT $1, ${unnest(columns, first)}`;
 
 const addSumsAlone = addSums(2);
 
@@ -73,7 +76,7 @@ export async function addToRollups(
   await queries.execute(addSumsAlone, [accountId, ...sumsOf(counts)]);
 }
 
-/** One row per hour and group, in one order everywhere, so that two processes never deadlock. */
+/** One row per hour and group. */
 export function sumsOf(counts: readonly Count[]): unknown[][] {
   const sums = new Map<string, Sum>();
   for (const { environment, dimensions, atMs, metric, reason = '', times = 1 } of counts) {
@@ -97,6 +100,31 @@ export function sumsOf(counts: readonly Count[]): unknown[][] {
         count: times,
       });
   }
-  const sorted = [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
-  return arraysOf(columns, sorted);
+  return arraysOf(columns, [...sums.values()]);
+}
+
+/**
+ * One statement, so that whoever reads `rollup_counts` sees each count once, before and after. Two folds never wait
+ * for the same deltas. Roll-up rows are locked in the order in which the previous release does, which updates them
+ * directly: hour first, then the rest as one text, by code units.
+ */
+const fold = `WITH taken AS (
+    DELETE FROM rollup_deltas WHERE account_id = $1 AND id = ANY(ARRAY(
+      SELECT id FROM rollup_deltas WHERE account_id = $1 LIMIT $2 FOR UPDATE SKIP LOCKED))
+    RETURNING ${group}, count),
+  added AS (
+    INSERT INTO rollups (account_id, ${group}, count)
+      SELECT $1, ${group}, sum(count)::bigint FROM taken GROUP BY ${group}
+        ORDER BY hour, concat_ws(' ', ${names.filter((name) => name !== 'hour').join(', ')}) COLLATE "C"
+      ON CONFLICT (account_id, ${group}) DO UPDATE SET count = rollups.count + excluded.count)
+  SELECT count(*)::bigint AS deltas FROM taken`;
+
+/** Moves up to `atMost` deltas of one account into its roll-ups; returns how many. */
+export async function foldDeltas(
+  queries: Queries,
+  accountId: string,
+  atMost: number,
+): Promise<number> {
+  const [row] = await queries.query<{ deltas: number }>(fold, [accountId, atMost]);
+  return row?.deltas ?? 0;
 }

@@ -16,6 +16,7 @@ import { watchOffset } from './migrations/0081-watch-offset.ts';
 import { dailyReservations, dailyReservationsIndex } from './migrations/0082-daily-reservations.ts';
 import { keyLimits } from './migrations/0090-key-limits.ts';
 import { knownAddresses } from './migrations/0110-known-addresses.ts';
+import { rollupDeltas } from './migrations/0120-rollup-deltas.ts';
 
 /**
  * A change of the schema. Indexes on tables that may be large are a migration of their own: on a
@@ -51,6 +52,7 @@ export const allMigrations: readonly Migration[] = [
   dailyReservationsIndex,
   keyLimits,
   knownAddresses,
+  rollupDeltas,
 ];
 
 export interface MigrateOptions {

@@ -4,6 +4,7 @@ import { isArchived } from '../store/archive/archive-week.ts';
 import type { Database } from '../store/database.ts';
 import { analyzePartitions, dropWeek, listWeeks, makePartitions } from '../store/partitions.ts';
 import type { Tracing } from '../trace/tracing.ts';
+import { startFolding } from './fold-rollups.ts';
 import type { Keep } from './keep.ts';
 import { removeOldRows } from './remove-old-rows.ts';
 import { takeChore } from './take-chore.ts';
@@ -20,7 +21,7 @@ const everyMs = 3_600_000;
 
 /**
  * Makes partitions before they are needed, at once and then every hour; one of the processes also
- * drops old ones, and removes what is too old elsewhere.
+ * drops old ones, and removes what is too old elsewhere. Roll-ups are folded meanwhile.
  */
 export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
@@ -30,6 +31,7 @@ export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void>
     await attempt(parts, 'partitions', () => keepPartitions(parts));
     await attempt(parts, 'old rows', () => removeOld(parts, stopping.signal));
   };
+  const folding = startFolding(parts);
   const timer = setInterval(() => {
     running = round();
   }, everyMs);
@@ -38,7 +40,7 @@ export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void>
     async stop() {
       stopping.abort();
       clearInterval(timer);
-      await running;
+      await Promise.all([running, folding.stop()]);
     },
   };
 }

@@ -68,7 +68,7 @@ function readTold(received: readonly Received[]): Map<string, Set<string>> {
 
 async function compareSum(database: Database, metrics: string[], rows: number): Promise<string[]> {
   const [sum] = await database.query<{ count: number }>(
-    'SELECT coalesce(sum(count), 0)::bigint AS count FROM rollups WHERE metric = ANY($1)',
+    'SELECT coalesce(sum(count), 0)::bigint AS count FROM rollup_counts WHERE metric = ANY($1)',
     [metrics],
   );
   return sum?.count === rows

@@ -81,7 +81,7 @@ describe('an event at no instant', () => {
     game.pass(700_000);
     expect(await watchAt('2016-12-31T23:59:60Z', expired)).not.toBe('earned');
     const [rows] = await game.service.database.query<{ count: number }>(
-      `SELECT count(*) AS count FROM rollups WHERE hour < '2001-01-01T00:00:00Z'`,
+      `SELECT count(*) AS count FROM rollup_counts WHERE hour < '2001-01-01T00:00:00Z'`,
     );
     expect(rows?.count).toBe(0);
   });
@@ -167,9 +167,13 @@ test('the database refuses what cannot have happened', async () => {
         decision?.id,
       ]),
     ).rejects.toMatchObject({ code: '23514' });
-  await expect(
-    database.query(`UPDATE rollups SET hour = '2000-01-01T00:00:00Z' WHERE account_id = $1`, [
-      accountId,
-    ]),
-  ).rejects.toMatchObject({ code: '23514' });
+  for (const table of ['rollups', 'rollup_deltas'])
+    await expect(
+      database.query(
+        `INSERT INTO ${table} (account_id, environment, hour, placement, creative_id, source_id, advertiser_id,
+            house_ad_id, metric, reason, count)
+          VALUES ($1, 'sandbox', '2000-01-01T00:00:00Z', 'revive', '', '', '', '', 'filled', '', 1)`,
+        [accountId],
+      ),
+    ).rejects.toMatchObject({ code: '23514' });
 });

@@ -52,13 +52,16 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       client.publishable,
       { placement: 'revive', user_ref: userRef, formats: ['image'] },
     );
-  test('a roll-up row that somebody holds delays no other environment, and the log names who holds it', async () => {
+  test('a row for which the decisions of one environment wait delays no other, and the log names who holds it', async () => {
     const { sandbox: held, live: free } = clients();
-    expect((await decide(held, 'first')).status).toBe(200);
-    expect((await decide(free, 'first')).status).toBe(200);
     const operator = await openSession();
+    await operator.query('CREATE TABLE wanted AS SELECT 1 AS id');
+    await operator.query(`CREATE FUNCTION want() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM FROM wanted FOR UPDATE; RETURN NEW; END $$`);
+    await operator.query(`CREATE TRIGGER want BEFORE INSERT ON decisions FOR EACH ROW
+      WHEN (NEW.environment = 'sandbox') EXECUTE FUNCTION want()`);
     await operator.query('BEGIN');
-    await operator.query(`SELECT FROM rollups WHERE environment = 'sandbox' FOR UPDATE`);
+    await operator.query('SELECT FROM wanted FOR UPDATE');
     const { rows } = await operator.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
 
     let refused = 0;
@@ -85,6 +88,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
     await operator.query('ROLLBACK');
     expect((await decide(held, 'again')).status).toBe(200);
+    await operator.query('DROP FUNCTION want CASCADE');
   });
 
   const waitingSessions = async (): Promise<number> => {

@@ -160,7 +160,7 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
   expect(Object.keys(await read('ad_events')).toSorted()).toEqual([now, nextWeek]);
   expect(
     await database.query(
-      `SELECT sum(count)::bigint AS count FROM rollups WHERE metric = 'no_fill'`,
+      `SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = 'no_fill'`,
     ),
   ).toEqual([{ count: 4 }]);
 });

@@ -84,7 +84,7 @@ export async function startGame(databaseUrl?: string) {
     /** How often a metric was counted with a reason. */
     async count(metric: string, reason = ''): Promise<number> {
       const [row] = await running.service.database.query<{ count: number | null }>(
-        'SELECT sum(count)::bigint AS count FROM rollups WHERE metric = $1 AND reason = $2',
+        'SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2',
         [metric, reason],
       );
       return row?.count ?? 0;

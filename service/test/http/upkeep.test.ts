@@ -2,8 +2,10 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
+import { addToRollups } from '../../src/report/rollup.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
+import { foldRollups } from '../../src/upkeep/fold-rollups.ts';
 import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
 import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
 import { takeChore } from '../../src/upkeep/take-chore.ts';
@@ -131,13 +133,15 @@ test('every table either has a bound that is seen to, or grows only by what oper
   const byWeek = ['decisions', 'ad_events'];
   // One row for each hour, placement and creative: what is kept when all else is gone.
   const sums = ['rollups'];
+  // Moved into the sums every ten seconds.
+  const folded = ['rollup_deltas'];
   // One row for each thing that somebody made, or that the service does.
   const made =
     'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
       .concat(' archived_weeks migrations migration_lock uploads')
       .split(' ');
   expect(rows.map(({ name }) => name).toSorted()).toEqual(
-    [...grown, ...byWeek, ...sums, ...made].toSorted(),
+    [...grown, ...byWeek, ...sums, ...folded, ...made].toSorted(),
   );
 });
 
@@ -151,6 +155,40 @@ test('of many processes, one does a chore, and another one the next time', async
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
   expect(await takeChore(database, 'a chore', 60_000)).toBe(true);
+});
+
+test('counts of many hours pass through the embedded database without making its table larger', async () => {
+  const dimensions = {
+    placement: 'revive',
+    creativeId: null,
+    sourceId: null,
+    advertiserId: null,
+    houseAdId: null,
+  };
+  const counts = Array.from({ length: 200 }, (_, index) => ({
+    environment: 'live',
+    dimensions,
+    atMs: nowMs - index * 3_600_000,
+    metric: 'filled',
+  }));
+  const round = async (): Promise<number> => {
+    await addToRollups(database, 'acc_1', counts);
+    expect(
+      await foldRollups(database, new AbortController().signal, (_, error) => {
+        throw error;
+      }),
+    ).toBe(200);
+    const [row] = await database.query<{ bytes: number }>(
+      `SELECT pg_total_relation_size('rollup_deltas')::bigint AS bytes`,
+    );
+    return row?.bytes ?? 0;
+  };
+  const first = await round();
+  for (let rounds = 0; rounds < 20; rounds += 1) expect(await round()).toBeLessThanOrEqual(first);
+  const [sums] = await database.query<{ rows: number; count: number }>(
+    'SELECT count(*)::bigint AS rows, sum(count)::bigint AS count FROM rollups',
+  );
+  expect(sums).toEqual({ rows: 200, count: 21 * 200 });
 });
 
 test('a service that starts sees to old rows by itself', async () => {

@@ -148,7 +148,7 @@ async function inspect(
     );
     const there = new Set([...stored, ...storedEvents].map(({ id }) => id));
     const [sums] = await database.query<{ requests: number }>(
-      `SELECT coalesce(sum(count), 0)::bigint AS requests FROM rollups
+      `SELECT coalesce(sum(count), 0)::bigint AS requests FROM rollup_counts
         WHERE metric IN ('filled', 'no_fill', 'blocked')`,
     );
     return {

@@ -71,7 +71,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       { scope, record: { ...record, id: makeId('decision') } },
     ]);
     const rows = await database.query(
-      `SELECT count FROM rollups WHERE account_id = $1 AND metric = 'filled'`,
+      `SELECT count FROM rollup_counts WHERE account_id = $1 AND metric = 'filled'`,
       [scope.accountId],
     );
     expectEqual(rows, [{ count: 2 }]);

@@ -46,11 +46,3 @@ test('sums are those of a recount, one row per group and hour', () => {
     }),
   );
 });
-
-test('rows come in one order, whatever the order of the counts', () => {
-  fc.assert(
-    fc.property(fc.array(count, { maxLength: 10 }), (counts) => {
-      expect(sumsOf(counts.toReversed())).toEqual(sumsOf(counts));
-    }),
-  );
-});

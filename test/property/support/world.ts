@@ -211,7 +211,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
     },
     async count(metric) {
       const rows = await database.query<{ reason: string; count: number }>(
-        'SELECT reason, sum(count)::bigint AS count FROM rollups WHERE metric = $1 GROUP BY reason',
+        'SELECT reason, sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 GROUP BY reason',
         [metric],
       );
       return new Map(rows.map(({ reason, count }) => [reason, count]));

@@ -1,0 +1,83 @@
+import type { Logger } from 'pino';
+import { foldDeltas } from '../report/rollup.ts';
+import type { Database } from '../store/database.ts';
+import { retryLockTimeoutMs } from '../store/group-commit.ts';
+import type { Tracing } from '../trace/tracing.ts';
+import { takeChore } from './take-chore.ts';
+
+interface Parts {
+  database: Database;
+  log: Logger;
+  tracing: Pick<Tracing, 'run'>;
+}
+
+/** Daily caps read the deltas twice a second, so there should be few of them. */
+const everyMs = 10_000;
+/** Deltas per transaction. */
+const deltasAtOnce = 2_000;
+
+/**
+ * Moves all deltas into the roll-ups, one batch of each account in turn, so that an account with many of them
+ * delays no other. An account that fails is left for the next round. Returns how many deltas were moved; stops
+ * early when `stopping` aborts.
+ */
+export async function foldRollups(
+  database: Database,
+  stopping: AbortSignal,
+  onFailure: (accountId: string, error: unknown) => void,
+): Promise<number> {
+  const rows = await database.query<{ account_id: string }>(
+    'SELECT DISTINCT account_id FROM rollup_deltas',
+  );
+  let accounts = rows.map((row) => row.account_id);
+  let folded = 0;
+  while (accounts.length > 0) {
+    const unfinished: string[] = [];
+    for (const accountId of accounts) {
+      if (stopping.aborted) return folded;
+      try {
+        const deltas = await database.transaction(
+          (queries) => foldDeltas(queries, accountId, deltasAtOnce),
+          { lockTimeoutMs: retryLockTimeoutMs },
+        );
+        folded += deltas;
+        if (deltas === deltasAtOnce) unfinished.push(accountId);
+      } catch (error) {
+        onFailure(accountId, error);
+      }
+    }
+    accounts = unfinished;
+  }
+  // The embedded database has no autovacuum.
+  if (folded > 0 && !database.connections) await database.query('VACUUM rollup_deltas');
+  return folded;
+}
+
+/** Folds every ten seconds, in one of the processes, until it is stopped. */
+export function startFolding({ database, log, tracing }: Parts): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const fold = async (): Promise<void> => {
+    const [row] = await database.query<{ some: boolean }>(
+      'SELECT EXISTS (SELECT 1 FROM rollup_deltas) AS some',
+    );
+    if (row?.some !== true || !(await takeChore(database, 'roll-ups', everyMs / 2))) return;
+    await foldRollups(database, stopping.signal, (accountId, error) =>
+      log.warn({ err: error, accountId }, 'the roll-ups of an account could not be folded'),
+    );
+  };
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= tracing
+      .run({ name: 'upkeep roll-ups' }, fold)
+      .catch((error: unknown) => log.warn({ err: error }, 'roll-ups could not be folded'))
+      .finally(() => (running = undefined));
+  }, everyMs);
+  timer.unref();
+  return {
+    async stop() {
+      stopping.abort();
+      clearInterval(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,229 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { addToRollups, type Count, foldDeltas } from '../../src/report/rollup.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { foldRollups } from '../../src/upkeep/fold-rollups.ts';
+import { type InProcessService, startInProcess } from '../in-process.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createClient } from './client.ts';
+
+const masterKey = Buffer.alloc(32, 1).toString('base64');
+const never = new AbortController().signal;
+const rethrow = (_: string, error: unknown): never => {
+  throw error;
+};
+
+/** What the rows say and what the reports say, in one snapshot; of the metrics that every play here changes. */
+const compare = `WITH rows AS (
+    SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
+    UNION ALL SELECT 'starts', count(*) FROM ad_events WHERE type = 'start'
+    UNION ALL SELECT 'clicks', count(*) FROM ad_events WHERE type = 'click'),
+  sums AS (SELECT metric, sum(count) AS count FROM rollup_counts GROUP BY metric)
+  SELECT metric, rows.count::bigint AS recount, coalesce(sums.count, 0)::bigint AS reported
+    FROM rows LEFT JOIN sums USING (metric) ORDER BY metric`;
+interface Compared {
+  metric: string;
+  recount: number;
+  reported: number;
+}
+
+describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
+  let databaseUrl: string;
+  let processes: InProcessService[];
+  let database: Database;
+  let accountId: string;
+  beforeAll(async () => {
+    databaseUrl = await createPostgresDatabase();
+    const env = {
+      DATABASE_URL: databaseUrl,
+      TRUEWARD_MASTER_KEY: masterKey,
+      // A wait for a lock fails.
+      DATABASE_LOCK_TIMEOUT_MS: '500',
+      RATE_LIMITS: 'off',
+    };
+    const first = await startInProcess(env);
+    processes = [first, await startInProcess(env), await startInProcess(env)];
+    database = openPostgres(databaseUrl, () => undefined);
+    const [row] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
+    accountId = row?.account_id ?? '';
+    // Here, only the tests fold.
+    await database.query(
+      `INSERT INTO chores VALUES ('service', 'roll-ups', now() + interval '1 day')
+        ON CONFLICT (account_id, name) DO UPDATE SET begun_at = excluded.begun_at`,
+    );
+  });
+  afterAll(async () => {
+    await Promise.all(processes.map((each) => each.stop()));
+    await database.close();
+  });
+
+  const clientOf = (index: number) => {
+    const [first, process = first] = [processes[0], processes[index]];
+    if (!first || !process) throw new Error('The services have not started.');
+    return createClient({ url: process.url, keys: first.keys });
+  };
+  const play = async (index: number, player: string): Promise<void> => {
+    const client = clientOf(index);
+    const decision = await client.decideImage(player);
+    const events = [client.event(decision, 'start'), client.event(decision, 'click')];
+    const { status, body } = await client.report(...events);
+    expect([status, body.results.map((result) => result.status)]).toEqual([
+      200,
+      ['accepted', 'accepted'],
+    ]);
+  };
+  const expectEqualSums = async (): Promise<Compared[]> => {
+    const rows = await database.query<Compared>(compare);
+    expect(rows.map(({ metric, reported }) => ({ metric, reported }))).toEqual(
+      rows.map(({ metric, recount }) => ({ metric, reported: recount })),
+    );
+    return rows;
+  };
+  /** The same as the players of {@link play} are counted under. */
+  const readCounts = async (): Promise<Count[]> => {
+    const rows = await database.query<Record<string, string> & { hour: Date }>(
+      'SELECT DISTINCT ON (metric) * FROM rollup_counts',
+    );
+    return rows.map((row) => ({
+      environment: row['environment'] ?? '',
+      dimensions: {
+        placement: row['placement'] ?? '',
+        creativeId: row['creative_id'] ?? null,
+        sourceId: row['source_id'] ?? null,
+        advertiserId: row['advertiser_id'] ?? null,
+        houseAdId: row['house_ad_id'] ?? null,
+      },
+      atMs: row.hour.getTime(),
+      metric: row['metric'] ?? '',
+      times: 0,
+    }));
+  };
+
+  test('none waits for a transaction of another that counts the same and has not ended', async () => {
+    await play(0, 'first');
+    await foldRollups(database, never, rethrow);
+    const counts = await readCounts();
+    expect(counts.map(({ metric }) => metric)).toEqual(
+      expect.arrayContaining(['filled', 'starts', 'clicks']),
+    );
+    await database.transaction(async (queries) => {
+      await addToRollups(queries, accountId, counts);
+      await Promise.all([0, 1, 2].map((index) => play(index, `beside-${index}`)));
+    });
+    await expectEqualSums();
+  });
+
+  test('none waits for a fold, nor for whoever holds a roll-up row', async () => {
+    await play(0, 'before the fold');
+    await database.transaction(async (queries) => {
+      expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);
+      await queries.query('SELECT FROM rollups FOR UPDATE');
+      await Promise.all([0, 1, 2].map((index) => play(index, `beside a fold-${index}`)));
+      // Its own view is complete, and so is that of everybody else.
+      const [own] = await queries.query<Compared>(compare);
+      expect(own?.reported).toBe(own?.recount);
+      await expectEqualSums();
+      // Another fold takes what this one has not, waits for no delta, and gives up on the roll-up row.
+      const failed: string[] = [];
+      await foldRollups(database, never, (account) => failed.push(account));
+      expect(failed).toEqual([accountId]);
+    });
+    await expectEqualSums();
+  });
+
+  test('reports equal a recount while all of them write and fold, also when folds are rolled back or killed', async () => {
+    const ends = new AbortController();
+    const [wholeFolds, brokenFolds, killedFolds]: [number[], string[], string[]] = [[], [], []];
+    const folding = async (): Promise<void> => {
+      while (!ends.signal.aborted) {
+        wholeFolds.push(await foldRollups(database, never, () => undefined));
+        await sleep(5);
+      }
+    };
+    const breaking = async (): Promise<void> => {
+      while (!ends.signal.aborted) {
+        await database
+          .transaction(async (queries) => {
+            await foldDeltas(queries, accountId, 3);
+            throw new Error('broken off');
+          })
+          .catch((error: Error) => brokenFolds.push(error.message));
+        await sleep(5);
+      }
+    };
+    const killing = async (): Promise<void> => {
+      while (!ends.signal.aborted) {
+        const victim = new pg.Client(databaseUrl);
+        victim.on('error', () => undefined);
+        await victim.connect();
+        await victim.query('BEGIN');
+        const queries = {
+          query: async <T>(text: string, params?: readonly unknown[]) =>
+            (await victim.query(text, params as unknown[])).rows as T[],
+          execute: () => Promise.reject(new Error('unused')),
+        };
+        // It may wait for a row that another fold has updated; then it is killed while it waits.
+        const { rows } = await victim.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
+        await Promise.race([fold, sleep(20)]);
+        await database.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]);
+        await fold;
+        killedFolds.push('killed');
+        await victim.end().catch(() => undefined);
+      }
+    };
+    let checks = 0;
+    const checking = async (): Promise<void> => {
+      while (!ends.signal.aborted) {
+        await expectEqualSums();
+        checks += 1;
+      }
+    };
+    const others = [folding(), breaking(), killing(), checking()];
+    try {
+      await Promise.all(
+        [0, 1, 2].flatMap((index) =>
+          Array.from({ length: 8 }, async (_, player) => {
+            for (let round = 0; round < 5; round += 1)
+              await play(index, `${index}-${player}-${round}`);
+          }),
+        ),
+      );
+    } finally {
+      ends.abort();
+      await Promise.all(others);
+    }
+    expect(Math.min(checks, brokenFolds.length, killedFolds.length)).toBeGreaterThan(0);
+    expect(wholeFolds.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+    const before = await expectEqualSums();
+    await foldRollups(database, never, rethrow);
+    expect(await expectEqualSums()).toEqual(before);
+    expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
+  });
+
+  test('an account whose fold fails delays no other, and is folded later', async () => {
+    const [count] = await readCounts();
+    if (!count) throw new Error('Nothing was counted.');
+    for (const other of ['acc_broken', 'acc_other'])
+      await addToRollups(database, other, [{ ...count, times: 3 }]);
+    await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE EXCEPTION 'poison'; END $$`);
+    await database.query(`CREATE TRIGGER refuse BEFORE INSERT ON rollups FOR EACH ROW
+      WHEN (NEW.account_id = 'acc_broken') EXECUTE FUNCTION refuse()`);
+    const cleanUp = () => database.query('DROP FUNCTION IF EXISTS refuse CASCADE');
+    onTestFinished(async () => void (await cleanUp()));
+    const failed: string[] = [];
+    await foldRollups(database, never, (account) => failed.push(account));
+    expect(failed).toEqual(['acc_broken']);
+    const left = () =>
+      database.query(
+        `SELECT account_id AS account, sum(count)::bigint AS count FROM rollup_deltas GROUP BY account_id`,
+      );
+    expect(await left()).toEqual([{ account: 'acc_broken', count: 3 }]);
+    await cleanUp();
+    await foldRollups(database, never, rethrow);
+    expect(await left()).toEqual([]);
+  });
+});
