@@ -16,6 +16,9 @@ const startedAt = performance.now();
 const minutes = (): number => (performance.now() - startedAt) / 60_000;
 const say = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
 
+// What was started ends with this process, and only if it exits by itself.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
 const choice = readCommandLine(process.argv.slice(2));
 if (choice === 'help') console.log(help);
 else await measureAndReport(choice);

@@ -86,6 +86,9 @@ async function openOurs({ postgres, url }: Place): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
   const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });
   let service = await launch();
+  // A run that is interrupted leaves no service behind.
+  const end = () => service.process.kill('SIGKILL');
+  process.once('exit', end);
   const call = async <T>(path: string, body: object): Promise<T> => {
     const answer = await fetch(service.url + path, {
       method: 'POST',
@@ -130,6 +133,7 @@ async function openOurs({ postgres, url }: Place): Promise<Opened> {
     },
     async close() {
       await service.kill();
+      process.off('exit', end);
       await producer.kill();
       rmSync(folder, { recursive: true, force: true });
     },
