@@ -9,12 +9,13 @@ import { browserLocks, type Locks } from './platform/locks.ts';
 import type { OpenTabSignal } from './platform/tab-signal.ts';
 import { claimMs, isAwaited, isEntry, type LedgerEntry } from './reward/reward-machine.ts';
 import type { Rewards } from './reward/rewards.ts';
+import { readReward } from './transport/read-reward.ts';
 import type { ServiceClient } from './transport/service-client.ts';
 
 export interface AdoptionParts {
   /** Prefix of the names of this page’s databases. */
   name: string;
-  client: Pick<ServiceClient, 'readReward'>;
+  client: ServiceClient;
   clock: Clock;
   /** Default: Web Locks. */
   locks?: Locks;
@@ -135,7 +136,7 @@ async function moveRewards(from: UseStore, to: UseStore, clock: Clock): Promise<
 const newsOf = (records: StoredRecord[]) => {
   const events = records.flatMap(({ value }) => (isEventRecord(value) ? value.events : []));
   const bytes = events.reduce((sum, json) => sum + json.length, 0);
-  return { events: events.length, bytes, rewards: [] };
+  return { events: events.length, bytes };
 };
 
 /** Moves events. If the page is killed in between, some are in both queues: they are sent twice and counted once. */
@@ -189,7 +190,7 @@ async function isSameAccount(
   tokens: Sample[],
 ): Promise<boolean | undefined> {
   for (const { decisionId, token } of tokens) {
-    const answer = await client.readReward(decisionId, token);
+    const answer = await readReward(client, decisionId, token);
     if (answer.kind === 'ok') return true;
     if (answer.kind !== 'refused') return undefined;
     const { code } = answer.problem;
@@ -248,7 +249,7 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
       await moveEvents(from, to, parts);
       // No remaining event may say whether the ads of these were watched, so ask the service.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
-        const answer = await client.readReward(decisionId, token);
+        const answer = await readReward(client, decisionId, token);
         if (answer.kind === 'ok') await parts.rewards.settle([answer.body]);
       }
     });

@@ -1,10 +1,11 @@
-import type { Decision, DecisionRequest } from '../protocol/wire.ts';
+import type { Decision } from '../protocol/wire.ts';
 import type { BreakKind } from './ad-break/run-ad-break.ts';
 import type { Recorder } from './debug/recorder.ts';
 import {
   type ConsentOptions,
   mistakeInCall,
   type RequestOptions,
+  type Simulation,
   type UserOptions,
 } from './options.ts';
 import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
@@ -14,9 +15,6 @@ import { surface } from './platform/guard.ts';
 import { linkSignals } from './platform/link-signals.ts';
 import type { Requests } from './requests.ts';
 import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards.ts';
-
-/** An outcome that the sandbox can be told to make. */
-export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
 /**
  * Options of one `preload()` call. A later show uses the preloaded ad only if both calls have the same
@@ -154,9 +152,18 @@ export interface Ads {
    * ads.setUser({}); // signed out
    */
   setUser(user: UserOptions, options?: SetUserOptions): void;
-  /** Takes effect at once: what was preloaded under another consent is dropped. */
+  /**
+   * Takes effect at once: ads that were preloaded under another consent are discarded. Replaces the consent of the page
+   * that `createAds({ consent: 'page' })` reads.
+   *
+   * @throws OptionError for anything but a {@link ConsentOptions}.
+   */
   setConsent(consent: ConsentOptions): void;
-  /** Sandbox only: forces the outcome of what is shown from here on, until it is called without one. */
+  /**
+   * Sandbox only: forces the outcome of all later requests, until it is called without one.
+   *
+   * @throws OptionError for an unknown outcome.
+   */
   simulate(outcome?: Simulation): void;
   diagnostics(): Diagnostics;
   /**

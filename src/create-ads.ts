@@ -5,8 +5,14 @@ import { createRecorder } from './debug/recorder.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/no-engine.ts';
 import { lazyRequests } from './lazy-requests.ts';
-import { type AdsOptions, checkOptions, checkUser } from './options.ts';
-import { createOutbox } from './outbox/create-outbox.ts';
+import {
+  type AdsOptions,
+  checkConsent,
+  checkOptions,
+  checkSimulation,
+  checkUser,
+} from './options.ts';
+import { createOutbox } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import { systemClock } from './platform/clock.ts';
 import { browserConnectivity, onOffline } from './platform/connectivity.ts';
@@ -17,7 +23,7 @@ import { browserTabSignal } from './platform/tab-signal.ts';
 import { createPlayerContext } from './player-context.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/create-rewards.ts';
-import { createServiceClient } from './transport/create-service-client.ts';
+import { createServiceClient } from './transport/service-client.ts';
 import { adsWithoutPage } from './unavailable-ads.ts';
 
 /** How long one request may take, in milliseconds; the load time-out bounds it further. */
@@ -155,12 +161,18 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     record: recorder,
     setUser(user, options) {
       checkUser(user);
-      const before = player.playerRef();
+      const before = player.player().ref;
       player.setUser(user);
       void rewards.playerChanged(options?.transferRewards ? before : undefined).then(changed);
     },
-    setConsent: player.setConsent,
-    setSimulation: player.setSimulation,
+    setConsent(consent) {
+      checkConsent(consent);
+      player.setConsent(consent);
+    },
+    setSimulation(outcome) {
+      checkSimulation(outcome);
+      player.setSimulation(outcome);
+    },
     changed,
     destroy() {
       ended = true;

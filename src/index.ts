@@ -11,7 +11,6 @@ export type {
   PreloadOptions,
   SetUserOptions,
   ShowOptions,
-  Simulation,
 } from './ads.ts';
 export { createAds } from './create-ads.ts';
 export type { OverlayStrings } from './creative/strings.ts';
@@ -22,6 +21,7 @@ export {
   type ConsentOptions,
   OptionError,
   type RequestOptions,
+  type Simulation,
   type UserOptions,
   type UserToken,
 } from './options.ts';

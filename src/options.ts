@@ -1,7 +1,11 @@
+import type { DecisionRequest } from '../protocol/wire.ts';
 import type { OverlayStrings } from './creative/strings.ts';
 import type { EngineDriver } from './engine/engine-driver.ts';
 import type { OptionErrorCode } from './outcome.ts';
 import { environmentOf } from './platform/key-format.ts';
+
+/** An outcome that the sandbox can be told to make. */
+export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
 /** What the player agreed to. What is not said counts as restricted, never as agreed. */
 export interface ConsentOptions {
@@ -117,6 +121,23 @@ const instance =
   (value) =>
     (typeof value !== type || value === null) && `of type ${type}`;
 
+const consentShape = "{ status: 'granted' | 'denied' | 'unknown' }";
+const consent: Check = (value) =>
+  !/^(granted|denied|unknown)$/.test(String((value as ConsentOptions | null)?.status)) &&
+  consentShape;
+
+const outcomes: Simulation[] = [
+  'no_fill',
+  'blocked',
+  'killed',
+  'slow',
+  'error',
+  'reward_denied',
+  'reward_pending',
+];
+const simulation: Check = (value) =>
+  !outcomes.includes(value as Simulation) && `${outcomes.join(', ')} or left out`;
+
 const isSegment = (value: unknown): boolean =>
   typeof value === 'string' && /^[^]{1,64}$/u.test(value);
 
@@ -128,10 +149,7 @@ const checks: Record<keyof AdsOptions, Check> = {
   userToken: (value) =>
     typeof value !== 'function' && text(/^[\w.-]{1,4096}$/, 'a signed token')(value),
   customData: text(/^[^]{0,1024}$/u, 'a text of at most 1,024 characters'),
-  consent: (value) =>
-    value !== 'page' &&
-    !['granted', 'denied', 'unknown'].includes((value as ConsentOptions | null)?.status ?? '') &&
-    "{ status: 'granted' | 'denied' | 'unknown' } or 'page'",
+  consent: (value) => value !== 'page' && consent(value) && `${consentShape} or 'page'`,
   childDirected: instance('boolean'),
   segments: (value) =>
     !(
@@ -150,10 +168,15 @@ const checks: Record<keyof AdsOptions, Check> = {
   fetch: instance('function'),
 };
 
-function mistakeIn(name: keyof AdsOptions, value: unknown): string | undefined {
-  const expected = value !== undefined && checks[name](value);
+function mistakeIn(
+  name: string,
+  value: unknown,
+  check: Check = checks[name as keyof AdsOptions],
+): string | undefined {
+  const expected = value !== undefined && check(value);
   if (!expected) return undefined;
-  const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value;
+  const got =
+    typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof (value ?? undefined);
   return `the option \`${name}\` must be ${expected}; got ${got}.`;
 }
 
@@ -172,6 +195,10 @@ export function mistakeInCall(
 
 function fail(code: OptionErrorCode, message: string): never {
   throw new OptionError(code, message);
+}
+
+function refuse(mistake: string | undefined): void {
+  if (mistake) fail('option_invalid', mistake);
 }
 
 function checkKey(key: string): 'sandbox' | 'live' {
@@ -196,8 +223,7 @@ function checkEach(options: object, known: string[]): void {
   for (const [name, value] of Object.entries(options) as [keyof AdsOptions, unknown][]) {
     if (!known.includes(name))
       fail('option_unknown', `unknown option \`${name}\`; expected one of ${known.join(', ')}.`);
-    const mistake = mistakeIn(name, value);
-    if (mistake) fail('option_invalid', mistake);
+    refuse(mistakeIn(name, value));
   }
 }
 
@@ -210,6 +236,24 @@ export function checkUser(user: UserOptions): void {
   if (!((user as unknown) instanceof Object))
     fail('option_invalid', 'setUser() expects an object; pass `{}` for an anonymous player.');
   checkEach(user, ['userRef', 'userToken', 'customData', 'segments']);
+}
+
+/**
+ * Validates the argument of `setConsent()`.
+ *
+ * @throws OptionError for anything but a consent; what the page says counts by `createAds({ consent: 'page' })`.
+ */
+export function checkConsent(given: ConsentOptions): void {
+  refuse(mistakeIn('consent', given ?? null, consent));
+}
+
+/**
+ * Validates the argument of `simulate()`.
+ *
+ * @throws OptionError for an unknown outcome.
+ */
+export function checkSimulation(outcome: Simulation | undefined): void {
+  refuse(mistakeIn('simulate', outcome, simulation));
 }
 
 /**

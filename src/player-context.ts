@@ -1,8 +1,17 @@
 import type { DecisionRequest } from '../protocol/wire.ts';
 import type { Profile } from './decision/describe-request.ts';
-import type { CheckedOptions, ConsentOptions, UserOptions } from './options.ts';
+import type { CheckedOptions, ConsentOptions, UserOptions, UserToken } from './options.ts';
 import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
+
+/** A player. Whoever signs in later is another one. */
+export interface Player {
+  /**
+   * The game's own id of the player, which stays on the device in child-directed mode; `''` without one, and
+   * undefined until the game's `userToken` function has returned a token.
+   */
+  readonly ref: string | undefined;
+}
 
 /** The current player and consent, as ad requests state them. */
 export interface PlayerContext {
@@ -14,11 +23,7 @@ export interface PlayerContext {
   retryConsent(): boolean;
   /** Calls back when `current()` changes, for example when consent becomes known. */
   onChange(listener: () => void): () => void;
-  /**
-   * The game's own id of the player, which stays on the device in child-directed mode; `''` without one, and
-   * undefined until the game's `userToken` function has returned a token.
-   */
-  playerRef(): string | undefined;
+  player(): Player;
   /** Calls the game’s `userToken` function if only its token identifies the player. */
   identify(): void;
   /** Calls back when a user token has identified the player. */
@@ -58,7 +63,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   let consent = ofPage ? undefined : given;
   let simulate: DecisionRequest['simulate'];
   let user: UserOptions;
-  let playerRef: string | undefined;
+  let player: Player;
   let childRef: string;
   /** Stops following the page’s consent; undefined once stopped. */
   let unfollow: (() => void) | undefined = () => {};
@@ -79,34 +84,40 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     unfollow = undefined;
   }
 
-  function readToken(token: string): void {
-    const before = playerRef;
-    playerRef = subjectOf(token) ?? before;
-    if (playerRef === before) return;
-    // The game’s session switched to another player, for whom the preloaded ads were not requested.
-    if (before !== undefined) tell();
-    identified();
-  }
-
-  /** Identifies the player from each token that the game's function returns. */
-  function watchTokens(next: UserOptions): UserOptions {
-    const { userRef, userToken } = next;
-    if (userRef !== undefined || typeof userToken !== 'function') return next;
-    const watched: UserOptions = {
-      ...next,
-      userToken: async () => {
-        const token = await userToken();
-        if (user === watched) readToken(token);
-        return token;
-      },
+  /** Names the player by each token that the game's function returns. */
+  function watchTokens(getToken: () => string | Promise<string>, unnamed: Player): UserToken {
+    let named = unnamed;
+    let calls = 0;
+    let latest = 0;
+    return async () => {
+      const call = (calls += 1);
+      const token = await getToken();
+      const ref = subjectOf(token);
+      if (ref === undefined) return token;
+      const isLatest = call > latest;
+      if (isLatest) latest = call;
+      if (ref === named.ref) return token;
+      if (!isLatest) throw new Error('a later call has already returned a token of another player');
+      const before = named;
+      named = before.ref === undefined ? Object.assign(before, { ref }) : { ref };
+      if (player === before && player !== named) {
+        // The game’s session switched to another player, for whom the preloaded ads were not requested.
+        player = named;
+        tell();
+      }
+      identified();
+      return token;
     };
-    return watched;
   }
 
   function setUser(next: UserOptions): void {
-    user = watchTokens(next);
-    playerRef = refOf(next);
+    const { userToken } = next;
+    player = { ref: refOf(next) };
     childRef = `child-${newRandomId()}`;
+    user =
+      typeof userToken === 'function' && next.userRef === undefined
+        ? { ...next, userToken: watchTokens(userToken, player) }
+        : next;
   }
   setUser(options);
 
@@ -126,14 +137,14 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     current: () => ({
       // The token is not sent; it only identifies the child whose reward it is.
       user: childDirected ? { childDirected, userRef: childRef, userToken: user.userToken } : user,
-      playerRef,
+      player,
       consent,
       simulate,
     }),
-    playerRef: () => playerRef,
+    player: () => player,
     identify() {
       const { userToken } = user;
-      if (playerRef !== undefined || typeof userToken !== 'function') return;
+      if (player.ref !== undefined || typeof userToken !== 'function') return;
       // If the function fails, so does the next request, which reports it.
       Promise.resolve()
         .then(userToken)

@@ -1,4 +1,5 @@
 import type { Ads, AdsListeners, Diagnostics } from './ads.ts';
+import { createCounts } from './outbox/counts.ts';
 import type { Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 
@@ -16,7 +17,7 @@ export function adsWithoutPage(
     diagnostics: () => ({
       environment,
       showing: null,
-      outbox: { storage: 'memory', stored: 0, sent: 0, dropped: {}, rejected: {} },
+      outbox: { ...createCounts().report(), storage: 'memory' },
       rewards: { storage: 'memory', pending: 0, undelivered: 0, handlerErrors: 0 },
     }),
   };

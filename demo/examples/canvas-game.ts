@@ -38,7 +38,6 @@ export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
       return () => loop.updates.delete(callback);
     },
     focusTarget: () => canvas,
-    isRendering: () => loop.drawing,
   };
 }
 

@@ -20,11 +20,11 @@ export function createReporter(
     enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
     rewards: Pick<Rewards, 'track' | 'watched'>;
   },
-  { decision, playerRef }: ReadyAd,
+  { decision, player }: ReadyAd,
 ): Reporter {
   // In a microtask, so that the game is held first.
   const tracked = Promise.resolve()
-    .then(() => parts.rewards.track(decision, playerRef))
+    .then(() => parts.rewards.track(decision, player))
     .catch(surface);
   let stored: Promise<unknown> = tracked;
   let completed = false;

@@ -16,9 +16,6 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
     hold: () => hold(cc),
     onFrame: (callback) => listenToFrames(cc, callback),
     focusTarget: () => cc.game.canvas,
-    // Nothing of ours runs in a frame but at its begin and after its update, and there nothing is
-    // being drawn.
-    isRendering: () => false,
   };
 }
 

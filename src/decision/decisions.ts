@@ -3,6 +3,7 @@ import type { LoadedCreative } from '../creative/renderer.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability, Outcome, Reason } from '../outcome.ts';
 import type { Deadline } from '../platform/clock.ts';
+import type { Player } from '../player-context.ts';
 
 /** A decision that has an ad. */
 export type FilledDecision = Decision & {
@@ -13,8 +14,8 @@ export type FilledDecision = Decision & {
 
 /** An ad that can be shown at once; whoever takes it destroys the creative. */
 export interface ReadyAd {
-  /** The player for whom it was requested, by the game's own id; undefined if unknown. */
-  playerRef?: string | undefined;
+  /** The player for whom it was requested. */
+  player?: Player | undefined;
   decision: FilledDecision;
   creative: LoadedCreative;
   /** The service no longer counts an ad that begins after this. */

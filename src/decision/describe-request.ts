@@ -1,5 +1,6 @@
 import type { DecisionRequest } from '../../protocol/wire.ts';
 import type { RequestOptions, UserToken } from '../options.ts';
+import type { Player } from '../player-context.ts';
 
 /** What requests say of the player at one moment. */
 export interface Profile {
@@ -14,8 +15,7 @@ export interface Profile {
     | { status: 'granted' | 'denied' | 'unknown'; tcfString?: string; gppString?: string }
     | undefined;
   simulate: DecisionRequest['simulate'];
-  /** The game's own id of the player; it stays on the device. */
-  playerRef?: string | undefined;
+  player?: Player;
 }
 
 /**

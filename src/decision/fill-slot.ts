@@ -47,8 +47,8 @@ export async function fillSlot(
   }
   const asked = keyOf(options);
   // A decision that was given can't be asked for again.
-  const { playerRef } = parts.profile();
-  if (isCurrent()) keep(slot, { ...result, asked, playerRef }, clock, given ? Infinity : freshMs);
+  const { player } = parts.profile();
+  if (isCurrent()) keep(slot, { ...result, asked, player }, clock, given ? Infinity : freshMs);
   else result.creative.destroy();
   return undefined;
 }

@@ -1,12 +1,11 @@
 /**
- * What the SDK needs of a game engine. A driver for another engine is four small functions:
+ * What the SDK needs of a game engine. A driver for another engine is three small functions:
  *
  * @example
  * const driver: EngineDriver = {
  *   hold: () => (loop.stop(), () => loop.start()),
  *   onFrame: (callback) => (loop.add(callback), () => loop.remove(callback)),
  *   focusTarget: () => canvas,
- *   isRendering: () => loop.drawing,
  * };
  */
 export interface EngineDriver {
@@ -16,8 +15,8 @@ export interface EngineDriver {
    */
   hold(): () => void;
   /**
-   * Calls back once a frame, in the part of the frame in which game code runs, and not while the
-   * game is held. The function that it returns ends this.
+   * Calls back once a frame, in the part of the frame in which game code runs and nothing is being drawn, and not
+   * while the game is held. Returns a function that stops this.
    */
   onFrame(callback: () => void): () => void;
   /**
@@ -25,6 +24,4 @@ export interface EngineDriver {
    * and pointers that were released during the ad.
    */
   focusTarget(): HTMLElement | null;
-  /** Whether the engine is drawing at this moment; game code must not be called then. */
-  isRendering(): boolean;
 }

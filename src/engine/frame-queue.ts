@@ -6,22 +6,19 @@ import type { EngineDriver } from './engine-driver.ts';
 export interface FrameQueue {
   /** Calls `callback` on a coming frame, after everything that was pushed before it. */
   push(callback: () => void): void;
-  /** Forgets what still waits. */
+  /** Discards all waiting callbacks. */
   destroy(): void;
 }
 
-export interface FrameQueueOptions {
-  /** Most callbacks in one frame. Default: 4. */
-  maxPerFrame?: number;
-  /** No further callback is begun once a frame has spent this, in milliseconds. Default: 2. */
-  budgetMs?: number;
-}
+/** The most callbacks in one frame. */
+const maxPerFrame = 4;
+/** Once a frame has spent this much, the remaining callbacks wait for the next one; in milliseconds. */
+const budgetMs = 2;
 
 /** An idle queue costs nothing: it listens to frames only while something waits. */
 export function createFrameQueue(
   driver: EngineDriver,
   clock: Pick<Clock, 'monotonic'>,
-  { maxPerFrame = 4, budgetMs = 2 }: FrameQueueOptions = {},
 ): FrameQueue {
   let waiting: (() => void)[] = [];
   let detach: (() => void) | undefined;
@@ -32,7 +29,6 @@ export function createFrameQueue(
   }
 
   function deliver(): void {
-    if (driver.isRendering()) return;
     const end = clock.monotonic() + budgetMs;
     for (let count = 0; count < maxPerFrame; count += 1) {
       const callback = waiting.shift();

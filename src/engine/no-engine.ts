@@ -51,6 +51,5 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
       };
     },
     focusTarget: () => canvas,
-    isRendering: () => false,
   };
 }

@@ -2,15 +2,27 @@ import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { browserLocks, type Locks } from '../platform/locks.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
-import { keepaliveBytes, smallBatch, type QueuedEvent } from './batch.ts';
+import {
+  type EventStore,
+  isEventRecord,
+  keepaliveBytes,
+  type QueuedEvent,
+  type RecentEvents,
+  smallBatch,
+  type StoredRecord,
+} from './event-store.ts';
 import { add, type Counts } from './counts.ts';
-import { isEventRecord, type EventStore, type StoredRecord } from './event-store.ts';
 import { createLead } from './lead.ts';
-import { largeBatch, nextBatch, type Batch } from './next-batch.ts';
-import { sendEvents, type Delivery, type Failure } from './send.ts';
+import {
+  type Batch,
+  type Delivery,
+  type Failure,
+  largeBatch,
+  nextBatch,
+  sendEvents,
+} from './send.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
-import type { RecentEvents } from './recent-events.ts';
-import type { Pause } from './tab-message.ts';
+import type { Pause } from './outbox.ts';
 
 export interface DrainParts {
   /** Names the lock that the tabs share. */

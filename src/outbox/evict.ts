@@ -1,12 +1,13 @@
-import { lengthOf } from './batch.ts';
-import type { Size } from './counts.ts';
 import {
-  isEventRecord,
   type EventRecord,
   type EventStore,
+  exceeds,
+  isEventRecord,
+  lengthOf,
+  readInSteps,
   type StoredRecord,
 } from './event-store.ts';
-import { exceeds, readInSteps } from './recount.ts';
+import type { Size } from './counts.ts';
 
 /** Priority of an event when space runs out: the lowest is evicted first; completions earn money and go last. */
 const worth: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };

@@ -1,8 +1,15 @@
-import { groupEvents, lengthOf, type QueuedEvent } from './batch.ts';
+import {
+  type DurableStore,
+  type EventRecord,
+  type EventStore,
+  exceeds,
+  groupEvents,
+  lengthOf,
+  type QueuedEvent,
+  recount,
+} from './event-store.ts';
 import type { Counts, Size } from './counts.ts';
-import type { DurableStore, EventRecord, EventStore } from './event-store.ts';
 import type { evict } from './evict.ts';
-import { exceeds, recount } from './recount.ts';
 
 export interface StorageParts {
   store: DurableStore;
@@ -18,7 +25,7 @@ export interface StorageParts {
 /** Writes events to the store, or to memory while the store fails, and keeps both within their bounds. */
 export interface Storage {
   /** Resolves when the events are stored or were dropped. */
-  append(events: QueuedEvent[]): Promise<EventStore>;
+  append(events: QueuedEvent[]): Promise<void>;
   open(): Promise<void>;
   /** Counts the actual contents of the store, since other tabs write to it too. */
   recount(): Promise<void>;
@@ -93,7 +100,6 @@ export function createStorage(parts: StorageParts): Storage {
       }
       parts.onResize(source, events.length, lengthOf(events.map(({ json }) => json)));
       await keepWithinBounds(source);
-      return source;
     },
     async open() {
       try {

@@ -12,16 +12,13 @@ import { rememberFocus } from '../engine/restore-focus.ts';
 export function phaserDriver(game: Phaser.Game): EngineDriver {
   return {
     hold: () => hold(game),
-    // `step` comes before the scenes' own update, so the game sees a reward in the same frame.
-    // Attached only while asked for: an idle frame calls nothing of ours.
+    // `step` comes before the scenes' own update, so the game sees a reward in the same frame, and before
+    // rendering (`Game.step`). Attached only while something waits, so an idle frame costs nothing.
     onFrame(callback) {
       game.events.on('step', callback);
       return () => game.events.off('step', callback);
     },
     focusTarget: () => game.canvas,
-    // Nothing of ours runs in a frame but on `step`, and there nothing is being drawn: Phaser renders
-    // after all steps (`Game.step`), and a paused game neither steps nor renders.
-    isRendering: () => false,
   };
 }
 

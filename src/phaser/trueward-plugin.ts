@@ -7,10 +7,15 @@ import type {
   PreloadOptions,
   SetUserOptions,
   ShowOptions,
-  Simulation,
 } from '../ads.ts';
 import { startAds } from '../create-ads.ts';
-import { type AdsOptions, type ConsentOptions, OptionError, type UserOptions } from '../options.ts';
+import {
+  type AdsOptions,
+  type ConsentOptions,
+  OptionError,
+  type Simulation,
+  type UserOptions,
+} from '../options.ts';
 import type { Availability, RewardReport, ShowResult } from '../outcome.ts';
 import { createEmitter } from '../platform/emitter.ts';
 import { phaserDriver } from './phaser-driver.ts';
@@ -104,8 +109,11 @@ export class TruewardPlugin implements GameAds {
 
   /** Called by Phaser; ends all work. From here on calls end with `aborted`, until `start()`. */
   stop(): void {
-    this.#running?.destroy();
+    if (!this.#running) return;
+    this.#running.destroy();
     this.#running = undefined;
+    // The buttons show that there are no ads any more.
+    this.#events.emit('change');
   }
 
   /** Called by Phaser with the end of the game; may be called before, and twice. */

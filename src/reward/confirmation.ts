@@ -1,7 +1,9 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
+import type { RewardReport } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createBackOff } from '../transport/create-back-off.ts';
-import type { Verdict } from './reward-machine.ts';
+import { isFinal, type Verdict } from './reward-machine.ts';
+import { readReward } from '../transport/read-reward.ts';
 import type { Answer, ServiceClient } from '../transport/service-client.ts';
 
 /** A reward whose confirmation is awaited. */
@@ -15,6 +17,8 @@ export interface ConfirmationParts {
   clock: Clock;
   random: () => number;
   pending(): Awaited[];
+  /** What the device knows about a reward. */
+  report(decisionId: string): RewardReport;
   /** Applies statuses from the service. */
   settle(statuses: Verdict[]): Promise<void>;
 }
@@ -25,6 +29,10 @@ export interface Confirmation {
   wake(): void;
   /** Polls at once; resolves when the answer is stored. */
   ask(reward: Awaited): Promise<void>;
+  /** Resolves when the service has decided, or with the latest state after `withinMs`. */
+  outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
+  /** An entry has changed: an {@link outcome} that waits for it may be known. */
+  changed(): void;
   /** Something was settled: a request that waits for it can end. */
   settled(): void;
   stop(): void;
@@ -43,6 +51,9 @@ export function createConfirmation(parts: ConfirmationParts): Confirmation {
   const unanswerable = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
   let stopped = false;
+  /** Resolve the outcomes that have become final. */
+  const checks = new Set<() => void>();
+  const changed = (): void => checks.forEach((check) => check());
   const backOff = createBackOff(parts, () => {
     if (!request) void askAll();
   });
@@ -75,7 +86,7 @@ export function createConfirmation(parts: ConfirmationParts): Confirmation {
       // A request that waits must not keep the others from being asked.
       const waitS = round.length === 1 ? longestWaitS : 0;
       const { signal } = abort;
-      const answer = await parts.client.readReward(decisionId, token, { waitS, signal });
+      const answer = await readReward(parts.client, decisionId, token, { waitS, signal });
       request = undefined;
       await take(decisionId, answer);
       if (answer.kind === 'refused') unanswerable.add(decisionId);
@@ -92,14 +103,30 @@ export function createConfirmation(parts: ConfirmationParts): Confirmation {
       // It waits for one reward alone; the next round asks for all of them.
       else if (waiting > 1) request?.abort.abort();
     },
+    outcome: (decisionId, withinMs) =>
+      new Promise((resolve) => {
+        const end = (): void => {
+          cancelTimer();
+          checks.delete(check);
+          resolve(parts.report(decisionId));
+        };
+        const check = (): void => {
+          if (stopped || isFinal(parts.report(decisionId).state)) end();
+        };
+        const cancelTimer = parts.clock.after(withinMs, end);
+        checks.add(check);
+        check();
+      }),
+    changed,
     settled,
     async ask({ decisionId, token }) {
-      await take(decisionId, await parts.client.readReward(decisionId, token));
+      await take(decisionId, await readReward(parts.client, decisionId, token));
     },
     stop() {
       stopped = true;
       request?.abort.abort();
       backOff.cancel();
+      changed();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { RewardReport } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Connectivity } from '../platform/connectivity.ts';
 import type { PageLifecycle } from '../platform/page-lifecycle.ts';
+import type { Player, PlayerContext } from '../player-context.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import type { Ledger } from './ledger.ts';
 import {
@@ -26,12 +27,7 @@ export interface RewardsParts {
   random: () => number;
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
-  player: {
-    /** The game's own id of the current player, `''` without one; undefined while unknown. */
-    playerRef(): string | undefined;
-    /** Identifies the player, because there is a reward to deliver. */
-    identify(): void;
-  };
+  player: Pick<PlayerContext, 'player' | 'identify'>;
   /** Calls back once, when the engine runs game code. */
   deliver(callback: () => void): void;
 }
@@ -39,14 +35,15 @@ export interface RewardsParts {
 /** Makes the device's side of rewards, and takes up what an earlier page left. */
 export function createRewards(parts: RewardsParts): Rewards {
   const { clock, ledger, lifecycle, player } = parts;
-  /** Look whether what they wait for is final. */
-  const waiting = new Set<() => void>();
   const handlers = new Set<RewardHandler>();
   let handlerErrors = 0;
   let lastError: string | undefined;
   let destroyed = false;
   /** The player whose rewards go to the current player as soon as that one is identified. */
   let transferFrom: string | undefined;
+
+  /** Rewards of players who have not been identified yet. They are delivered to nobody until then. */
+  const unowned = new Map<string, Player>();
 
   const find = (decisionId: string) =>
     ledger.seen().find((entry) => entry.decisionId === decisionId);
@@ -55,7 +52,8 @@ export function createRewards(parts: RewardsParts): Rewards {
     return entry ? reportOf(entry) : { decisionId, state: 'none' };
   };
   /** Whether it may be delivered to the current player. Entries of other players are kept up to date too. */
-  const isOurs = (entry: LedgerEntry): boolean => isFor(entry, player.playerRef());
+  const isOurs = (entry: LedgerEntry): boolean =>
+    !unowned.has(entry.decisionId) && isFor(entry, player.player().ref);
   const ours = () => ledger.seen().filter(isOurs);
   const pending = () => ours().filter(isPending);
 
@@ -63,7 +61,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     const before = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (now) => advance(now, event));
     if (!entry || destroyed) return;
-    for (const look of waiting) look();
+    pursuit?.confirmation.changed();
     if (entry.state === 'pending' && before !== 'pending') pursuit?.confirmation.wake();
     wake();
   };
@@ -88,6 +86,7 @@ export function createRewards(parts: RewardsParts): Rewards {
   const pursuitParts = {
     ...parts,
     pending,
+    report,
     settle,
     handlers,
     isDue: (entry: LedgerEntry) => isDue(entry) && isOurs(entry),
@@ -111,21 +110,18 @@ export function createRewards(parts: RewardsParts): Rewards {
     await ledger.all();
     if (destroyed) return;
     if (ledger.seen().some(isAwaited)) player.identify();
-    await transfer();
+    await assignOwners();
     resume();
   };
-  const transfer = async (): Promise<void> => {
+  const assignOwners = async (): Promise<void> => {
     const from = transferFrom;
-    const to = player.playerRef();
-    if (from === undefined || to === undefined) return;
-    await import('./transfer-rewards.ts').then(
-      async ({ transferRewards }) => {
-        await transferRewards(ledger, from, to);
-        if (transferFrom === from) transferFrom = undefined;
-      },
-      // If the code cannot be loaded, they stay in the ledger until the player returns.
-      () => undefined,
-    );
+    const to = player.player().ref;
+    if (to === undefined || (from === undefined && unowned.size === 0)) return;
+    // If the code cannot be loaded, the rewards stay as they are until the player returns.
+    if (!pursuit) await load();
+    await pursuit?.assign(unowned);
+    if (from !== undefined && (await pursuit?.transfer(from, to)) && transferFrom === from)
+      transferFrom = undefined;
   };
   const refresh = (): Promise<void> => (loading = loaded());
   let loading = loaded();
@@ -138,10 +134,15 @@ export function createRewards(parts: RewardsParts): Rewards {
   ];
 
   return {
-    async track(decision, playerRef) {
+    async track(decision, owner = player.player()) {
       if (!decision.reward || decision.token === undefined) return;
       // It is needed at the end of the ad.
       if (!pursuit) void load();
+      const { ref } = owner;
+      if (ref === undefined) {
+        unowned.set(decision.id, owner);
+        player.identify();
+      }
       await ledger.add({
         v: 1,
         decisionId: decision.id,
@@ -149,11 +150,13 @@ export function createRewards(parts: RewardsParts): Rewards {
         placement: decision.placement,
         state: 'none',
         reward: decision.reward,
-        earnedBy: playerRef ?? player.playerRef(),
-        heldFor: playerRef ?? player.playerRef(),
+        earnedBy: ref,
+        heldFor: ref,
         trackedAt: clock.now(),
         delivered: false,
       });
+      // Identified meanwhile.
+      if (ref !== owner.ref) void refresh();
     },
     async watched(decisionId) {
       if (find(decisionId)) await change(decisionId, { type: 'watched' });
@@ -163,20 +166,10 @@ export function createRewards(parts: RewardsParts): Rewards {
       await loading;
       await settle(statuses);
     },
-    confirmation: (decisionId, withinMs) =>
-      new Promise((resolve) => {
-        const end = (): void => {
-          cancelTimer();
-          waiting.delete(look);
-          resolve(report(decisionId));
-        };
-        const look = (): void => {
-          if (destroyed || isFinal(report(decisionId).state)) end();
-        };
-        const cancelTimer = clock.after(withinMs, end);
-        waiting.add(look);
-        look();
-      }),
+    async confirmation(decisionId, withinMs) {
+      if (!pursuit) await load();
+      return (await pursuit?.confirmation.outcome(decisionId, withinMs)) ?? report(decisionId);
+    },
     async status(decisionId) {
       await loading;
       const entry = find(decisionId);
@@ -217,7 +210,6 @@ export function createRewards(parts: RewardsParts): Rewards {
       for (const end of endings) end();
       pursuit?.confirmation.stop();
       pursuit?.delivery.stop();
-      for (const look of waiting) look();
       ledger.close();
     },
   };

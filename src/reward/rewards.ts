@@ -1,5 +1,6 @@
 import type { Decision, RewardStatus } from '../../protocol/wire.ts';
 import type { EarnedReward, RewardReport } from '../outcome.ts';
+import type { Player } from '../player-context.ts';
 
 /** Called with every earned reward until it returns or its promise resolves. */
 export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
@@ -7,10 +8,10 @@ export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
 /** Rewards on the device: stores them, waits for their confirmation, delivers them to the game. */
 export interface Rewards {
   /**
-   * Stores a decision before its ad starts, with the player for whom it was requested, if known. Does nothing for
-   * a decision without a reward.
+   * Stores a decision before its ad starts, with the player for whom it was requested (default: the current one).
+   * Does nothing for a decision without a reward.
    */
-  track(decision: Decision, playerRef?: string): Promise<void>;
+  track(decision: Decision, owner?: Player): Promise<void>;
   /** The ad was watched to its end: from here on the reward is pending. */
   watched(decisionId: string): Promise<void>;
   /** Takes what the service said; resolves when it is stored. */

@@ -34,7 +34,7 @@ export function classify<T>(
   clock: Clock,
 ): Answer<T> {
   const { status, headers } = response;
-  if (status >= 500 || status === 408 || status === 425 || status === 429) {
+  if (status >= 500 || [408, 425, 429].includes(status)) {
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), clock.now());
     return { kind: 'retry', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   }

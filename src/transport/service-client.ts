@@ -1,4 +1,8 @@
-import type { EventBatchResult, Problem, RewardStatus } from '../../protocol/wire.ts';
+import type { Problem } from '../../protocol/wire.ts';
+import { bounded } from '../platform/bounded.ts';
+import type { Clock } from '../platform/clock.ts';
+import { toJson } from '../platform/json.ts';
+import { classify } from './classify.ts';
 
 /**
  * The answer to one request, sorted by what the caller can do about it. A request never rejects.
@@ -32,18 +36,45 @@ export interface Call {
 /** Tells whether a parsed body is what the contract promises. */
 export type Guard<T> = (body: unknown) => body is T;
 
-/** The requests that a publishable key may make; that for a decision is `requestDecision()`. */
+/** Sends requests to the service with the publishable key. */
 export interface ServiceClient {
   call<T>(path: string, guard: Guard<T>, call: Call): Promise<Answer<T>>;
-  /**
-   * Sends an `EventBatch`, as JSON. With `keepalive` the request outlives the page; its body is bounded by
-   * the browser's 64 KiB quota.
-   */
-  sendEvents(batch: string, options?: { keepalive?: boolean }): Promise<Answer<EventBatchResult>>;
-  /** Waits up to `waitS` seconds (0 to 25) on the service's side for the state to change. */
-  readReward(
-    decisionId: string,
-    token: string,
-    options?: { waitS?: number; signal?: AbortSignal },
-  ): Promise<Answer<RewardStatus>>;
+}
+
+export interface ServiceClientOptions {
+  /** Where the service is, without a path: `https://ads.example`. */
+  serviceUrl: string;
+  publishableKey: string;
+  fetch: typeof globalThis.fetch;
+  clock: Clock;
+  /** How long a request may take, in milliseconds; a waiting one gets this on top of its wait. */
+  timeoutMs: number;
+}
+
+export function createServiceClient(options: ServiceClientOptions): ServiceClient {
+  // A browser's fetch refuses to run as a method of another object.
+  const { clock, fetch, publishableKey, serviceUrl, timeoutMs } = options;
+
+  return {
+    async call(path, guard, { body, headers, keepalive = false, signal: outer, waitMs = 0 }) {
+      const came = await bounded(clock, timeoutMs + waitMs, outer, async (signal) => {
+        const response = await fetch(serviceUrl + path, {
+          method: body ? 'POST' : 'GET',
+          headers: {
+            authorization: `Bearer ${publishableKey}`,
+            ...(body && { 'content-type': 'application/json' }),
+            ...headers,
+          },
+          ...(body && { body: typeof body === 'string' ? body : toJson(body) }),
+          credentials: 'omit',
+          cache: 'no-store',
+          keepalive,
+          signal,
+        });
+        return { status: response.status, headers: response.headers, text: await response.text() };
+      });
+      if (typeof came === 'object') return classify(came, guard, clock);
+      return { kind: 'unreachable', cause: came === 'failed' ? 'network' : came };
+    },
+  };
 }

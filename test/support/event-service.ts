@@ -1,8 +1,9 @@
 import type { AdEvent, EventBatch, EventBatchResult } from '../../protocol/wire.ts';
 import type { NewAdEvent } from '../../src/outbox/outbox.ts';
-import type { Answer, ServiceClient } from '../../src/transport/service-client.ts';
+import type { Answer, Call, Guard, ServiceClient } from '../../src/transport/service-client.ts';
 
 export interface EventService extends ServiceClient {
+  sendEvents(body: string, options: { keepalive: boolean }): Promise<Answer<EventBatchResult>>;
   /** What the service does with a batch when nothing is wrong. */
   accept(batch: EventBatch): Answer<EventBatchResult>;
   requests: { batch: EventBatch; keepalive: boolean }[];
@@ -25,7 +26,7 @@ export function eventService(): EventService {
       const batch = JSON.parse(body) as EventBatch;
       service.requests.push({
         batch,
-        keepalive: options?.keepalive ?? false,
+        keepalive: options.keepalive,
       });
       const fault = service.faults.shift();
       return fault ? fault(batch) : service.accept(batch);
@@ -42,8 +43,9 @@ export function eventService(): EventService {
       const decisions = [...ids].map((id) => ({ id, state: 'pending' as const }));
       return { kind: 'ok', body: { results, decisions } };
     },
-    call: () => Promise.reject(new Error('not used')),
-    readReward: () => Promise.reject(new Error('not used')),
+    async call<T>(_path: string, _guard: Guard<T>, { body, keepalive = false }: Call) {
+      return (await service.sendEvents(body as string, { keepalive })) as Answer<T>;
+    },
   };
   return service;
 }

@@ -1,3 +1,5 @@
+import type { Profile } from '../../src/decision/describe-request.ts';
+import type { Clock } from '../../src/platform/clock.ts';
 import type { Connectivity } from '../../src/platform/connectivity.ts';
 import type { Locks } from '../../src/platform/locks.ts';
 import type { PageLifecycle, PageMoment } from '../../src/platform/page-lifecycle.ts';
@@ -43,6 +45,19 @@ export function testPage(): PageLifecycle & { tell(moment: PageMoment): void } {
     },
   };
 }
+
+/** What decisions need around a service and media: an online page in English, with known consent and no player. */
+export const decisionPorts = (clock: Clock) => ({
+  clock,
+  isKnown: () => true,
+  retryConsent: () => false,
+  lifecycle: testPage(),
+  isOnline: () => true,
+  onChange: () => {},
+  reach: () => Promise.reject(new Error('not used')),
+  locale: 'en',
+  profile: (): Profile => ({ user: {}, consent: undefined, simulate: undefined }),
+});
 
 /** A network whose hints the test gives. */
 export function testNetwork(): Connectivity & { comeBack(): void } {

@@ -4,7 +4,7 @@ import { createDecisions } from '../../../src/decision/create-decisions.ts';
 import { loadCreative } from '../../../src/creative/load-creative.ts';
 import type { Answer, Guard } from '../../../src/transport/service-client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { testPage } from '../../support/ports.ts';
+import { decisionPorts } from '../../support/ports.ts';
 import { passTime } from './pass-time.ts';
 import { decide, givenBack, html, image, setStage, video } from './stage-set.ts';
 
@@ -25,15 +25,7 @@ function open(kind: string) {
   const loaded: string[] = [];
   let asked = 0;
   const decisions = createDecisions({
-    clock,
-    isKnown: () => true,
-    retryConsent: () => false,
-    lifecycle: testPage(),
-    isOnline: () => true,
-    onChange: () => {},
-    reach: () => Promise.reject(new Error('not used')),
-    locale: 'en',
-    profile: () => ({ user: {}, consent: undefined, simulate: undefined }),
+    ...decisionPorts(clock),
     loadTimeoutMs: 100_000,
     client: {
       async call<T>(_path: string, _guard: Guard<T>) {

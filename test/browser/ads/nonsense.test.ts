@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { createAds, type Ads } from '../../../src/index.ts';
+import type { DecisionRequest } from '../../../protocol/wire.ts';
+import { createAds, type Ads, type AdsOptions } from '../../../src/index.ts';
 import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 
 // Games in plain JavaScript have no types that keep such calls from being made.
@@ -7,16 +8,21 @@ import { freshKey, picture, stubService } from '../../support/stub-service.ts';
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
-function start(): Ads {
+function start(options: Partial<AdsOptions> = {}) {
   const service = stubService();
-  service.answer = () => picture(200);
+  const requests: DecisionRequest[] = [];
+  service.answer = (request) => {
+    requests.push(request);
+    return picture(200);
+  };
   const ads = createAds({
     publishableKey: freshKey(),
     serviceUrl: 'https://ads.test',
     fetch: service.fetch,
+    ...options,
   });
   open.push(ads);
-  return ads;
+  return { ads, requests };
 }
 
 it.each([
@@ -25,7 +31,7 @@ it.each([
   ['a callback', () => undefined, 'options must be an object.'],
   ['a controller', { signal: new AbortController() }, '`signal` must be an AbortSignal.'],
 ])('answers a call with %s as its options, and says what is wrong', async (_, options, detail) => {
-  const ads = start();
+  const { ads } = start();
   const result = await ads.showRewarded('revive', options as never);
   expect(result).toEqual({ outcome: 'error', reason: 'option_invalid', detail });
   expect(await ads.preload('revive', options as never)).toEqual({
@@ -36,7 +42,7 @@ it.each([
 });
 
 it('answers calls with `null` for a placement, an element, an id or what can be left out', async () => {
-  const ads = start();
+  const { ads } = start();
   const nothing = null as never;
   expect(ads.canShow(nothing)).toBe(true);
   expect((await ads.mountBanner('revive', nothing).result).outcome).toBe('invalid_placement');
@@ -46,8 +52,41 @@ it('answers calls with `null` for a placement, an element, an id or what can be 
   expect(() => ads.off('change', nothing)).not.toThrow();
 });
 
+it.each([
+  [undefined, 'got undefined'],
+  [null, 'got undefined'],
+  ['granted', 'got "granted"'],
+  ['page', 'got "page"'],
+  [{ status: 'yes' }, "{ status: 'granted' | 'denied' | 'unknown' }"],
+])('refuses %j as a consent, and keeps the one it has', async (consent, named) => {
+  const { ads, requests } = start({ consent: { status: 'denied' } });
+  const set = () => ads.setConsent(consent as never);
+  expect(set).toThrow(
+    expect.objectContaining({ name: 'OptionError', code: 'option_invalid' }) as Error,
+  );
+  expect(set).toThrow('`consent`');
+  expect(set).toThrow(named);
+  await ads.preload('revive');
+  expect(requests).toMatchObject([{ consent: { status: 'denied' } }]);
+});
+
+it.each(['nofill', null, 7])(
+  'refuses %j as a simulation, and keeps the one it has',
+  async (outcome) => {
+    const { ads, requests } = start();
+    ads.simulate('slow');
+    const simulate = () => ads.simulate(outcome as never);
+    expect(simulate).toThrow(
+      expect.objectContaining({ name: 'OptionError', code: 'option_invalid' }) as Error,
+    );
+    expect(simulate).toThrow('`simulate` must be no_fill, blocked,');
+    await ads.preload('revive');
+    expect(requests).toMatchObject([{ simulate: 'slow' }]);
+  },
+);
+
 it.each([null, 'x', {}])('refuses %j as a handler', (handler) => {
-  const ads = start();
+  const { ads } = start();
   for (const method of ['on', 'once'] as const)
     expect(() => ads[method]('change', handler as never)).toThrow('listener must be a function');
 });

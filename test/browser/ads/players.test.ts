@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import type { DecisionRequest } from '../../../protocol/wire.ts';
+import type { Decision, DecisionRequest } from '../../../protocol/wire.ts';
 import { type Ads, type AdsOptions, createAds, type EarnedReward } from '../../../src/index.ts';
 import { signUserToken } from '../../../src/server/index.ts';
 import { deferred } from '../../support/deferred.ts';
@@ -176,4 +176,72 @@ it('takes over what pages with an earlier publishable key left, and hands it ove
   after.listen();
   await eventually(() => expect(after.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
   expect(service.events.map(({ type }) => type)).toContain('complete');
+});
+
+it('fails a request whose token was overtaken by that of another player', async () => {
+  const { requests, start } = game();
+  const slow = deferred<string>();
+  const bob = await tokenFor('bob');
+  const tokens = [slow.promise];
+  const { ads } = start({ userToken: () => tokens.shift() ?? bob });
+  // The game's session switches accounts while the first call of the function is in flight.
+  const first = ads.showRewarded('revive');
+  expect(await ads.preload('double-coins')).toMatchObject({ available: true });
+  slow.resolve(await tokenFor('ann'));
+  expect(await first).toMatchObject({ outcome: 'error', reason: 'user_token_failed' });
+  expect(requests.map(({ user_token: token }) => token)).toEqual([bob]);
+  // Bob is still the player, so the ad that was preloaded for him is still there.
+  expect((await ads.showRewarded('double-coins')).outcome).toBe('rewarded');
+  expect(requests).toHaveLength(1);
+});
+
+it('accepts a token that was overtaken by another one of the same player', async () => {
+  const { requests, start } = game();
+  const slow = deferred<string>();
+  const ann = await tokenFor('ann');
+  const tokens = [slow.promise];
+  const { ads } = start({ userToken: () => tokens.shift() ?? ann });
+  const first = ads.preload('revive');
+  await ads.preload('double-coins');
+  slow.resolve(ann);
+  expect(await first).toMatchObject({ available: true });
+  expect(requests).toHaveLength(2);
+});
+
+/** Shows an ad that the game's server requested, before the token function has named the player. */
+async function showBeforeIdentified({ service, start }: ReturnType<typeof game>) {
+  const session = deferred<string>();
+  const visit = start({ userToken: () => session.promise });
+  const response = await service.fetch('https://ads.test/v1/decisions', {
+    method: 'POST',
+    body: JSON.stringify({ placement: 'revive' }),
+  });
+  await visit.ads.preload('revive', { decision: (await response.json()) as Decision });
+  const { decisionId = '' } = await visit.ads.showRewarded('revive');
+  return { ...visit, decisionId, session };
+}
+
+it('holds the reward of a decision that was given early for the player whom the token names', async () => {
+  const device = game();
+  const { ads, decisionId, session } = await showBeforeIdentified(device);
+  expect(await ads.rewards()).toEqual([]);
+  session.resolve(await tokenFor('ann'));
+  await eventually(async () => expect(await ads.rewards()).toMatchObject([{ decisionId }]));
+  ads.destroy();
+  const second = device.start({ userRef: 'bob' });
+  second.listen();
+  expect(await second.ads.rewards()).toEqual([]);
+  second.ads.setUser({ userRef: 'ann' });
+  await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
+});
+
+it('holds it for that player even if another one signs in before the token is there', async () => {
+  const { ads, decisionId, got, listen, session } = await showBeforeIdentified(game());
+  ads.setUser({ userRef: 'bob' });
+  listen();
+  expect(await ads.rewards()).toEqual([]);
+  session.resolve(await tokenFor('ann'));
+  expect(await ads.rewards()).toEqual([]);
+  ads.setUser({ userRef: 'ann' });
+  await eventually(() => expect(got).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createOutbox, type OutboxParts } from '../../../src/outbox/create-outbox.ts';
+import { createOutbox, type Outbox, type OutboxParts } from '../../../src/outbox/outbox.ts';
 import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
-import type { Outbox } from '../../../src/outbox/outbox.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { browserConnectivity } from '../../../src/platform/connectivity.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';

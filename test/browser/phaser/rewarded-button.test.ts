@@ -87,6 +87,14 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     },
   );
 
+  it('offers no ad once the plugin is stopped', async () => {
+    add();
+    await says('Watch an ad');
+    running.scene.ads.stop();
+    expect(element()?.textContent).toBe('No ad now');
+    expect(element()?.ariaDisabled).toBe('true');
+  });
+
   it('shows a ring while the keyboard is on it', async () => {
     const button = add();
     const box = button.list[0] as Phaser.GameObjects.Rectangle;

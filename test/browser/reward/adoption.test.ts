@@ -76,13 +76,14 @@ function page(
   const network = testNetwork();
   const locks = sharedLocks();
   const readReward = vi.fn(() => Promise.resolve(answer));
+  const call = <T>() => readReward() as Promise<Answer<T>>;
   const refresh = vi.fn(() => Promise.resolve());
   const settle = vi.fn<(statuses: RewardStatus[]) => Promise<void>>(() => Promise.resolve());
   const flush = vi.fn(() => Promise.resolve());
   const closed = new AbortController();
   const parts = {
     name: nameOf(key),
-    client: { readReward },
+    client: { call },
     clock,
     locks,
     connectivity: network,

@@ -12,6 +12,8 @@ test('confirmation gives the final word at once, or pending when its time is up'
   const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
   await watch(rewards, 'dec_1');
   const late = rewards.confirmation('dec_1', 1_000);
+  // Its timer and that of the first poll start once their code has loaded.
+  await eventually(() => expect(clock.timers()).toBe(2));
   await clock.advance(1_000);
   expect(await late).toMatchObject({ state: 'pending' });
   const soon = rewards.confirmation('dec_1', 1_000);

@@ -6,7 +6,7 @@ import { newRandomId } from '../../../src/platform/ids.ts';
 import { createRewards } from '../../../src/reward/create-rewards.ts';
 import { createLedger } from '../../../src/reward/ledger.ts';
 import type { Rewards } from '../../../src/reward/rewards.ts';
-import type { Answer } from '../../../src/transport/service-client.ts';
+import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { testNetwork, testPage } from '../../support/ports.ts';
 
@@ -50,41 +50,41 @@ export function openTabOf(
   ledgerClock = clock,
   firstPlayer: string | null = '',
 ) {
-  const asked: { id: string; waitS: number | undefined; signal: AbortSignal | undefined }[] = [];
+  const asked: { id: string; waitS: number; signal: AbortSignal | undefined }[] = [];
   const answers: (Answer<RewardStatus> | Promise<Answer<RewardStatus>>)[] = [];
   const page = testPage();
   const network = testNetwork();
   const frames: (() => void)[] = [];
   let running = true;
-  let playerRef = firstPlayer ?? undefined;
+  let player: { ref: string | undefined } = { ref: firstPlayer ?? undefined };
   let identified = 0;
   const rewards = createRewards({
     clock,
     random: () => 1,
     lifecycle: page,
     connectivity: network,
-    player: { playerRef: () => playerRef, identify: () => void (identified += 1) },
+    player: { player: () => player, identify: () => void (identified += 1) },
     ledger: createLedger({ name: ledgerName, clock: ledgerClock, indexedDB }),
     deliver: (callback) => (running ? queueMicrotask(callback) : frames.push(callback)),
     client: {
-      call: () => Promise.reject(new Error('not used')),
-      sendEvents: () => Promise.reject(new Error('not used')),
-      async readReward(id, _token, options) {
-        asked.push({ id, waitS: options?.waitS, signal: options?.signal });
-        return answers.shift() ?? offline;
+      async call<T>(path: string, _guard: Guard<T>, { signal }: Call) {
+        const { pathname, searchParams } = new URL(path, 'https://ads.test');
+        const id = pathname.split('/').at(-1) ?? '';
+        asked.push({ id, waitS: Number(searchParams.get('wait_s')), signal });
+        return ((await answers.shift()) ?? offline) as Answer<T>;
       },
     },
   });
   const stopFrames = () => (running = false);
   /** The game says who plays from here on. */
   const setPlayer = (next: string | undefined, transferRewards = false) => {
-    const before = playerRef;
-    playerRef = next;
+    const before = player.ref;
+    player = { ref: next };
     return rewards.playerChanged(transferRewards ? before : undefined);
   };
   /** The user token said who plays. */
   const identify = (as: string) => {
-    playerRef = as;
+    player.ref = as;
     return rewards.refresh();
   };
   return {
@@ -103,7 +103,7 @@ export function openTabOf(
 /** The clock without the time limits of the database, where a test waits for a timer of the rewards. */
 export const apartFromDatabase = (clock: Clock): Clock => ({ ...clock, after: systemClock.after });
 export const watch = async (rewards: Rewards, id: string, playerRef?: string) => {
-  await rewards.track(decision(id), playerRef);
+  await rewards.track(decision(id), playerRef === undefined ? undefined : { ref: playerRef });
   await rewards.watched(id);
 };
 

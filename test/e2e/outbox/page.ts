@@ -1,14 +1,17 @@
 /** The page of these tests: an outbox on the browser's own parts, and what tests need to lead it. */
-import { createOutbox } from '../../../src/outbox/create-outbox.ts';
+import {
+  createOutbox,
+  type NewAdEvent,
+  type OutboxDiagnostics,
+} from '../../../src/outbox/outbox.ts';
 import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
-import type { NewAdEvent, OutboxDiagnostics } from '../../../src/outbox/outbox.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { browserConnectivity } from '../../../src/platform/connectivity.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
 import { browserPageLifecycle } from '../../../src/platform/page-lifecycle.ts';
 import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
-import { createServiceClient } from '../../../src/transport/create-service-client.ts';
+import { createServiceClient } from '../../../src/transport/service-client.ts';
 
 /** What the address of the page can say. */
 export interface PageOptions {
@@ -104,9 +107,8 @@ let lastId = '';
 const outbox = createOutbox({
   name: 'outbox-test',
   client: {
-    ...serviceClient,
-    sendEvents: (batch, how) =>
-      through('before the request', 'after the answer', () => serviceClient.sendEvents(batch, how)),
+    call: (...request) =>
+      through('before the request', 'after the answer', () => serviceClient.call(...request)),
   },
   clock,
   random: Math.random,

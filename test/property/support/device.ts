@@ -2,6 +2,7 @@ import { createRewards } from '../../../src/reward/create-rewards.ts';
 import type { Ledger } from '../../../src/reward/ledger.ts';
 import type { LedgerEntry } from '../../../src/reward/reward-machine.ts';
 import type { Rewards } from '../../../src/reward/rewards.ts';
+import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { testNetwork, testPage } from '../../support/ports.ts';
 import type { World } from './world.ts';
 
@@ -45,11 +46,13 @@ export function createDevice(
       connectivity: testNetwork(),
       ledger: ledgerOn(disk, () => alive),
       deliver: (callback) => setImmediate(callback),
-      player: { playerRef: () => '', identify() {} },
+      player: { player: () => ({ ref: '' }), identify() {} },
       client: {
-        call: () => Promise.reject(new Error('Not used.')),
-        sendEvents: () => Promise.reject(new Error('Not used.')),
-        readReward: async (id, token) => ({ kind: 'ok', body: await world.statusFor(id, token) }),
+        async call<T>(path: string, _guard: Guard<T>, { headers = {} }: Call) {
+          const id = path.replace(/^.*\/|\?.*$/g, '');
+          const body = await world.statusFor(id, headers['decision-token'] ?? '');
+          return { kind: 'ok', body } as Answer<T>;
+        },
       },
     });
     rewards.onReward(async ({ decisionId }) => {

@@ -6,7 +6,7 @@ import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
 import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
-import { testPage } from '../../support/ports.ts';
+import { decisionPorts, testPage } from '../../support/ports.ts';
 
 const filled = (id: string, creativeId = 'crv_1', livesS = 600): Decision => ({
   id,
@@ -40,15 +40,10 @@ function setUp() {
   let online = true;
   let loading: () => Promise<void> = () => Promise.resolve();
   const decisions = createDecisions({
-    clock,
-    isKnown: () => true,
-    retryConsent: () => false,
+    ...decisionPorts(clock),
     onChange: () => log.changes++,
     lifecycle: page,
     isOnline: () => online,
-    reach: () => Promise.reject(new Error('not used')),
-    locale: 'en',
-    profile: () => ({ user: {}, consent: undefined, simulate: undefined }),
     loadTimeoutMs: 5_000,
     client: {
       async call<T>(_path: string, _guard: Guard<T>, { signal }: Call) {

@@ -8,7 +8,7 @@ import type { Profile } from '../../../src/decision/describe-request.ts';
 import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
-import { testPage } from '../../support/ports.ts';
+import { decisionPorts } from '../../support/ports.ts';
 
 const never = new AbortController().signal;
 const blue = { customData: 'blue' };
@@ -24,14 +24,7 @@ function setUp(user: Profile['user'] = {}) {
   const answers: (Partial<Decision> | Promise<Partial<Decision>>)[] = [];
   const log = { loads: 0, destroyed: 0, aborted: 0 };
   const decisions = createDecisions({
-    clock,
-    isKnown: () => true,
-    retryConsent: () => false,
-    lifecycle: testPage(),
-    isOnline: () => true,
-    onChange: () => {},
-    reach: () => Promise.reject(new Error('not used')),
-    locale: 'en',
+    ...decisionPorts(clock),
     profile: () => ({ user, consent: undefined, simulate: undefined }),
     loadTimeoutMs: 5_000,
     client: {

@@ -1,8 +1,7 @@
 // Loaded by the outbox when it is needed: here it is there at once.
 import '../../../src/outbox/drain.ts';
-import { createMemoryStore } from '../../../src/outbox/memory-store.ts';
-import type { EventStore } from '../../../src/outbox/event-store.ts';
-import { createOutbox, type OutboxParts } from '../../../src/outbox/create-outbox.ts';
+import { createMemoryStore, type EventStore } from '../../../src/outbox/event-store.ts';
+import { createOutbox, type OutboxParts } from '../../../src/outbox/outbox.ts';
 import { eventService } from '../../support/event-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { sharedLocks, sharedTabSignal, testNetwork, testPage } from '../../support/ports.ts';

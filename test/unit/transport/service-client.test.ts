@@ -2,8 +2,10 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { DecisionRequest } from '../../../protocol/wire.ts';
+import { sendEvents } from '../../../src/outbox/send.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { createServiceClient } from '../../../src/transport/create-service-client.ts';
+import { createServiceClient } from '../../../src/transport/service-client.ts';
+import { readReward } from '../../../src/transport/read-reward.ts';
 import { requestDecision } from '../../../src/transport/request-decision.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
@@ -36,7 +38,9 @@ async function serve(listener: RequestListener, timeoutMs = 2_000, clock = syste
     reach: (signal: AbortSignal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
   };
   return {
-    ...client,
+    sendEvent: () => sendEvents(parts, [{ id: '1', json: '{}' }], undefined, false),
+    readReward: (id: string, token: string, options: { waitS: number }) =>
+      readReward(client, id, token, options),
     requestDecision: (body: DecisionRequest, signal = new AbortController().signal) =>
       requestDecision(parts, body, signal),
   };
@@ -118,10 +122,7 @@ test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'
   '%s is not our answer to events',
   async (body) => {
     const client = await serve(answer(200, body));
-    expect(await client.sendEvents('{}', { keepalive: false })).toEqual({
-      kind: 'unreachable',
-      cause: 'foreign_answer',
-    });
+    expect((await client.sendEvent()).failure?.reason).toBe('foreign_answer');
   },
 );
 
@@ -178,7 +179,7 @@ test('a broken connection to a service that is gone is the network', async () =>
   });
   expect(await client.requestDecision(ask)).toEqual({ kind: 'unreachable', cause: 'network' });
   requests = 0;
-  expect(await client.sendEvents('{}')).toEqual({ kind: 'unreachable', cause: 'network' });
+  expect((await client.sendEvent()).failure?.reason).toBe('network');
   await settled();
   expect(requests).toBe(1);
 });

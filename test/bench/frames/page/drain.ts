@@ -4,11 +4,7 @@ import type { TruewardPlugin } from '../../../../src/phaser/index.ts';
 import type { ServiceClient } from '../../../../src/transport/service-client.ts';
 
 /** A service that never answers, so that nothing leaves the storage while it is filled. */
-const silent: ServiceClient = {
-  call: () => new Promise(() => {}),
-  sendEvents: () => new Promise(() => {}),
-  readReward: () => new Promise(() => {}),
-};
+const silent: ServiceClient = { call: () => new Promise(() => {}) };
 
 /** Fills what an earlier visit left: events that wait, and rewards that were watched for. */
 export async function fillStorage(
@@ -28,7 +24,7 @@ export async function fillStorage(
     lifecycle: Sdk.browserPageLifecycle,
     openTabSignal: Sdk.browserTabSignal,
     deliver: () => {},
-    player: { playerRef: () => '', identify() {} },
+    player: { player: () => ({ ref: '' }), identify() {} },
   };
   const store = Sdk.createIndexedDbStore({ name: `${name}:outbox`, clock: Sdk.systemClock });
   const outbox = Sdk.createOutbox({ ...ports, store });

@@ -1,5 +1,5 @@
 /** The SDK as a script of its own, so that a profile can tell its functions from the game's. */
-export { createOutbox } from '../../../../src/outbox/create-outbox.ts';
+export { createOutbox } from '../../../../src/outbox/outbox.ts';
 export { createIndexedDbStore } from '../../../../src/outbox/indexeddb-store.ts';
 export { createFrameQueue } from '../../../../src/engine/frame-queue.ts';
 export { phaserDriver, TruewardPlugin } from '../../../../src/phaser/index.ts';

@@ -1,0 +1,19 @@
+import type { RewardStatus } from '../../protocol/wire.ts';
+import { hasShape } from './classify.ts';
+import type { Answer, Guard, ServiceClient } from './service-client.ts';
+
+const isRewardStatus: Guard<RewardStatus> = (body): body is RewardStatus =>
+  hasShape(body, { id: '', state: '' });
+
+/** Requests the state of a reward; the service holds the response for up to `waitS` seconds (0 to 25) until it changes. */
+export const readReward = (
+  client: ServiceClient,
+  decisionId: string,
+  token: string,
+  { waitS = 0, signal }: { waitS?: number; signal?: AbortSignal } = {},
+): Promise<Answer<RewardStatus>> =>
+  client.call(`/v1/decisions/${encodeURIComponent(decisionId)}?wait_s=${waitS}`, isRewardStatus, {
+    headers: { 'decision-token': token },
+    waitMs: waitS * 1_000,
+    signal,
+  });
