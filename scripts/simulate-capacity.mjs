@@ -1,6 +1,6 @@
 /**
- * `npm run capacity`: what 1,000 to 1,000,000 decisions a second take, reckoned from what
- * docs/benchmarks/service/costs.json has, and simulated where it cannot be run.
+ * `npm run capacity`: what 1,000 to 1,000,000 decisions a second need, calculated from the costs that
+ * `npm run bench:costs` measured, and simulated where two cores cannot run it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,24 +30,30 @@ ${Object.entries(assumptions)
     ...assumptions,
     ...Object.fromEntries(given.map(([name, value]) => [name, Number(value)])),
   };
-  const tables = reckon(assumed);
+  const tables = calculate(assumed);
   if (values.write === true) putIntoGuide(tables);
   else console.log(tables);
 }
 
 /** @param {import('./lib/capacity-model.mjs').Assumptions} assumed */
-function reckon(assumed) {
-  /** @type {{ measured: { date: string, processors: string, load: number }, costs: import('./lib/capacity-model.mjs').Costs }} */
+function calculate(assumed) {
+  /** @type {{ measured: { date: string, machine: string }, costs: import('./lib/capacity-model.mjs').Costs & { ad: import('./lib/capacity-model.mjs').Cost } }} */
   const { measured, costs } = JSON.parse(read('docs/benchmarks/service/costs.json'));
-  const ad = costOfAd(costs, assumed);
-  const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => plan(rate, ad, assumed));
+  const average = costOfAd(costs, assumed);
+  const plans = [1e3, 1e4, 1e5, 1e6].map((rate) => plan(rate, average, assumed));
+  const { decision, start, quartiles, finish, delivery, ad } = costs;
   return [
-    `Measured ${measured.date} on ${measured.processors}; the load of the machine was ${measured.load}. Above 2, others were at work, and processor times are too high.`,
+    `Measured ${measured.date} on ${measured.machine}.`,
     table(
-      ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'logged, bytes'],
+      ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
       [
-        ...Object.entries(costs).map(([name, cost]) => [named(name), ...numbers(cost)]),
-        ['**a decision with all that follows**', ...numbers(ad)],
+        ['decision', ...numbers(decision)],
+        ['request with the start', ...numbers(start)],
+        ['request with three quartiles', ...numbers(quartiles)],
+        ['request with impression and completion, and the reward', ...numbers(finish)],
+        ['webhook delivery', ...numbers(delivery)],
+        ['**whole ad, measured as one**', ...numbers(ad)],
+        ['average ad, calculated', ...numbers(average)],
       ],
     ),
     table(
@@ -57,13 +63,13 @@ function reckon(assumed) {
         'processes',
         'cores of PostgreSQL',
         'servers',
-        'its log, MB/s',
-        `kept, TB (${assumed.keptDays} days)`,
-        'a month, $',
+        'WAL, MB/s',
+        `stored, TB (${assumed.keptDays} days)`,
+        '$ a month',
       ],
       plans.map(({ rate, processes, cores, servers, logMbS, storedTb, monthly }) => [
         rate,
-        Math.round(rate * ad.requests),
+        Math.round(rate * average.requests),
         processes,
         cores,
         servers,
@@ -76,19 +82,19 @@ function reckon(assumed) {
       [
         'decisions/s of one server',
         'processes',
-        'its cores',
+        'cores of PostgreSQL',
         'p50, ms',
         'p99, ms',
         'rows per commit',
         'keeps up',
       ],
-      [0.5, 1, 1.5, 2].map((share) => simulateServer(share, ad, assumed)),
+      [0.5, 1, 1.5, 2].map((share) => simulateServer(share, average, assumed)),
     ),
   ].join('\n\n');
 }
 
 /**
- * One server at a share of the rate that it is planned for.
+ * One server at a multiple of its planned rate.
  *
  * @param {number} share
  * @param {import('./lib/capacity-model.mjs').AdCost} ad
@@ -130,19 +136,6 @@ function simulateServer(share, ad, assumed) {
 /** @param {import('./lib/capacity-model.mjs').Cost} cost */
 function numbers({ serviceUs, databaseUs, storedBytes, loggedBytes }) {
   return [serviceUs, databaseUs, storedBytes, loggedBytes].map(Math.round);
-}
-
-/** @param {string} name */
-function named(name) {
-  return (
-    {
-      decision: 'a decision',
-      start: 'a request with the start',
-      quartiles: 'a request with three quartiles',
-      finish: 'a request with impression and completion, and the reward',
-      delivery: 'a webhook delivery',
-    }[name] ?? name
-  );
 }
 
 /**

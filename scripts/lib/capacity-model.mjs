@@ -1,6 +1,5 @@
 /**
- * How many processes and servers a number of ads a second takes. Pure: the measured costs and the
- * assumptions go in, numbers come out.
+ * How many processes and servers a rate of ads needs, calculated from measured costs and assumptions.
  *
  * @typedef {{ serviceUs: number, databaseUs: number, storedBytes: number, loggedBytes: number }} Cost
  * @typedef {Record<'decision' | 'start' | 'quartiles' | 'finish' | 'delivery', Cost>} Costs
@@ -11,20 +10,20 @@
  * }} Plan
  */
 
-/** What is not measured; `npm run capacity -- --help` tells how to change it. */
+/** What is not measured; each is an option of `npm run capacity`. */
 export const assumptions = {
-  /** Of the decisions, those whose ad begins. */
+  /** Share of the decisions whose ad starts. */
   shown: 0.8,
-  /** Of the ads that begin, those that are watched to the end and rewarded. */
+  /** Share of the started ads that are watched to the end and rewarded. */
   finished: 0.8,
-  /** How busy a processor may be on average, so that waves find room. */
+  /** Average CPU utilization; the rest is headroom for bursts. */
   busy: 0.6,
-  /** Of one PostgreSQL server: cores, and megabytes a second of its log. */
+  /** Of one PostgreSQL server: cores, and megabytes of WAL a second. */
   serverCores: 32,
   serverLogMbS: 300,
   /** How long rows are kept before their partition is dropped. */
   keptDays: 30,
-  /** A month, in dollars: a core with its memory, and a gigabyte of fast disk. Put your own in. */
+  /** Dollars a month for a core with its memory, and for a gigabyte of fast disk. */
   coreDollars: 25,
   gigabyteDollars: 0.1,
 };
@@ -32,7 +31,7 @@ export const assumptions = {
 /** @typedef {typeof assumptions} Assumptions */
 
 /**
- * What one decision costs on average with all that follows from it.
+ * What a decision and everything that follows from it cost on average.
  *
  * @param {Costs} costs
  * @param {Assumptions} assumed
@@ -60,8 +59,8 @@ export function costOfAd(costs, { shown, finished }) {
 }
 
 /**
- * What so many decisions a second take. A process works on one core; a server is as big as assumed,
- * and where one is not enough the accounts are spread over several.
+ * What a rate of decisions a second needs. A process uses one core. Where one server of the assumed size is
+ * not enough, the accounts are spread over several.
  *
  * @param {number} rate
  * @param {AdCost} ad
@@ -70,7 +69,7 @@ export function costOfAd(costs, { shown, finished }) {
  */
 export function plan(rate, ad, assumed) {
   const { busy, serverCores, serverLogMbS, keptDays, coreDollars, gigabyteDollars } = assumed;
-  // One more, so that one may fail.
+  // One more than needed, so that one may fail.
   const processes = Math.ceil((rate * ad.serviceUs) / 1e6 / busy) + 1;
   const cores = Math.max(2, Math.ceil((rate * ad.databaseUs) / 1e6 / busy));
   const logMbS = (rate * ad.loggedBytes) / 1e6;

@@ -1,6 +1,6 @@
 /**
- * A simulation of what cannot be run on two cores: the processes of one PostgreSQL server, their lanes
- * of group commit, and the cores and the disk of the server.
+ * Simulates what two cores cannot run: the processes of one PostgreSQL server, their group commits, and the
+ * cores and the disk of the server. Transactions do not wait for each other's rows.
  *
  * @typedef {{
  *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,
@@ -12,9 +12,9 @@
 const maxBatch = 200;
 
 /**
- * Requests come at random; each takes its time of its process, waits for the transaction that runs,
- * and goes into the next one with all that wait. A transaction takes a core of the server for its
- * rows, and then the disk. Hands back how long requests waited for their answer, in milliseconds.
+ * Requests arrive at random (a Poisson process). Each takes CPU of its process, waits for the transaction that
+ * runs, and joins the next one with all others that wait. A transaction takes a core of the server, and then a
+ * flush of the disk. Returns the latencies in milliseconds.
  *
  * @param {Cell} cell
  * @param {() => number} random
@@ -58,12 +58,12 @@ export function simulate(cell, random) {
   const late = Math.max(...busyUntil) - until;
   waits.sort((a, b) => a - b);
   const at = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
-  // Whoever is still at work long after the last request came would be later and later.
-  return { p50: at(0.5), p99: at(0.99), batch: waits.length / batches, kept: late < until / 4 };
+  // Work that is left after the last request is a queue that only grows.
+  return { p50: at(0.5), p99: at(0.99), batch: waits.length / batches, kept: late < until / 20 };
 }
 
 /**
- * When requests come to one process, and when it is done with what it does itself.
+ * When requests arrive at one process, and when its own work for them is done.
  *
  * @param {number} rate
  * @param {number} workMs

@@ -19,12 +19,16 @@ interface Target {
   onAnswer?(text: string): void;
 }
 
+/** One request at a time on each connection. */
+export const openPool = (url: string, connections: number): Pool =>
+  new Pool(url, { connections, pipelining: 1 });
+
 /** Sends requests for so long. */
 export async function load(
   { url, path, key, body, connections = 64, onAnswer }: Target,
   ms: number,
 ): Promise<Window> {
-  const pool = new Pool(url, { connections, pipelining: 1 });
+  const pool = openPool(url, connections);
   const latencies: number[] = [];
   const startedMs = performance.now();
   const send = async (): Promise<void> => {

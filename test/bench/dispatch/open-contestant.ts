@@ -5,7 +5,7 @@ import type { Webhook } from '../../../protocol/wire.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import type { PrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { startService } from '../../../service/test/start-service.ts';
-import { makeDatabase } from '../scale/bench-database.ts';
+import { createDatabase } from '../service/meter.ts';
 import { type Child, startChild } from './child.ts';
 import { type Contestant, leaseS, type Setting } from './contestants.ts';
 import { startPrivateRedis } from './redis.ts';
@@ -52,7 +52,7 @@ async function openPeer(
   setting: Setting,
   { postgres, url }: Place,
 ): Promise<Opened> {
-  const databaseUrl = await makeDatabase(postgres);
+  const databaseUrl = await createDatabase(postgres);
   const redis = name === 'bullmq' ? await startPrivateRedis() : undefined;
   const file = `contestants/${name}.mjs`;
   const common = { databaseUrl, redisPort: redis?.port, leaseS };
@@ -82,7 +82,7 @@ async function openPeer(
 
 /** The built service in a process of its own. What is queued waits in a transaction that is still open. */
 async function openOurs({ postgres, url }: Place): Promise<Opened> {
-  const databaseUrl = await makeDatabase(postgres);
+  const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
   const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });
   let service = await launch();

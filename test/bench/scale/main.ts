@@ -1,45 +1,78 @@
-/** The service on PostgreSQL with several processes and many rows. See the report that it writes. */
+/** `npm run bench:scale`: many deliveries, processes, events and rows on PostgreSQL; a part for each question. */
 import { parseArgs } from 'node:util';
-import { startPrivatePostgres } from '../../../service/test/private-postgres.ts';
-import { decisions } from './decisions.ts';
-import { dispatch } from './dispatch.ts';
+import { findBuilds } from '../service/builds.ts';
+import { printVerdicts, publish, readPublished } from '../service/page.ts';
+import { startReceiver } from '../service/receiver.ts';
+import { readOrigin, type Scale } from '../service/results.ts';
+import { requirePostgres } from '../service/side.ts';
+import { accounts } from './accounts.ts';
+import { deadEndpoint } from './dead-endpoint.ts';
 import { events } from './events.ts';
 import { growth } from './growth.ts';
-import type { Found, Part } from './part.ts';
-import { writeReport } from './report.ts';
+import { oneEndpoint } from './one-endpoint.ts';
+import type { Part } from './part.ts';
 
-const parts: Record<string, Part> = { decisions, events, growth, dispatch };
+const parts: Record<string, Part> = {
+  'one-endpoint': oneEndpoint,
+  'dead-endpoint': deadEndpoint,
+  accounts,
+  events,
+  growth,
+};
 const { values } = parseArgs({
   options: {
     only: { type: 'string', multiple: true },
+    against: { type: 'string' },
     seconds: { type: 'string', default: '3' },
-    rows: { type: 'string', default: '1000000' },
+    quick: { type: 'boolean' },
+    help: { type: 'boolean' },
   },
 });
-const names = values.only ?? Object.keys(parts);
-const unknown = names.find((name) => !(name in parts));
-if (unknown !== undefined)
-  throw new Error(`There is no part ${unknown}: ${Object.keys(parts).join(', ')}.`);
+if (values.help === true) {
+  console.log(`npm run bench:scale [-- --only <part>… --against <checkout> --seconds <n> --quick]
 
-const postgres = await startPrivatePostgres();
-if (!postgres) throw new Error('There is no PostgreSQL on this machine.');
-const found: Record<string, Found> = {};
+Parts: ${Object.keys(parts).join(', ')}. --against: the deliveries of another checkout (npm ci, npm run build), too.
+--seconds: of a window. --quick: tiny, to see that it works; publishes nothing. Needs Linux and PostgreSQL;
+about 9 minutes.`);
+  process.exit();
+}
+const quick = values.quick === true;
+const names = values.only ?? Object.keys(parts);
+const chosen = names.map((name): [string, Part] => {
+  const part = parts[name];
+  if (part) return [name, part];
+  throw new Error(`Unknown part ${name}. The parts are ${Object.keys(parts).join(', ')}.`);
+});
+const builds = findBuilds(values.against);
+
+const found: Scale = {};
+const receiver = await startReceiver();
 try {
-  const options = { postgres, ms: Number(values.seconds) * 1_000, mostRows: Number(values.rows) };
-  for (const name of names) {
-    const part = parts[name];
-    if (!part) continue;
-    console.log(name);
-    const one = await part(options);
+  for (const [name, part] of chosen) {
+    console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
+    const measured = readOrigin();
+    // A server of its own: no part waits for the vacuum of what another one left.
+    const postgres = await requirePostgres();
+    const one = await part({
+      postgres,
+      receiver,
+      builds,
+      ms: quick ? 500 : Number(values.seconds) * 1_000,
+      quick,
+    });
+    await postgres.stop();
     console.table(
       one.rows.map((row) => Object.fromEntries(row.map((cell, i) => [one.head[i], cell]))),
     );
-    for (const { budget, measured, held } of one.verdicts)
-      console.log(`${held ? 'held' : 'NOT HELD'}: ${budget}: ${measured}`);
-    found[name] = one;
+    printVerdicts(one.verdicts);
+    found[name] = { ...one, measured };
   }
 } finally {
-  await postgres.stop();
+  await receiver.stop();
 }
-await writeReport(found);
-console.log('Written: docs/benchmarks/service/scale.md');
+// In the order of the parts, whichever were measured anew.
+const all = { ...readPublished().scale, ...found };
+const scale = Object.fromEntries(
+  Object.keys(parts).flatMap((name) => (all[name] ? [[name, all[name]]] : [])),
+);
+await publish({ scale }, quick);

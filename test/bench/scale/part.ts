@@ -1,27 +1,21 @@
 import type { PrivatePostgres } from '../../../service/test/private-postgres.ts';
-
-/** A budget, and what was measured. */
-export interface Verdict {
-  budget: string;
-  measured: string;
-  held: boolean;
-}
-
-/** What a part of the benchmark found. */
-export interface Found {
-  verdicts: Verdict[];
-  head: string[];
-  rows: (string | number)[][];
-  note: string;
-  plot?: { title: string; axis: string; rows: { label: string; value: number }[] };
-}
+import type { BuildUnderTest } from '../service/builds.ts';
+import type { Receiver } from '../service/receiver.ts';
+import type { Found } from '../service/results.ts';
 
 export interface Options {
   postgres: PrivatePostgres;
+  receiver: Receiver;
+  /** This build and, if there is one to compare with, an older one. */
+  builds: readonly BuildUnderTest[];
   /** Of a window. */
   ms: number;
-  /** The most decisions that are stored for the part `growth`. */
-  mostRows: number;
+  /** Everything in tiny numbers, to see that it works. */
+  quick: boolean;
 }
 
+/** Answers one question. */
 export type Part = (options: Options) => Promise<Found>;
+
+/** In figures, without a fraction. */
+export const whole = (value: number): string => Math.round(value).toLocaleString('en');

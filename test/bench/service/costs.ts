@@ -1,121 +1,241 @@
-/**
- * `npm run bench:costs`: what a decision, its events and a delivery cost the service and PostgreSQL, in
- * processor time and in bytes. Writes docs/benchmarks/service/costs.json, by which docs/scale.md reckons.
- */
-import { writeFileSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { untilDelivered } from '../../../service/test/faults/verify.ts';
-import { type Client, createClient } from '../../../service/test/http/client.ts';
-import { startReceiver } from '../../../service/test/http/receiver.ts';
-import { childrenOf, startPrivatePostgres } from '../../../service/test/private-postgres.ts';
-import { startService } from '../../../service/test/start-service.ts';
-import { openPostgres } from '../../../service/src/store/postgres.ts';
-import { processorTimeUs } from './processor-time.ts';
+/** `npm run bench:costs`: what an ad and each of its requests cost, on this build and on an older one. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { median } from '../outbox/statistics.ts';
+import { load } from '../../../service/test/load.ts';
+import { type Ad, type Client, forEach, watched } from './ads.ts';
+import { commitOf, findBuilds, inTurns } from './builds.ts';
+import { measureGroupCommit } from './group-commit.ts';
+import { combine, type Cost, openMeter } from './meter.ts';
+import { publish, printVerdicts } from './page.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { judge, readOrigin, type Round, summarize, type Unit } from './results.ts';
+import { requirePostgres, type Side, startSide } from './side.ts';
 
-interface Cost {
-  serviceUs: number;
-  databaseUs: number;
-  /** What the tables and their indexes grow by. */
-  storedBytes: number;
-  /** What PostgreSQL writes to its log, and a standby or an archive takes. */
-  loggedBytes: number;
-}
-type Decision = Awaited<ReturnType<Client['decideImage']>>;
-
-const [many, some, atOnce] = [2_000, 600, 48];
-const postgres = await startPrivatePostgres();
-if (!postgres) throw new Error('There is no PostgreSQL on this machine.');
-const service = await startService({ env: { DATABASE_URL: postgres.url, RATE_LIMITS: 'off' } });
-const database = openPostgres(postgres.url, () => undefined);
-const receiver = await startReceiver();
-
-const look = async (): Promise<Cost> => {
-  const [row] = await database.query<{ stored: number; logged: number }>(
-    `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'
-        AND relnamespace = 'public'::regnamespace)::bigint AS stored,
-      pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS logged`,
-  );
-  const sessions = childrenOf(postgres.pid()).map(processorTimeUs);
-  return {
-    serviceUs: processorTimeUs(service.process.pid ?? 0),
-    databaseUs: sessions.reduce((sum, us) => sum + us, 0),
-    storedBytes: row?.stored ?? 0,
-    loggedBytes: row?.logged ?? 0,
-  };
-};
-const combine = (a: Cost, b: Cost, of: (x: number, y: number) => number): Cost => ({
-  serviceUs: of(a.serviceUs, b.serviceUs),
-  databaseUs: of(a.databaseUs, b.databaseUs),
-  storedBytes: of(a.storedBytes, b.storedBytes),
-  loggedBytes: of(a.loggedBytes, b.loggedBytes),
+const { values } = parseArgs({
+  options: {
+    against: { type: 'string' },
+    rounds: { type: 'string', default: '7' },
+    ads: { type: 'string', default: '1000' },
+    quick: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
 });
+if (values.help === true) {
+  console.log(`npm run bench:costs [-- --against <checkout> --rounds <n> --ads <n> --quick]
 
-/** Does the work for each item, so many at once, and hands back what one costs. */
-async function measure<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<Cost> {
-  const before = await look();
-  const waiting = [...items];
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (let item = waiting.pop(); item !== undefined; item = waiting.pop()) await work(item);
-    }),
+CPU and bytes of a whole ad and of its parts, beside a bare echo and the embedded store. With --against, also
+those of another checkout (npm ci, npm run build), in turns. --quick: a few ads, to see that it works; publishes
+nothing. Needs Linux and PostgreSQL; about 7 minutes with --against, 5 without.`);
+  process.exit();
+}
+const rounds = values.quick === true ? 2 : Number(values.rounds);
+const ads = values.quick === true ? 60 : Number(values.ads);
+const windowMs = values.quick === true ? 500 : 2_000;
+/** Whole ads. */
+const atOnce = 48;
+/** Decisions, as of the echo. */
+const decisionsAtOnce = 64;
+
+/** Decisions alone, as fast as they are answered. */
+async function measureDecisions({ meter, service }: Side): Promise<Cost> {
+  let count = 0;
+  const total = await meter.measure(1, async () => {
+    count = await loadDecisions(service.url, service.keys.live.publishable);
+  });
+  return combine(total, total, (cost) => cost / count);
+}
+
+let players = 0;
+async function loadDecisions(url: string, key?: string): Promise<number> {
+  const body = (): string =>
+    JSON.stringify({ placement: 'revive', user_ref: `one-${(players += 1)}`, locale: 'en' });
+  const target = { url, path: key === undefined ? '/' : '/v1/decisions', body };
+  const { latencies } = await load(
+    { ...target, connections: decisionsAtOnce, ...(key === undefined ? {} : { key }) },
+    windowMs,
   );
-  await untilDelivered(postgres?.url ?? '');
-  return combine(await look(), before, (now, then) => Math.round((now - then) / items.length));
+  return latencies.length;
 }
 
-async function decideAll(client: Client, count: number, name: string) {
-  const decisions: Decision[] = [];
-  const players = Array.from({ length: count }, (_, index) => `${name}-${index}`);
-  const cost = await measure(players, async (player) =>
-    decisions.push(await client.decideImage(player)),
-  );
-  return { decisions, cost };
+/** Ads of one environment, and what each step of them cost. */
+interface Batch {
+  ads: Ad[];
+  costs: Cost[];
 }
 
-const finish = (client: Client) => (decision: Decision) =>
-  client.report(client.seen(decision), client.event(decision, 'complete', { watched_ms: 5_000 }));
-
-/** What the last report of an ad costs: the impression, the completion and the reward. */
-async function measureFinish(client: Client, count: number, name: string): Promise<Cost> {
-  const { decisions } = await decideAll(client, count, name);
-  await measure(decisions, (decision) => client.begin(decision));
-  await sleep(5_100);
-  return measure(decisions, finish(client));
+async function begin({ name, meter }: Side, client: Client): Promise<Batch> {
+  const list: Ad[] = [];
+  const count = name === 'embedded' ? Math.ceil(ads / 4) : ads;
+  const decision = await meter.measure(count, async () => {
+    list.push(...(await forEach(Array.from({ length: count }), atOnce, client.decide)));
+  });
+  const start = await meter.measure(count, () => forEach(list, atOnce, client.start));
+  return { ads: list, costs: [decision, start] };
 }
 
-const live = createClient(service, 'live');
-const sandbox = createClient(service, 'sandbox');
-// The compiler takes some thousand requests to be done with the code.
-await measureFinish(live, some, 'warm');
-const { decisions, cost: decision } = await decideAll(live, many, 'player');
-const start = await measure(decisions, (each) => live.begin(each));
-const quartiles = await measure(decisions, (each) =>
-  live.report(
-    ...(['first_quartile', 'midpoint', 'third_quartile'] as const).map((type) =>
-      live.event(each, type),
-    ),
-  ),
-);
-await sleep(5_100);
-const last = await measure(decisions, finish(live));
-const untold = await measureFinish(sandbox, some, 'untold');
-const hook = { url: receiver.url, events: ['decision.rewarded'] };
-await sandbox.call('POST', '/v1/webhooks', sandbox.secret, hook);
-const told = await measureFinish(sandbox, some, 'told');
-const delivery = combine(told, untold, (x, y) => Math.max(0, x - y));
+async function next(
+  { meter }: Side,
+  { ads: list, costs }: Batch,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  costs.push(await meter.measure(list.length, work));
+}
 
-await database.close();
-await service.stop();
-await receiver.close();
-await postgres.stop();
-const costs = { decision, start, quartiles, finish: last, delivery };
-console.table(costs);
-const file = new URL('../../../docs/benchmarks/service/costs.json', import.meta.url);
-const measured = {
-  date: new Date().toISOString().slice(0, 10),
-  processors: `${cpus().length} × ${cpus()[0]?.model.trim() ?? '?'}`,
-  load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
+/** The ads of one side in one round. */
+interface Batches {
+  side: Side;
+  /** As players watch them; there is no webhook. */
+  live: Batch;
+  /** In the sandbox, where a webhook may go to this machine: without one, and with one. */
+  silent: Batch;
+  told: Batch;
+}
+
+async function beginAll(side: Side): Promise<Batches> {
+  const live = await begin(side, side.live);
+  const silent = await begin(side, side.sandbox);
+  return { side, live, silent, told: await begin(side, side.sandbox) };
+}
+
+async function watchAll({ side, live, silent, told }: Batches): Promise<void> {
+  const watch = (client: Client, batch: Batch): Promise<void> =>
+    next(side, batch, () => forEach(batch.ads, atOnce, client.quartiles));
+  await watch(side.live, live);
+  await watch(side.sandbox, silent);
+  await watch(side.sandbox, told);
+}
+
+async function finishAll(
+  { side, live, silent, told }: Batches,
+  receiver: Receiver,
+): Promise<Record<Exclude<Unit, 'decisionAlone'>, Cost>> {
+  const finish = (client: Client, { ads: list }: Batch): Promise<unknown> =>
+    forEach(list, atOnce, client.finish);
+  await next(side, live, () => finish(side.live, live));
+  await next(side, silent, () => finish(side.sandbox, silent));
+  receiver.clear();
+  const webhook = await side.sandbox.addWebhook(`${receiver.url}/0/ads`, 'decision.rewarded');
+  await next(side, told, async () => {
+    await finish(side.sandbox, told);
+    await receiver.count(told.ads.length);
+    await side.meter.settle();
+  });
+  await side.sandbox.call('DELETE', `/v1/webhooks/${webhook.id}`);
+  const add = (costs: readonly Cost[]): Cost =>
+    costs.reduce((sum, cost) => combine(sum, cost, (a, b) => a + b));
+  const [decision, start, quartiles, finished] = live.costs as [Cost, Cost, Cost, Cost];
+  const delivery = combine(told.costs[3] as Cost, silent.costs[3] as Cost, (a, b) => a - b);
+  // The sandbox stores an explanation with each decision, so bytes are those of a live ad.
+  const { storedBytes, loggedBytes } = add([...live.costs, delivery]);
+  const ad = { ...add(told.costs), storedBytes, loggedBytes };
+  return { decision, start, quartiles, finish: finished, delivery, ad };
+}
+
+/** The yardstick: a `node:http` server that sends back what it gets, in a process of its own. */
+async function startEcho() {
+  const child = fork(join(import.meta.dirname, 'echo.mjs'));
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  const meter = await openMeter([child.pid ?? 0]);
+  return {
+    async measure(): Promise<number> {
+      let count = 0;
+      const { serviceUs } = await meter.measure(1, async () => {
+        count = await loadDecisions(url);
+      });
+      return serviceUs / count;
+    },
+    async stop() {
+      child.disconnect();
+      await once(child, 'exit');
+    },
+  };
+}
+
+async function runRound(
+  sides: readonly Side[],
+  echo: Awaited<ReturnType<typeof startEcho>>,
+  receiver: Receiver,
+): Promise<Round> {
+  const round: Round = { echoUs: await echo.measure(), sides: {} };
+  const decisionAlone = new Map<Side, Cost>();
+  for (const side of sides) decisionAlone.set(side, await measureDecisions(side));
+  const all: Batches[] = [];
+  for (const side of sides) all.push(await beginAll(side));
+  const list = all.flatMap(({ live, silent, told }) => [...live.ads, ...silent.ads, ...told.ads]);
+  // All of them wait together.
+  await watched(list, 0.75);
+  for (const batches of all) await watchAll(batches);
+  await watched(list, 1);
+  for (const batches of all) {
+    const { side } = batches;
+    const alone = decisionAlone.get(side);
+    if (!alone) throw new Error(`${side.name} was asked for no decisions.`);
+    round.sides[side.name] = { decisionAlone: alone, ...(await finishAll(batches, receiver)) };
+  }
+  return round;
+}
+
+function printRound(round: Round): void {
+  console.log(`echo: ${round.echoUs.toFixed(0)} µs`);
+  for (const [name, costs] of Object.entries(round.sides)) {
+    console.log(name);
+    console.table(
+      Object.fromEntries(
+        Object.entries(costs).map(([unit, cost]) => [
+          unit,
+          combine(cost, cost, (value) => Math.round(value)),
+        ]),
+      ),
+    );
+  }
+}
+
+const measured = readOrigin();
+const sides: Side[] = [];
+const results: Round[] = [];
+const receiver = await startReceiver();
+const echo = await startEcho();
+try {
+  for (const build of findBuilds(values.against)) sides.push(await startSide(atOnce, build));
+  sides.push(await startSide(atOnce));
+  console.log('warming up');
+  // The compiler takes some thousand requests to be done with the code.
+  await runRound(sides, echo, receiver);
+  for (let round = 0; round < rounds; round += 1) {
+    console.log(`round ${round + 1} of ${rounds}, ${new Date().toTimeString().slice(0, 8)}`);
+    const result = await runRound(inTurns(sides, round), echo, receiver);
+    printRound(result);
+    results.push(result);
+  }
+} finally {
+  for (const side of sides) await side.stop();
+  await echo.stop();
+  await receiver.stop();
+}
+console.log('group commit');
+const postgres = await requirePostgres();
+const groupCommit = {
+  postgresql: await measureGroupCommit(postgres.url, 2, windowMs),
+  embedded: await measureGroupCommit(undefined, 2, windowMs),
 };
-writeFileSync(fileURLToPath(file), `${JSON.stringify({ measured, costs }, undefined, 2)}\n`);
+await postgres.stop();
+const costs = {
+  measured,
+  rounds,
+  ads,
+  costs: summarize(results, 'this build'),
+  echoUs: Math.round(median(results.map(({ echoUs }) => echoUs)) ?? 0),
+  embedded: summarize(results, 'embedded'),
+  groupCommit,
+};
+const comparison = values.against !== undefined && {
+  measured,
+  older: commitOf(values.against),
+  rounds: results,
+  verdicts: judge(results),
+};
+if (comparison) printVerdicts(comparison.verdicts);
+await publish({ costs, ...(comparison ? { comparison } : {}) }, values.quick === true);

@@ -14,5 +14,6 @@ const server = createServer((request, response) => {
   });
 });
 server.listen(0, '127.0.0.1', () => {
-  console.log(JSON.stringify({ url: `http://127.0.0.1:${server.address().port}` }));
+  process.send({ url: `http://127.0.0.1:${server.address().port}` });
 });
+process.on('disconnect', () => process.exit());

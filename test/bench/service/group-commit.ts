@@ -42,7 +42,7 @@ export async function measureGroupCommit(
   const database: Database =
     databaseUrl === undefined
       ? await openPGlite(join(folder, 'database'), () => undefined)
-      : openPostgres(databaseUrl, (error) => console.error(error));
+      : openPostgres(databaseUrl, () => undefined);
   try {
     await migrate(database);
     const lane = createDecisionLanes(database, nothing, () => undefined, {

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startService } from '../../../service/test/start-service.ts';
+import { median } from '../outbox/statistics.ts';
+import { type Ad, type Client, createClient, forEach, watched } from '../service/ads.ts';
+import { inTurns } from '../service/builds.ts';
+import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
+import { nowMs } from '../service/receiver.ts';
+import { type Options, type Part, whole } from './part.ts';
+
+const processes = 3;
+const budget = 0.9;
+/** Requests of each process. */
+const atOnce = 16;
+const sampleMs = 20;
+
+/** Which account each process serves. */
+const ways = [
+  { name: 'one account', accountOf: () => 0 },
+  { name: 'three accounts', accountOf: (index: number) => index },
+] as const;
+type Way = (typeof ways)[number];
+
+/** Three processes that write the sums of one account, beside three that have an account each. */
+export const accounts: Part = async (options) => {
+  const ads = options.quick ? 60 : 1_500;
+  const rounds = options.quick ? 1 : 6;
+  const { clients, meter, stop } = await startProcesses(options);
+  const waits = startSampler(meter);
+  const perSecond = new Map<Way, number[]>(ways.map((way) => [way, []]));
+  try {
+    // The first round warms up.
+    for (let round = -1; round < rounds; round += 1) {
+      const turn = inTurns(ways, round + 2).map((way) => ({ way, ads: [] as Ad[][], ms: 0 }));
+      const step = async (work: (each: (typeof turn)[number]) => Promise<unknown>) => {
+        for (const each of turn) {
+          const startedMs = nowMs();
+          waits.during(each.way.name);
+          await work(each);
+          waits.during(undefined);
+          each.ms += nowMs() - startedMs;
+        }
+      };
+      const onAll = (way: Way, work: (client: Client, index: number) => Promise<unknown>) =>
+        Promise.all(clients.map((row, index) => work(row[way.accountOf(index)] as Client, index)));
+      const share = Array.from({ length: ads / processes });
+      await step(({ way, ads: lists }) =>
+        onAll(way, async (client, index) => {
+          const list = await forEach(share, atOnce, client.decide);
+          await forEach(list, atOnce, client.start);
+          lists[index] = list;
+        }),
+      );
+      const all = turn.flatMap((each) => each.ads.flat());
+      await watched(all, 0.75);
+      await step((each) =>
+        onAll(each.way, (client, index) =>
+          forEach(each.ads[index] ?? [], atOnce, client.quartiles),
+        ),
+      );
+      await watched(all, 1);
+      await step(async (each) => {
+        options.receiver.clear();
+        await onAll(each.way, (client, index) =>
+          forEach(each.ads[index] ?? [], atOnce, client.finish),
+        );
+        await options.receiver.count(ads);
+      });
+      for (const { way, ms } of turn) if (round >= 0) perSecond.get(way)?.push((ads * 1_000) / ms);
+      await meter.settle();
+    }
+  } finally {
+    await waits.stop();
+    await stop();
+  }
+  const [one = [], three = []] = [...perSecond.values()];
+  const ratio = median(one.map((value, index) => value / (three[index] ?? NaN))) ?? NaN;
+  const seen = waits.seen['one account'] ?? { waiting: 0, active: 0 };
+  return {
+    title: 'Three processes on one account',
+    verdicts: [
+      {
+        budget: `whole ads a second, three processes on one account ÷ on three: at least ${budget}`,
+        measured: ratio.toFixed(2),
+        held: ratio >= budget,
+      },
+      {
+        budget: 'three processes on one account: no session waits for a roll-up row',
+        measured: `${seen.waiting} of ${whole(seen.active)} sampled active sessions`,
+        held: seen.waiting === 0,
+      },
+    ],
+    head: ['', 'whole ads/s', 'active sessions sampled', 'of them waiting for a lock on roll-ups'],
+    rows: [...perSecond].map(([{ name }, values]) => [
+      name,
+      whole(median(values) ?? NaN),
+      whole(waits.seen[name]?.active ?? 0),
+      whole(waits.seen[name]?.waiting ?? 0),
+    ]),
+    note: `Three processes on one database, ${atOnce} requests at a time for each, ${whole(ads)} ads a turn with their webhooks, ${rounds} turns. The wait until an ad was watched does not count. \`pg_stat_activity\` is sampled every ${sampleMs} ms.`,
+    plot: {
+      axis: 'whole ads/s',
+      rows: [...perSecond].map(([{ name }, values]) => ({
+        label: name,
+        value: median(values) ?? NaN,
+      })),
+    },
+  };
+};
+
+/** Each starts with a data folder of its own, and so creates an account of its own; a client for each of both. */
+async function startProcesses({ postgres, receiver }: Options) {
+  const databaseUrl = await createDatabase(postgres);
+  const env = {
+    DATABASE_URL: databaseUrl,
+    RATE_LIMITS: 'off',
+    // One key for all of them, as in operation.
+    TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+  };
+  const services: Awaited<ReturnType<typeof startService>>[] = [];
+  for (let index = 0; index < processes; index += 1) services.push(await startService({ env }));
+  const clients = services.map(({ url }) =>
+    services.map(({ keys }) => createClient(url, keys.sandbox, atOnce)),
+  );
+  for (const [index, row] of clients.entries())
+    await row[index]?.addWebhook(`${receiver.url}/0/${index}`, 'decision.rewarded');
+  // Until every process knows every account and its webhook: they look twice a second.
+  await sleep(2_000);
+  const meter = await openMeter(
+    services.map(({ process: { pid = 0 } }) => pid),
+    postgres,
+    databaseUrl,
+  );
+  return {
+    clients,
+    meter,
+    async stop() {
+      await meter.close();
+      await Promise.all(clients.flat().map((client) => client.close()));
+      await Promise.all(services.map((service) => service.stop()));
+    },
+  };
+}
+
+/** Counts sessions that wait for a lock in a statement that writes roll-ups. */
+function startSampler({ query }: Meter) {
+  const seen: Record<string, { waiting: number; active: number }> = {};
+  let phase: string | undefined;
+  let stopped = false;
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      const during = phase;
+      if (during !== undefined) {
+        const [row] = await query<{ active: number; waiting: number }>(
+          `SELECT count(*)::integer AS active,
+            count(*) FILTER (WHERE wait_event_type = 'Lock' AND query ILIKE '%rollup%')::integer AS waiting
+          FROM pg_stat_activity
+          WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()`,
+        );
+        const sum = (seen[during] ??= { waiting: 0, active: 0 });
+        sum.active += row?.active ?? 0;
+        sum.waiting += row?.waiting ?? 0;
+      }
+      await sleep(sampleMs);
+    }
+  };
+  const running = run();
+  return {
+    seen,
+    during(name: string | undefined): void {
+      phase = name;
+    },
+    async stop() {
+      stopped = true;
+      await running;
+    },
+  };
+}

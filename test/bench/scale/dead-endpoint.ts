@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KillSwitch, Webhook } from '../../../protocol/wire.ts';
+import { startService } from '../../../service/test/start-service.ts';
+import { median, percentile } from '../outbox/statistics.ts';
+import { createClient } from '../service/ads.ts';
+import { inTurns } from '../service/builds.ts';
+import { createDatabase, openMeter } from '../service/meter.ts';
+import { nowMs } from '../service/receiver.ts';
+import { multiply } from './one-endpoint.ts';
+import { type Options, type Part, whole } from './part.ts';
+
+const endpoints = 100;
+const budget = 1.1;
+/** In which the service before records what it delivered, on the same two cores. */
+const pauseMs = 150;
+/** Longer than a dead endpoint is tried at all before its circuit opens. */
+const windows = 25;
+
+/** Webhooks of a hundred endpoints, with and without one that takes requests and never answers. */
+export const deadEndpoint: Part = async (options) => {
+  const backlog = options.quick ? 100 : 10_000;
+  const sides = [
+    { name: 'all answer', ...(await startSide(options, 0)), rounds: [] as number[][] },
+    { name: 'one never answers', ...(await startSide(options, backlog)), rounds: [] as number[][] },
+  ] as const;
+  try {
+    for (const { announce } of sides) await announce();
+    const untilMs = nowMs() + windows * options.ms;
+    // In turns, so that what else the machine does falls on both.
+    for (let round = 0; nowMs() < untilMs; round += 1) {
+      for (const { announce, rounds } of inTurns(sides, round)) {
+        await sleep(pauseMs);
+        rounds.push(await announce());
+      }
+    }
+  } finally {
+    for (const { stop } of sides) await stop();
+  }
+  const [healthy, spoilt] = sides.map(
+    ({ rounds }) => median(rounds.map((round) => median(round) ?? NaN)) ?? NaN,
+  ) as [number, number];
+  const pairs = sides[0].rounds.flatMap((round, index) => {
+    const [without, withDead] = [median(round), median(sides[1].rounds[index] ?? [])];
+    return without === undefined || withDead === undefined ? [] : [withDead / without];
+  });
+  const ratio = spoilt / healthy;
+  return {
+    title: 'Webhooks with one dead endpoint in a hundred',
+    verdicts: [
+      {
+        budget: `one dead endpoint in a hundred, latency of the others: at most ${budget} ×`,
+        measured: `${ratio.toFixed(2)} × (${(percentile(pairs, 0.25) ?? NaN).toFixed(2)}–${(percentile(pairs, 0.75) ?? NaN).toFixed(2)} for half of the events)`,
+        held: ratio <= budget,
+      },
+    ],
+    head: ['of 100 endpoints', 'events', 'p50, ms', 'p95, ms', 'p99, ms'],
+    rows: sides.map(({ name, rounds }) => {
+      const all = rounds.flat();
+      const at = (share: number): string => (percentile(all, share) ?? NaN).toFixed(0);
+      return [name, rounds.length, at(0.5), at(0.95), at(0.99)];
+    }),
+    note: `From the request that causes an event to its arrival at each of the 99 endpoints that answer. The dead one takes requests and never answers, and has ${whole(backlog)} deliveries pending. Two services, in turns; the ratio is that of the median events.`,
+    plot: {
+      axis: 'p50, ms',
+      rows: [
+        { label: 'all answer', value: healthy },
+        { label: 'one dead', value: spoilt },
+      ],
+    },
+  };
+};
+
+/** A service with a hundred endpoints; with a backlog, the first of them never answers. */
+async function startSide({ postgres, receiver }: Options, backlog: number) {
+  const databaseUrl = await createDatabase(postgres);
+  const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });
+  const client = createClient(service.url, service.keys.sandbox, 4);
+  const add = (path: string): Promise<Webhook> =>
+    client.addWebhook(receiver.url + path, 'kill_switch.changed');
+  // Not among those that are measured, on either side.
+  const first = await add(backlog > 0 ? '/never/0' : '/0/first');
+  for (let index = 1; index < endpoints; index += 1) await add(`/0/${index}`);
+  let switchId: string | undefined;
+  const announce = async (): Promise<number[]> => {
+    receiver.clear();
+    const startedMs = nowMs();
+    if (switchId === undefined) {
+      const { id } = await client.call<KillSwitch>('POST', '/v1/kill-switches', {
+        scope: 'placement',
+        target_id: 'lobby',
+        state: 'on',
+        reason: 'bench:scale',
+      });
+      switchId = id;
+    } else {
+      await client.call('DELETE', `/v1/kill-switches/${switchId}`);
+      switchId = undefined;
+    }
+    const arrivals = await receiver.count(backlog > 0 ? endpoints - 1 : endpoints);
+    return arrivals.flatMap(({ path, atMs }) => (path === '/0/first' ? [] : [atMs - startedMs]));
+  };
+  if (backlog > 0) {
+    await announce();
+    const meter = await openMeter([], postgres, databaseUrl);
+    await multiply(meter, first, backlog);
+    await meter.close();
+  }
+  return {
+    announce,
+    async stop() {
+      await client.close();
+      await service.stop();
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { KillSwitch, Webhook } from '../../../protocol/wire.ts';
+import { startService } from '../../../service/test/start-service.ts';
+import { median } from '../outbox/statistics.ts';
+import { createClient } from '../service/ads.ts';
+import { type BuildUnderTest, inTurns } from '../service/builds.ts';
+import { createDatabase, type Meter, openMeter } from '../service/meter.ts';
+import { type Options, type Part, whole } from './part.ts';
+
+const budget = 1_000;
+const answerMs = 50;
+/** Slower builds are judged by what they delivered until then. */
+const patienceMs = 20_000;
+
+interface Measured {
+  perSecond: number;
+  serviceUs: number;
+  databaseUs: number;
+}
+
+/** A backlog of deliveries to one endpoint, sent by one process. */
+export const oneEndpoint: Part = async (options) => {
+  const backlog = options.quick ? 300 : 10_000;
+  const rounds = options.quick ? 1 : 3;
+  const found = new Map<BuildUnderTest, Measured[]>(options.builds.map((build) => [build, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const build of inTurns(options.builds, round))
+      found.get(build)?.push(await measure(options, build, backlog));
+  }
+  const results = [...found].map(([{ name }, all]) => {
+    const middle = (key: keyof Measured): number => median(all.map((one) => one[key])) ?? NaN;
+    const [perSecond, serviceUs, databaseUs] = [
+      middle('perSecond'),
+      middle('serviceUs'),
+      middle('databaseUs'),
+    ];
+    return { name, perSecond, serviceUs, databaseUs };
+  });
+  const perSecond = results[0]?.perSecond ?? 0;
+  return {
+    title: 'Deliveries to one endpoint',
+    verdicts: [
+      {
+        budget: `deliveries a second to one endpoint that answers after ${answerMs} ms: at least ${whole(budget)}`,
+        measured: `${whole(perSecond)}/s`,
+        held: perSecond >= budget,
+      },
+    ],
+    head: ['', 'deliveries/s', 'service, µs each', 'PostgreSQL, µs each'],
+    rows: results.map((one) => [
+      one.name,
+      whole(one.perSecond),
+      whole(one.serviceUs),
+      whole(one.databaseUs),
+    ]),
+    note: `One process of the service, an endpoint that answers after ${answerMs} ms in a process of its own, and a backlog of ${whole(backlog)}; the median of ${rounds} turns. A build that takes longer than ${patienceMs / 1_000} s is stopped then.`,
+    plot: {
+      axis: 'deliveries/s',
+      rows: results.map((one) => ({ label: one.name, value: one.perSecond })),
+    },
+  };
+};
+
+async function measure(
+  { postgres, receiver }: Options,
+  { main }: BuildUnderTest,
+  backlog: number,
+): Promise<Measured> {
+  const databaseUrl = await createDatabase(postgres);
+  const service = await startService({
+    ...(main === undefined ? {} : { main }),
+    env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl },
+  });
+  const client = createClient(service.url, service.keys.sandbox, 1);
+  const meter = await openMeter([service.process.pid ?? 0], postgres, databaseUrl);
+  try {
+    const webhook = await client.addWebhook(
+      `${receiver.url}/${answerMs}/one`,
+      'kill_switch.changed',
+    );
+    receiver.clear();
+    await client.call<KillSwitch>('POST', '/v1/kill-switches', {
+      scope: 'placement',
+      target_id: 'lobby',
+      state: 'on',
+      reason: 'bench:scale',
+    });
+    await receiver.count(1);
+    await meter.settle();
+    receiver.clear();
+    await multiply(meter, webhook, backlog);
+    const before = await meter.read();
+    await receiver.count(backlog, patienceMs).catch(() => undefined);
+    const after = await meter.read();
+    const { arrivals } = receiver;
+    const [first, last] = [arrivals[0]?.atMs ?? 0, arrivals.at(-1)?.atMs ?? 0];
+    const count = arrivals.length;
+    console.log(`${main ?? 'this build'}: ${count} in ${whole(last - first)} ms`);
+    return {
+      perSecond: ((count - 1) * 1_000) / (last - first),
+      serviceUs: (after.serviceUs - before.serviceUs) / count,
+      databaseUs: (after.databaseUs - before.databaseUs) / count,
+    };
+  } finally {
+    await client.close();
+    await meter.close();
+    await service.stop();
+  }
+}
+
+/** Queues copies of the event that the webhook got, each with a delivery of its own, in one transaction. */
+export async function multiply(
+  { query }: Pick<Meter, 'query'>,
+  { id }: Pick<Webhook, 'id'>,
+  copies: number,
+): Promise<void> {
+  // The whole row as JSON, so that columns may come and go.
+  const copy = (known: string): string =>
+    `left(${known}, 14) || lpad(n::text, length(${known}) - 14, '0')`;
+  await query(
+    `WITH told AS (SELECT * FROM deliveries WHERE webhook_id = $1 LIMIT 1),
+    numbers AS (SELECT n FROM generate_series(1, $2::integer) AS n),
+    events AS (
+      INSERT INTO webhook_events SELECT made.* FROM told
+        JOIN webhook_events e ON e.account_id = told.account_id AND e.id = told.event_id
+        CROSS JOIN numbers
+        CROSS JOIN LATERAL jsonb_populate_record(NULL::webhook_events,
+          to_jsonb(e) || jsonb_build_object('id', ${copy('e.id')})) AS made)
+    INSERT INTO deliveries SELECT made.* FROM told CROSS JOIN numbers
+      CROSS JOIN LATERAL jsonb_populate_record(NULL::deliveries, to_jsonb(told) || jsonb_build_object(
+        'id', ${copy('told.id')}, 'event_id', ${copy('told.event_id')},
+        'state', 'pending', 'attempt', 0, 'next_at', now(), 'lease_until', NULL)) AS made`,
+    [id, copies],
+  );
+  await query('ANALYZE');
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type {
+  AdEvent,
+  Decision,
+  DecisionRequest,
+  EventBatchResult,
+  Webhook,
+} from '../../../protocol/wire.ts';
+import { openPool } from '../../../service/test/load.ts';
+
+/** An ad that was decided for a player. */
+export interface Ad {
+  id: string;
+  token: string;
+  /** When it began, by `performance.now()`. */
+  beganMs: number;
+}
+
+/** Everything that one account is asked for by its players and its server. */
+export interface Client {
+  decide(): Promise<Ad>;
+  start(ad: Ad): Promise<void>;
+  /** First quartile, midpoint and third quartile in one request, when three quarters were {@link watched}. */
+  quartiles(ad: Ad): Promise<void>;
+  /**
+   * Impression and completion in one request, when all of it was {@link watched}.
+   *
+   * @throws Error unless the reward is earned.
+   */
+  finish(ad: Ad): Promise<void>;
+  call<T>(method: 'POST' | 'DELETE', path: string, body?: object): Promise<T>;
+  addWebhook(url: string, event: Webhook['events'][number]): Promise<Webhook>;
+  close(): Promise<void>;
+}
+
+/** The shortest watch of the demo account's image ads is five seconds. */
+export const watchMs = 5_100;
+const userAgent = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140 Safari/537.36';
+let players = 0;
+
+export function createClient(
+  url: string,
+  { publishable, secret }: { publishable: string; secret: string },
+  connections: number,
+): Client {
+  const pool = openPool(url, connections);
+  const send = async <T>(
+    method: 'POST' | 'DELETE',
+    path: string,
+    key: string,
+    body?: object,
+  ): Promise<T> => {
+    const answer = await pool.request({
+      path,
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'user-agent': userAgent,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`${path}: ${answer.statusCode} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  };
+  const report = async (
+    { id, token }: Ad,
+    events: (Pick<AdEvent, 'type'> & Partial<AdEvent>)[],
+  ): Promise<EventBatchResult> => {
+    const now = new Date().toISOString();
+    const answer = await send<EventBatchResult>('POST', '/v1/events', publishable, {
+      sent_at: now,
+      events: events.map((event) => ({
+        id: randomUUID(),
+        decision_id: id,
+        token,
+        occurred_at: now,
+        ...event,
+      })),
+    });
+    const refused = answer.results.find(({ status }) => status !== 'accepted');
+    if (refused) throw new Error(`An event was refused: ${JSON.stringify(refused)}`);
+    return answer;
+  };
+  return {
+    async decide() {
+      const request: DecisionRequest = {
+        placement: 'revive',
+        user_ref: `player-${(players += 1)}`,
+        formats: ['image'],
+      };
+      const answer = await send<Decision>('POST', '/v1/decisions', publishable, request);
+      if (answer.token === undefined)
+        throw new Error(`Expected an ad, got ${JSON.stringify(answer)}`);
+      return { id: answer.id, token: answer.token, beganMs: performance.now() };
+    },
+    async start(ad) {
+      await report(ad, [{ type: 'start' }]);
+      ad.beganMs = performance.now();
+    },
+    async quartiles(ad) {
+      const types = ['first_quartile', 'midpoint', 'third_quartile'] as const;
+      await report(
+        ad,
+        types.map((type) => ({ type })),
+      );
+    },
+    async finish(ad) {
+      const answer = await report(ad, [
+        { type: 'impression', visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 },
+        { type: 'complete', watched_ms: 5_000 },
+      ]);
+      if (answer.decisions[0]?.state !== 'earned')
+        throw new Error(`Expected a reward, got ${JSON.stringify(answer.decisions)}`);
+    },
+    call: (method, path, body) => send(method, path, secret, body),
+    addWebhook: (to, event) => send('POST', '/v1/webhooks', secret, { url: to, events: [event] }),
+    close: () => pool.close(),
+  };
+}
+
+/** Does the work for each item, so many at a time. */
+export async function forEach<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++)
+      results.push(await work(items[index] as T));
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return results;
+}
+
+/** Resolves when all of these ads can have been watched so far: 1 is to the end. */
+export async function watched(ads: readonly Ad[], share: number): Promise<void> {
+  const lastMs = Math.max(...ads.map(({ beganMs }) => beganMs));
+  await sleep(Math.max(0, lastMs + share * watchMs - performance.now()));
+}

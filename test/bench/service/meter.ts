@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPostgres } from '../../../service/src/store/postgres.ts';
+import { childrenOf, type PrivatePostgres } from '../../../service/test/private-postgres.ts';
+import { processorTimeUs, treeTimeUs } from './processor-time.ts';
+
+/** What a piece of work takes. */
+export interface Cost {
+  serviceUs: number;
+  /** All of the PostgreSQL server but the connection that measures; 0 on the embedded store. */
+  databaseUs: number;
+  /** Growth of the tables and their indexes. */
+  storedBytes: number;
+  /** WAL that PostgreSQL writes, which a standby or an archive receives. */
+  loggedBytes: number;
+}
+
+export interface Meter {
+  /** Does the work, and returns what it cost divided by `units`. */
+  measure(units: number, work: () => Promise<unknown>): Promise<Cost>;
+  read(): Promise<Cost>;
+  /** Resolves when no delivery is pending; on the embedded store, when it must have been recorded. */
+  settle(): Promise<void>;
+  query<T>(text: string, params?: readonly unknown[]): Promise<T[]>;
+  close(): Promise<void>;
+}
+
+export const combine = (a: Cost, b: Cost, of: (x: number, y: number) => number): Cost => ({
+  serviceUs: of(a.serviceUs, b.serviceUs),
+  databaseUs: of(a.databaseUs, b.databaseUs),
+  storedBytes: of(a.storedBytes, b.storedBytes),
+  loggedBytes: of(a.loggedBytes, b.loggedBytes),
+});
+
+const counters = `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'
+    AND relnamespace = 'public'::regnamespace)::bigint AS stored,
+  pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS logged`;
+const limits = { poolSize: 1, timeoutMs: 600_000, lockTimeoutMs: 60_000, pooler: false };
+
+/** Measures these processes of the service and, unless they run on the embedded store, their server. */
+export async function openMeter(
+  pids: readonly number[],
+  postgres?: PrivatePostgres,
+  databaseUrl = postgres?.url,
+): Promise<Meter> {
+  const database =
+    databaseUrl === undefined ? undefined : openPostgres(databaseUrl, console.error, limits);
+  const query = async <T>(text: string, params: readonly unknown[] = []): Promise<T[]> =>
+    (await database?.query<T>(text, params)) ?? [];
+  const [own] = await query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+
+  const read = async (): Promise<Cost> => {
+    const [row] = await query<{ stored: number; logged: number }>(counters);
+    const server = postgres?.pid();
+    const sessions = server === undefined ? [] : childrenOf(server);
+    return {
+      serviceUs: pids.reduce((sum, pid) => sum + processorTimeUs(pid), 0),
+      databaseUs:
+        server === undefined
+          ? 0
+          : treeTimeUs(
+              server,
+              sessions.filter((pid) => pid !== own?.pid),
+            ),
+      storedBytes: row?.stored ?? 0,
+      loggedBytes: row?.logged ?? 0,
+    };
+  };
+  return {
+    read,
+    query,
+    async measure(units, work) {
+      const before = await read();
+      await work();
+      return combine(await read(), before, (now, then) => (now - then) / units);
+    },
+    async settle() {
+      if (!database) return sleep(200);
+      for (;;) {
+        const [row] = await query<{ pending: boolean }>(
+          `SELECT EXISTS (SELECT FROM deliveries WHERE state = 'pending') AS pending`,
+        );
+        if (row?.pending !== true) return;
+        await sleep(20);
+      }
+    },
+    close: async () => database?.close(),
+  };
+}
+
+let databases = 0;
+
+/** Creates an empty database on the server and returns its URL. */
+export async function createDatabase({ url }: PrivatePostgres): Promise<string> {
+  const name = `bench_${(databases += 1)}`;
+  const server = openPostgres(url, console.error, limits);
+  await server.query(`CREATE DATABASE ${name}`);
+  await server.close();
+  return url.replace(/[^/]*$/, name);
+}

@@ -1,0 +1,250 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { drawRowChart, type RowChart } from '../outbox/report/row-chart.ts';
+import type { Cost } from './meter.ts';
+import {
+  type Comparison,
+  type Costs,
+  type Origin,
+  type RateRow,
+  type Rates,
+  type Scale,
+  summarize,
+  type Unit,
+  type Verdict,
+} from './results.ts';
+
+/** What is published; a run replaces what it measured and keeps the rest with its date. */
+export interface Published {
+  costs: Costs;
+  comparison: Comparison;
+  rates: Rates;
+  scale: Scale;
+}
+
+const folder = join(import.meta.dirname, '../../../docs/benchmarks/service');
+const names = ['costs', 'comparison', 'rates', 'scale'] as const;
+
+/** Writes the figures, the page and its plots into docs/benchmarks/service; of a quick run, nothing. */
+export async function publish(found: Partial<Published>, quick: boolean): Promise<void> {
+  if (quick) return console.log('Nothing is published of a quick run.');
+  await mkdir(folder, { recursive: true });
+  const write = async (name: string, text: string, parser: string): Promise<void> =>
+    writeFile(join(folder, name), await format(text, { parser, printWidth: 100 }));
+  for (const [name, value] of Object.entries(found))
+    await write(`${name}.json`, JSON.stringify(value), 'json');
+  const all = readPublished();
+  await write('README.md', describe(all), 'markdown');
+  for (const [name, chart] of Object.entries(draw(all)))
+    await writeFile(join(folder, `${name}.svg`), drawRowChart(chart));
+  console.log('Written: docs/benchmarks/service');
+}
+
+export function readPublished(): Partial<Published> {
+  const files = names.filter((name) => existsSync(join(folder, `${name}.json`)));
+  return Object.fromEntries(
+    files.map((name) => [name, JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'))]),
+  ) as Partial<Published>;
+}
+
+export function printVerdicts(verdicts: readonly Verdict[]): void {
+  for (const { budget, measured, held } of verdicts)
+    console.log(`${held ? 'held' : 'NOT HELD'}: ${budget}: ${measured}`);
+}
+
+const table = (head: readonly string[], rows: readonly (string | number)[][]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const tenths = (value: number): string => (Math.round(value * 10) / 10).toLocaleString('en');
+const origin = ({ date, machine }: Origin): string => `${date}, ${machine}.`;
+
+const units: Record<Unit, string> = {
+  decisionAlone: 'a decision, 64 at a time',
+  decision: 'a decision',
+  start: 'the start',
+  quartiles: 'three quartiles',
+  finish: 'impression, completion and reward',
+  delivery: 'the webhook delivery',
+  ad: '**a whole ad with its webhook**',
+};
+const entries = (costs: Record<Unit, Cost>): [Unit, Cost][] =>
+  Object.entries(costs) as [Unit, Cost][];
+
+function describe({ costs, comparison, rates, scale }: Partial<Published>): string {
+  const verdicts = [
+    ...(comparison?.verdicts ?? []).map((verdict) => ({ ...verdict, ...comparison?.measured })),
+    ...(costs ? [{ ...judgeGroupCommit(costs), ...costs.measured }] : []),
+    ...Object.values(scale ?? {}).flatMap(({ verdicts: some, measured }) =>
+      some.map((verdict) => ({ ...verdict, ...measured })),
+    ),
+  ];
+  const parts = [
+    `# What an ad costs the service
+
+A **whole ad** is a decision, a request with the start, one with three quartiles, one with impression and
+completion, which earns a reward, and the webhook that reports the reward to the game's server. Ratios compare this build
+with an older one, measured in turns in one run: the median of all rounds counts, and the range is in parentheses.
+How to plan capacity with these figures: [Scale](../../scale.md).
+
+${table(
+  ['Budget', 'Measured', '', 'On'],
+  verdicts.map(({ budget, measured, held, date }) => [
+    budget,
+    measured,
+    held ? 'held' : '**not held**',
+    date ?? '',
+  ]),
+)}`,
+    comparison && describeComparison(comparison),
+    costs && describeCosts(costs),
+    rates && describeRates(rates),
+    ...Object.entries(scale ?? {}).map(
+      ([name, { title, note, head, rows, plot, measured }]) => `## ${title}
+
+${note} \`npm run bench:scale -- --only ${name}\`, ${origin(measured)}
+${plot ? `\n![${title}](scale-${name}.svg)\n` : ''}
+${table(head, rows)}`,
+    ),
+  ];
+  return `${parts.filter(Boolean).join('\n\n')}\n`;
+}
+
+const describeComparison = ({ measured, older, rounds }: Comparison): string => {
+  const [now, then] = [summarize(rounds, 'this build'), summarize(rounds, 'older build')];
+  return `## This build beside an older one
+
+\`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${origin(measured)}
+Service, PostgreSQL, players, and receiver share the machine; only the first two are counted. The medians, older → this build:
+
+![CPU of a whole ad with its webhook](costs.svg)
+
+${table(
+  ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes'],
+  entries(now).map(([unit, cost]) => [
+    units[unit],
+    ...(['serviceUs', 'databaseUs', 'storedBytes', 'loggedBytes'] as const).map(
+      (counter) => `${whole(then[unit][counter])} → ${whole(cost[counter])}`,
+    ),
+  ]),
+)}`;
+};
+
+const describeCosts = ({
+  measured,
+  ads,
+  rounds,
+  costs,
+  embedded,
+  echoUs,
+  groupCommit,
+}: Costs): string => `## This build
+
+\`npm run bench:costs\`, ${rounds} rounds of ${whole(ads)} ads, 48 at a time, ${origin(measured)}
+A bare \`node:http\` echo of a decision's request, under the same client, takes ${echoUs} µs. In echoes, a decision is
+${tenths(costs.decisionAlone.serviceUs / echoUs)} and a whole ad ${whole(costs.ad.serviceUs / echoUs)}; on the embedded store, whose database is a thread of the service, ${tenths(embedded.decisionAlone.serviceUs / echoUs)} and ${whole(embedded.ad.serviceUs / echoUs)}. Bytes of a
+whole ad are those of the live environment: the sandbox also stores why each decision was made.
+
+${table(
+  ['', 'service, µs', 'PostgreSQL, µs', 'stored, bytes', 'WAL, bytes', 'embedded store, µs'],
+  entries(costs).map(([unit, { serviceUs, databaseUs, storedBytes, loggedBytes }]) => [
+    units[unit],
+    ...[serviceUs, databaseUs, storedBytes, loggedBytes, embedded[unit].serviceUs].map(whole),
+  ]),
+)}
+
+Group commit, decisions stored per second without HTTP, 64 waiting at a time:
+
+${table(
+  ['', 'grouped', 'one transaction each', 'one insert each, without sums for reports'],
+  Object.entries(groupCommit).map(([name, { together, each, eachWithoutSums }]) => [
+    name === 'embedded' ? 'embedded store' : 'PostgreSQL, 8 connections',
+    ...[together, each, eachWithoutSums].map(whole),
+  ]),
+)}`;
+
+function judgeGroupCommit({ groupCommit }: Costs): Verdict {
+  const times = Object.values(groupCommit).map(
+    ({ together, each, eachWithoutSums }) => together / Math.max(each, eachWithoutSums),
+  );
+  return {
+    budget: 'group commit: at least 2 × one insert per request, on both stores',
+    measured: `${times.map((each) => `${tenths(each)} ×`).join(' and ')}`,
+    held: Math.min(...times) >= 2,
+  };
+}
+
+const describeRates = ({ measured, older, rows }: Rates): string => `## At low rates
+
+\`npm run bench:rates${older === undefined ? '' : ' -- --against <checkout>'}\`, ${older === undefined ? '' : `older build ${older}, `}${origin(measured)}
+Whole ads begin at their times, however slow the answers are (an open loop). CPU per ad includes what the service and
+PostgreSQL do at rest. A decision counts from when its ad was due, a webhook from sending the completion to its arrival.
+
+![CPU of service and PostgreSQL per ad, by rate](rates.svg)
+
+${table(
+  ['ads/s', '', 'service, µs', 'PostgreSQL, µs', 'decision p50 / p99, ms', 'webhook p50 / p99, ms'],
+  rows.map((row) => [
+    whole(row.rate),
+    row.side + (row.reached ? '' : `: only ${whole(row.perSecond)}/s reached`),
+    whole(row.serviceUs),
+    whole(row.databaseUs),
+    row.decisionMs.map(tenths).join(' / '),
+    row.webhookMs.map(tenths).join(' / '),
+  ]),
+)}`;
+
+/** The plots, by the name of their file. */
+function draw({ comparison, rates, scale }: Partial<Published>): Record<string, RowChart> {
+  const charts: Record<string, RowChart> = {};
+  const style = { style: 'bars', format: whole } as const;
+  const series = ['service', 'PostgreSQL'];
+  if (comparison) {
+    const [now, then] = [
+      summarize(comparison.rounds, 'this build'),
+      summarize(comparison.rounds, 'older build'),
+    ];
+    const row = (label: string, { serviceUs, databaseUs }: Cost, emphasized: boolean) => ({
+      label,
+      emphasized,
+      values: [serviceUs, databaseUs],
+    });
+    charts['costs'] = {
+      ...style,
+      title: 'CPU of a whole ad with its webhook',
+      axis: 'µs',
+      series,
+      rows: [
+        row('ad, older build', then.ad, false),
+        row('ad, this build', now.ad, true),
+        row('delivery, older', then.delivery, false),
+        row('delivery, this', now.delivery, true),
+      ],
+    };
+  }
+  if (rates) {
+    charts['rates'] = {
+      ...style,
+      title: 'CPU per ad, by rate',
+      axis: 'µs',
+      series,
+      rows: rates.rows.map(({ rate, side, serviceUs, databaseUs }: RateRow) => ({
+        label: `${whole(rate)}/s, ${side === 'this build' ? 'this' : 'older'}`,
+        emphasized: side === 'this build',
+        values: [serviceUs, databaseUs],
+      })),
+    };
+  }
+  for (const [name, { title, plot }] of Object.entries(scale ?? {})) {
+    if (!plot) continue;
+    charts[`scale-${name}`] = {
+      ...style,
+      title,
+      axis: plot.axis,
+      series: [plot.axis],
+      rows: plot.rows.map(({ label, value }) => ({ label, emphasized: true, values: [value] })),
+    };
+  }
+  return charts;
+}

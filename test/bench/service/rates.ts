@@ -1,0 +1,168 @@
+/** `npm run bench:rates`: what an ad costs, and how long its answers take, at rates that most installations have. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { median, percentile } from '../outbox/statistics.ts';
+import { type Ad, forEach, watched, watchMs } from './ads.ts';
+import { commitOf, findBuilds, inTurns } from './builds.ts';
+import { publish } from './page.ts';
+import { nowMs, type Receiver, startReceiver } from './receiver.ts';
+import { readOrigin, type RateRow } from './results.ts';
+import { type Side, startSide } from './side.ts';
+
+const { values } = parseArgs({
+  options: {
+    against: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '10' },
+    quick: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
+});
+if (values.help === true) {
+  console.log(`npm run bench:rates [-- --against <checkout> --rounds <n> --seconds <n> --quick]
+
+Whole ads with their webhooks at 10, 100 and 1,000 a second, which begin at their times however slow the answers
+are. With --against, also those of another checkout (npm ci, npm run build), in turns. --quick: short, to see that
+it works; publishes nothing. Needs Linux and PostgreSQL; about 8 minutes with --against, 4 without.`);
+  process.exit();
+}
+const quick = values.quick === true;
+const rounds = quick ? 1 : Number(values.rounds);
+const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
+const rates = quick ? [10, 100] : [10, 100, 1_000];
+/** Until as many ads end as begin. */
+const leadInMs = watchMs + 900;
+/** Requests that may wait for their answer; above that, an ad does not begin, and the rate is not reached. */
+const mostWaiting = 1_000;
+/** A rate counts as reached at 97 % of it: windows cut off whole ads. */
+const reachedShare = 0.97;
+
+interface Window {
+  /** Webhooks that arrived, per second. */
+  perSecond: number;
+  serviceUs: number;
+  databaseUs: number;
+  decisionMs: number[];
+  webhookMs: number[];
+}
+
+async function measure(
+  { meter, sandbox }: Side,
+  rate: number,
+  receiver: Receiver,
+): Promise<Window> {
+  receiver.clear();
+  const decisionMs: number[] = [];
+  const finishedAtMs = new Map<string, number>();
+  const startMs = nowMs();
+  const [fromMs, toMs] = [startMs + leadInMs, startMs + leadInMs + windowMs];
+  const isInWindow = (atMs: number): boolean => atMs >= fromMs && atMs < toMs;
+  let waiting = 0;
+  const request = async <T>(work: () => Promise<T>): Promise<T> => {
+    waiting += 1;
+    try {
+      return await work();
+    } finally {
+      waiting -= 1;
+    }
+  };
+  const playOne = async (dueMs: number): Promise<void> => {
+    const ad: Ad = await request(sandbox.decide);
+    // From when it was due: an open loop does not forgive what made it late.
+    if (isInWindow(dueMs)) decisionMs.push(nowMs() - dueMs);
+    await request(() => sandbox.start(ad));
+    await watched([ad], 0.75);
+    await request(() => sandbox.quartiles(ad));
+    await watched([ad], 1);
+    finishedAtMs.set(ad.id, nowMs());
+    await request(() => sandbox.finish(ad));
+  };
+  const playing: Promise<void>[] = [];
+  const play = async (): Promise<void> => {
+    for (let index = 0; ; index += 1) {
+      const dueMs = startMs + (index * 1_000) / rate;
+      if (dueMs >= toMs) return;
+      if (dueMs > nowMs()) await sleep(dueMs - nowMs());
+      if (waiting < mostWaiting) playing.push(playOne(dueMs));
+    }
+  };
+  const played = play();
+  await sleep(fromMs - nowMs());
+  const before = await meter.read();
+  await sleep(toMs - nowMs());
+  const after = await meter.read();
+  await played;
+  await Promise.all(playing);
+  await receiver.count(finishedAtMs.size);
+  await meter.settle();
+  const arrived = receiver.arrivals.filter(({ atMs }) => isInWindow(atMs)).length;
+  return {
+    perSecond: arrived / (windowMs / 1_000),
+    serviceUs: (after.serviceUs - before.serviceUs) / arrived,
+    databaseUs: (after.databaseUs - before.databaseUs) / arrived,
+    decisionMs,
+    webhookMs: receiver.arrivals.flatMap(({ atMs, decisionId = '' }) => {
+      const finishedMs = finishedAtMs.get(decisionId);
+      return finishedMs !== undefined && isInWindow(finishedMs) ? [atMs - finishedMs] : [];
+    }),
+  };
+}
+
+function summarize(side: Side['name'], rate: number, windows: readonly Window[]): RateRow {
+  const middle = (read: (window: Window) => number): number => median(windows.map(read)) ?? NaN;
+  const perSecond = middle((window) => window.perSecond);
+  const decisionMs = windows.flatMap((window) => window.decisionMs);
+  const webhookMs = windows.flatMap((window) => window.webhookMs);
+  return {
+    side,
+    rate,
+    perSecond,
+    reached: perSecond >= reachedShare * rate,
+    serviceUs: middle((window) => window.serviceUs),
+    databaseUs: middle((window) => window.databaseUs),
+    decisionMs: [percentile(decisionMs, 0.5) ?? NaN, percentile(decisionMs, 0.99) ?? NaN],
+    webhookMs: [percentile(webhookMs, 0.5) ?? NaN, percentile(webhookMs, 0.99) ?? NaN],
+  };
+}
+
+/** Long-running processes have compiled their code, even where they have little to do. */
+async function warmUp({ sandbox, meter }: Side, receiver: Receiver): Promise<void> {
+  const ads = await forEach(Array.from({ length: quick ? 50 : 1_000 }), 32, sandbox.decide);
+  await forEach(ads, 32, sandbox.start);
+  await watched(ads, 0.75);
+  await forEach(ads, 32, sandbox.quartiles);
+  await watched(ads, 1);
+  receiver.clear();
+  await forEach(ads, 32, sandbox.finish);
+  await receiver.count(ads.length);
+  await meter.settle();
+}
+
+const measured = readOrigin();
+const receiver = await startReceiver();
+const sides: Side[] = [];
+const rows: RateRow[] = [];
+try {
+  for (const build of findBuilds(values.against)) {
+    const side = await startSide(256, build);
+    sides.push(side);
+    await side.sandbox.addWebhook(`${receiver.url}/0/ads`, 'decision.rewarded');
+    await warmUp(side, receiver);
+  }
+  for (const rate of rates) {
+    const windows = new Map<Side, Window[]>(sides.map((side) => [side, []]));
+    for (let round = 0; round < rounds; round += 1) {
+      for (const side of inTurns(sides, round)) {
+        console.log(`${rate} ads/s, ${side.name}, round ${round + 1} of ${rounds}`);
+        windows.get(side)?.push(await measure(side, rate, receiver));
+      }
+    }
+    for (const [side, list] of windows) rows.push(summarize(side.name, rate, list));
+  }
+} finally {
+  for (const side of sides) await side.stop();
+  await receiver.stop();
+}
+console.table(rows);
+const older = values.against === undefined ? {} : { older: commitOf(values.against) };
+await publish({ rates: { measured, ...older, rows } }, quick);

@@ -1,0 +1,71 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** A webhook that arrived. */
+export interface Arrival {
+  path: string;
+  /** By {@link nowMs}. */
+  atMs: number;
+  decisionId?: string;
+}
+
+export interface Receiver {
+  /** Append how it answers: `/0/any-name` at once, `/50/any-name` after 50 ms, `/never/any-name`. */
+  url: string;
+  /** Arrivals so far, but for those of the last 20 ms; `/never` is not listed. */
+  arrivals: Arrival[];
+  /**
+   * Resolves with the first arrivals as soon as there are so many.
+   *
+   * @throws Error when they have not arrived in time.
+   */
+  count(wanted: number, timeoutMs?: number): Promise<Arrival[]>;
+  /** Forgets what has arrived. */
+  clear(): void;
+  stop(): Promise<void>;
+}
+
+/** A monotonic clock that all processes of the machine share, in milliseconds. */
+export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** Starts a customer's server in a process of its own, so that its work is not in anybody's figures. */
+export async function startReceiver(): Promise<Receiver> {
+  const child = fork(join(import.meta.dirname, 'receiver.mjs'));
+  const [{ url }] = (await once(child, 'message')) as [{ url: string }];
+  const arrivals: Arrival[] = [];
+  let announce: () => void = () => undefined;
+  child.on('message', (message: { arrivals: Arrival[] }) => {
+    arrivals.push(...message.arrivals);
+    announce();
+  });
+  return {
+    url,
+    arrivals,
+    async count(wanted, timeoutMs = 120_000) {
+      const untilMs = nowMs() + timeoutMs;
+      while (arrivals.length < wanted) {
+        const leftMs = untilMs - nowMs();
+        if (leftMs <= 0)
+          throw new Error(
+            `Expected ${wanted} webhooks within ${timeoutMs / 1_000} s, got ${arrivals.length}.`,
+          );
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, leftMs);
+          announce = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      return arrivals.slice(0, wanted);
+    },
+    clear() {
+      arrivals.length = 0;
+    },
+    async stop() {
+      child.disconnect();
+      await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { cpus, loadavg, totalmem } from 'node:os';
+import { median } from '../outbox/statistics.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { Cost } from './meter.ts';
+import type { Side } from './side.ts';
+
+/** What is measured: `decisionAlone` is 64 at a time and nothing else; `ad` is everything, with its webhook. */
+export type Unit =
+  'decisionAlone' | 'decision' | 'start' | 'quartiles' | 'finish' | 'delivery' | 'ad';
+
+export interface Round {
+  echoUs: number;
+  sides: Partial<Record<Side['name'], Record<Unit, Cost>>>;
+}
+
+/** When and where something was measured. */
+export interface Origin {
+  date: string;
+  machine: string;
+}
+
+/** docs/benchmarks/service/costs.json: this build alone. The capacity plan is calculated from it. */
+export interface Costs {
+  measured: Origin;
+  rounds: number;
+  ads: number;
+  costs: Record<Unit, Cost>;
+  echoUs: number;
+  /** On the embedded store, whose database is a thread of the service. */
+  embedded: Record<Unit, Cost>;
+  groupCommit: Record<'postgresql' | 'embedded', GroupCommit>;
+}
+
+/** A requirement, and what was measured. */
+export interface Verdict {
+  budget: string;
+  measured: string;
+  held: boolean;
+}
+
+/** docs/benchmarks/service/comparison.json: this build beside an older one, in turns in one run. */
+export interface Comparison {
+  measured: Origin;
+  /** The commit. */
+  older: string;
+  rounds: Round[];
+  verdicts: Verdict[];
+}
+
+/** One build at one rate of whole ads. */
+export interface RateRow {
+  side: Side['name'];
+  /** Ads that begin in a second. */
+  rate: number;
+  /** Ads whose webhook arrived in a second. */
+  perSecond: number;
+  reached: boolean;
+  /** Per ad, what the service does at rest included. */
+  serviceUs: number;
+  databaseUs: number;
+  /** 50th and 99th percentile, from when the ad was due. */
+  decisionMs: [number, number];
+  /** 50th and 99th percentile, from sending the completion to the arrival of the webhook. */
+  webhookMs: [number, number];
+}
+
+/** docs/benchmarks/service/rates.json */
+export interface Rates {
+  measured: Origin;
+  /** The commit of the older build, if there was one. */
+  older?: string;
+  rows: RateRow[];
+}
+
+/** What a part of `npm run bench:scale` found. */
+export interface Found {
+  title: string;
+  verdicts: Verdict[];
+  head: string[];
+  rows: (string | number)[][];
+  note: string;
+  plot?: { axis: string; rows: { label: string; value: number }[] };
+}
+
+/** docs/benchmarks/service/scale.json */
+export type Scale = Record<string, Found & { measured: Origin }>;
+
+/** Call it before the run: the benchmark itself is load, too. */
+export function readOrigin(): Origin {
+  const [cpu] = cpus();
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    machine: `${cpus().length} × ${cpu?.model.trim()}, ${memory} GiB, Node ${process.versions.node}, load ${(loadavg()[0] ?? 0).toFixed(1)} before the run`,
+  };
+}
+
+const middle = (values: number[]): number => median(values) ?? NaN;
+
+/** The median of all rounds, counter by counter. */
+export function summarize(rounds: readonly Round[], side: Side['name']): Record<Unit, Cost> {
+  const all = rounds.flatMap(({ sides }) => sides[side] ?? []);
+  const costOf = (unit: Unit): Cost => {
+    const read = (counter: keyof Cost): number =>
+      Math.round(middle(all.map((costs) => costs[unit][counter])));
+    return {
+      serviceUs: read('serviceUs'),
+      databaseUs: read('databaseUs'),
+      storedBytes: read('storedBytes'),
+      loggedBytes: read('loggedBytes'),
+    };
+  };
+  return {
+    decisionAlone: costOf('decisionAlone'),
+    decision: costOf('decision'),
+    start: costOf('start'),
+    quartiles: costOf('quartiles'),
+    finish: costOf('finish'),
+    delivery: costOf('delivery'),
+    ad: costOf('ad'),
+  };
+}
+
+/** New ÷ old in each round, in which both follow each other at once. */
+export const ratios = (rounds: readonly Round[], unit: Unit, counter: keyof Cost): number[] =>
+  rounds.flatMap(({ sides }) => {
+    const [now, then] = [
+      sides['this build']?.[unit][counter],
+      sides['older build']?.[unit][counter],
+    ];
+    return now === undefined || !then ? [] : [now / then];
+  });
+
+const budgets: readonly [string, Unit, keyof Cost, number][] = [
+  ['a whole ad with its webhook, service CPU', 'ad', 'serviceUs', 0.5],
+  ['a whole ad with its webhook, PostgreSQL CPU', 'ad', 'databaseUs', 0.45],
+  ['one webhook delivery, service CPU', 'delivery', 'serviceUs', 0.15],
+  ['one webhook delivery, PostgreSQL CPU', 'delivery', 'databaseUs', 0.12],
+  ['a decision, service CPU', 'decisionAlone', 'serviceUs', 2.2],
+  ['bytes stored per ad', 'ad', 'storedBytes', 0.65],
+];
+
+/** What is required of this build in relation to the older one. */
+export const judge = (rounds: readonly Round[]): Verdict[] =>
+  budgets.map(([what, unit, counter, most]) => {
+    const measured = ratios(rounds, unit, counter);
+    const ratio = middle(measured);
+    const spread = `${Math.min(...measured).toFixed(2)}–${Math.max(...measured).toFixed(2)}`;
+    return {
+      budget: `${what}: at most ${most} × the older build`,
+      measured: `${ratio.toFixed(2)} × (${spread})`,
+      held: ratio <= most,
+    };
+  });

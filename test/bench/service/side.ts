@@ -1,0 +1,51 @@
+import {
+  type PrivatePostgres,
+  startPrivatePostgres,
+} from '../../../service/test/private-postgres.ts';
+import { type RunningService, startService } from '../../../service/test/start-service.ts';
+import { type Client, createClient } from './ads.ts';
+import type { BuildUnderTest } from './builds.ts';
+import { type Meter, openMeter } from './meter.ts';
+
+/** One build of the service in a process of its own, on a PostgreSQL server of its own or the embedded store. */
+export interface Side {
+  name: 'this build' | 'older build' | 'embedded';
+  service: RunningService;
+  meter: Meter;
+  live: Client;
+  sandbox: Client;
+  stop(): Promise<void>;
+}
+
+/** Without a build: this one on the embedded store. */
+export async function startSide(connections: number, build?: BuildUnderTest): Promise<Side> {
+  const postgres = build && (await requirePostgres());
+  const service = await startService({
+    ...(build?.main === undefined ? {} : { main: build.main }),
+    env: { RATE_LIMITS: 'off', ...(postgres ? { DATABASE_URL: postgres.url } : {}) },
+  });
+  const meter = await openMeter([service.process.pid ?? 0], postgres);
+  const live = createClient(service.url, service.keys.live, connections);
+  const sandbox = createClient(service.url, service.keys.sandbox, connections);
+  return {
+    name: build?.name ?? 'embedded',
+    service,
+    meter,
+    live,
+    sandbox,
+    async stop() {
+      await live.close();
+      await sandbox.close();
+      await meter.close();
+      await service.stop();
+      await postgres?.stop();
+    },
+  };
+}
+
+/** @throws Error where there is no PostgreSQL. */
+export async function requirePostgres(): Promise<PrivatePostgres> {
+  const postgres = await startPrivatePostgres();
+  if (!postgres) throw new Error('There is no PostgreSQL on this machine.');
+  return postgres;
+}
