@@ -144,7 +144,7 @@ ${ratesTable(summaries)}
 
 ${compare(summaries).join('\n')}
 
-What the figures do not show:
+What explains the difference, and what the figures do not show:
 
 - Our service stores every attempt with its time, latency, status and the start of the answer, and keeps the delivery, so that operators can look it up and send it again. graphile-worker and BullMQ delete a job that is done; pg-boss keeps it without the answer.
 - Our service signs each webhook twice, in its own scheme and by Standard Webhooks; the peers sign once.
