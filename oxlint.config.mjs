@@ -117,18 +117,15 @@ const service = {
     no('^\\.\\./', 'platform/ is the ground: it imports nothing of the service.'),
   ],
   'service/src/store/**': [
-    no(
-      above(['http', 'trace', 'log', ...tops.slice(1)]),
-      'store/ lies below; it uses platform/ only.',
-    ),
+    no(above(['http', 'trace', ...tops.slice(1)]), 'store/ lies below; it uses platform/ only.'),
     onlyTypes(
       above([...serviceDomain, 'config']),
       'store/ lies below the domain folders; it may name their types.',
     ),
   ],
-  'service/src/{trace,log}/**': [
+  'service/src/trace/**': [
     belowTops,
-    no(above(['http', ...serviceDomain]), 'trace/ and log/ use platform/ and store/ only.'),
+    no(above(['http', ...serviceDomain]), 'trace/ uses platform/ and store/ only.'),
   ],
   [`service/src/{${serviceDomain.join(',')}}/**`]: [
     belowTops,

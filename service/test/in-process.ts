@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { assemble, type Service } from '../src/assemble.ts';
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.ts';
 import { type Clock, systemClock } from '../src/platform/clock.ts';
 import { openDatabase } from '../src/store/open-database.ts';

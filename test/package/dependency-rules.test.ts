@@ -30,7 +30,7 @@ const refused: [file: string, line: string][] = [
   ['src/index.ts', `export { a } from '../service/src/y.ts';`],
   ['service/src/decision/x.ts', `export { a } from '../http/y.ts';`],
   ['service/src/store/x.ts', `export { a } from '../decision/y.ts';`],
-  ['service/src/store/x.ts', `export type { a } from '../log/y.ts';`],
+  ['service/src/store/x.ts', `export type { a } from '../trace/y.ts';`],
   ['service/src/platform/x.ts', `export type { a } from '../store/y.ts';`],
   ['service/src/trace/x.ts', `export type { a } from '../reward/y.ts';`],
   ['service/src/media/x.ts', `export type { a } from '../config/y.ts';`],

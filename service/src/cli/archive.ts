@@ -1,10 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { archiveWeek, ArchiveError } from '../store/archive/archive-week.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { listWeeks } from '../store/partitions.ts';
-import { type Command, CommandError, readArguments, say, tell, UsageError } from './command.ts';
-import { createProgress } from './progress.ts';
+import {
+  type Command,
+  CommandError,
+  readArguments,
+  say,
+  tell,
+  UsageError,
+  createProgress,
+} from './command.ts';
 import { withDatabase } from './with-database.ts';
 
 /** Completions are taken for seven days after a decision; then a week does not change any more. */

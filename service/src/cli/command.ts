@@ -80,3 +80,14 @@ export const say = (line: string): void => void process.stderr.write(`${line}\n`
 /** Writes a result that a program can read: one line of JSON. */
 export const tell = (result: object): void =>
   void process.stdout.write(`${JSON.stringify(result)}\n`);
+
+/** Says how far a long work is, at most once a second, so that nobody takes it for dead. */
+export function createProgress(describe: (count: number) => string, everyMs = 1_000) {
+  let lastMs = performance.now();
+  return (count: number): void => {
+    const nowMs = performance.now();
+    if (nowMs - lastMs < everyMs) return;
+    lastMs = nowMs;
+    say(describe(count));
+  };
+}

@@ -1,6 +1,6 @@
 import { readSettings, unknownSettings } from '../config/read-settings.ts';
 import type { Setting } from '../config/setting.ts';
-import { settings } from '../config/settings.ts';
+import { settings, settingList } from '../config/settings.ts';
 import { type Command, readArguments, say, tell } from './command.ts';
 
 export const configCommand: Command = {
@@ -21,3 +21,13 @@ when the configuration is not valid; the message then names everything that is w
       say(`${name} is not a setting and is ignored.`);
   },
 };
+
+const width = Math.max(...settingList.map(([name]) => name.length)) + 2;
+
+const lines = settingList.map(([name, { about, fallback }]) => {
+  const shown = fallback === undefined ? '' : ` (default ${fallback})`;
+  return `  ${name.padEnd(width)}${about}${shown}`;
+});
+
+/** The variables that every command reads its configuration from. */
+export const environmentHelp = `Environment\n${lines.join('\n')}\n`;

@@ -1,9 +1,8 @@
-import type { Config } from '../config.ts';
-import { openSecretBox } from '../key/master-key.ts';
-import { MasterKeyError } from '../key/secret-box.ts';
+import type { Config } from '../config/config.ts';
+import { openSecretBox, MasterKeyError } from '../key/secret-box.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
-import { bad, type Finding, good, odd } from './finding.ts';
+import { bad, type Finding, good, odd } from './doctor-machine.ts';
 import type { Workplace } from './with-database.ts';
 
 /** Expiries compare times of several machines. */

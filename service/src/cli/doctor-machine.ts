@@ -8,8 +8,21 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Config } from '../config.ts';
-import { bad, type Finding, good, odd } from './finding.ts';
+import type { Config } from '../config/config.ts';
+
+/** What the doctor found: in order, worth a look, or wrong; the text says what to do. */
+export interface Finding {
+  state: 'good' | 'odd' | 'bad';
+  text: string;
+}
+
+const finding =
+  (state: Finding['state']) =>
+  (text: string): Finding => ({ state, text });
+
+export const good = finding('good');
+export const odd = finding('odd');
+export const bad = finding('bad');
 
 /** Below this an hour of a busy service may fill the disk. */
 const leastFreeBytes = 1_073_741_824;

@@ -1,10 +1,9 @@
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError, unknownSettings } from '../config/read-settings.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
 import { databaseFindings } from './doctor-database.ts';
-import { bad, type Finding, good, odd } from './finding.ts';
-import { machineFindings, runningFinding } from './doctor-machine.ts';
+import { bad, type Finding, good, odd, machineFindings, runningFinding } from './doctor-machine.ts';
 import { withDatabase } from './with-database.ts';
 
 const marks = { good: 'ok   ', odd: 'look ', bad: 'WRONG' };

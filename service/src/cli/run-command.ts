@@ -7,7 +7,7 @@ import { DatabaseConnectionError } from '../store/open-database.ts';
 import { TransferError } from '../store/transfer/format.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, say, UsageError } from './command.ts';
-import { environmentHelp } from './environment-help.ts';
+import { environmentHelp } from './config.ts';
 
 /** Runs what the arguments name and resolves with the exit code: 0 done, 1 failed, 2 wrong arguments. */
 export async function runCommand(

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { assemble, type Service } from '../assemble.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { unknownSettings } from '../config/read-settings.ts';
 import { seedDevelopment } from '../development/seed.ts';
 import { followParentClock } from '../development/test-clock.ts';
-import { createLog } from '../log/create-log.ts';
+import { createLog } from './log.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { CommandError } from './command.ts';
 

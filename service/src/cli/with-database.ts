@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createIds, type MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';

@@ -5,8 +5,7 @@ import { createKey } from '../key/key-store.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
 import { raiseConfigVersion } from '../resource/resource-store.ts';
-import type { Queries } from '../store/database.ts';
-import { replaceMediaAddress } from './media-address.ts';
+import type { Queries, Database } from '../store/database.ts';
 import { seedEnvironment } from './seed-environment.ts';
 
 /** The keys of the demo account. Their text lies in the data folder, because the database has hashes only. */
@@ -92,4 +91,21 @@ function readSeed(file: string): Seed | undefined {
 function writeSeed(file: string, seed: Seed): void {
   writeFileSync(`${file}.new`, JSON.stringify(seed, undefined, 2), { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
+}
+
+/** Moves the media of the account's creatives from one address of the service to another. */
+async function replaceMediaAddress(
+  database: Database,
+  accountId: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  await database.transaction(async (queries) => {
+    await queries.query(
+      `UPDATE resources SET document = replace(document::text, $2, $3)::jsonb
+        WHERE account_id = $1 AND kind = 'creative'`,
+      [accountId, `"${from}/media/`, `"${to}/media/`],
+    );
+    await raiseConfigVersion(queries, accountId);
+  });
 }

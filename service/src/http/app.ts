@@ -53,7 +53,7 @@ import type { Redelivery } from '../webhook/redelivery.ts';
 import type { WebhookService } from '../webhook/webhook-service.ts';
 
 /** Everything that the routes need. */
-export interface AppParts {
+interface AppParts {
   database: Database;
   configuration: Configuration;
   resources: ResourceStore;

@@ -5,8 +5,7 @@ import type { ReadReward } from '../reward/reward-status.ts';
 import type { Queries } from '../store/database.ts';
 import { listDeliveriesOf } from '../webhook/delivery-list.ts';
 import type { EventBodies } from '../webhook/event-body.ts';
-import { explainReward } from './explain-reward.ts';
-import { type Cause, findCause } from './find-cause.ts';
+import { explainReward, type Cause, findCause } from './explain-decision.ts';
 
 interface Parts {
   database: Queries;
@@ -26,7 +25,7 @@ interface Inspection {
 }
 
 /** Hands back undefined when there is no such decision here. */
-export type InspectDecision = (scope: Scope, id: string) => Promise<Inspection | undefined>;
+type InspectDecision = (scope: Scope, id: string) => Promise<Inspection | undefined>;
 
 export function createInspectDecision({
   database,
@@ -162,3 +161,37 @@ async function findWebhookEvents(
 
 const withoutNulls = (row: object): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+
+/** A decision in a list. */
+interface ListedDecision {
+  id: string;
+  status: string;
+  reason?: string;
+  placement: string;
+  issued_at: Date;
+  user_ref?: string;
+  reward_state: string;
+}
+
+/** Decisions of one account and environment, newest first; one more than `limit` when there are more. */
+export async function listDecisions(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  { limit, startingAfter }: { limit: number; startingAfter?: string },
+): Promise<ListedDecision[]> {
+  type Row = Omit<ListedDecision, 'reason' | 'user_ref'> & {
+    reason: string | null;
+    user_ref: string | null;
+  };
+  const rows = await queries.query<Row>(
+    `SELECT id, status, reason, placement, issued_at, user_ref, reward_state FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND ($3::text IS NULL OR id < $3)
+      ORDER BY id DESC LIMIT $4`,
+    [accountId, environment, startingAfter ?? null, limit + 1],
+  );
+  return rows.map(({ reason, user_ref, ...row }) => ({
+    ...row,
+    ...(reason === null ? {} : { reason }),
+    ...(user_ref === null ? {} : { user_ref }),
+  }));
+}

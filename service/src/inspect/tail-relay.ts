@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Queries } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
-import type { LiveLine } from './live-line.ts';
-import { createTailStore, type SentLine, type TailStore } from './tail-store.ts';
+import { type LiveLine, createTailStore, type SentLine, type TailStore } from './tail-store.ts';
 
 /** Takes lines of the live tail from the processes that record to those that somebody watches. */
 export interface TailRelay {

@@ -1,5 +1,10 @@
 import type { Queries } from '../store/database.ts';
-import type { LiveLine } from './live-line.ts';
+
+/** One thing that was recorded in the sandbox. */
+export interface LiveLine {
+  event: 'decision' | 'event';
+  data: object;
+}
 
 /** A page shows as many. */
 const mostLines = 500;

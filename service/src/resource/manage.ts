@@ -1,10 +1,9 @@
+import type { Creative, KillSwitch } from '@trueward/protocol/wire';
 import type { AuditLog, Operation } from '../audit/audit-log.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';
-import type { WriteEvents } from '../webhook/event-writer.ts';
-import { changeEvents } from './change-events.ts';
-import { checkDocument } from './check-document.ts';
+import type { WriteEvents, EventDraft } from '../webhook/event-writer.ts';
+import { checkDocument, checkReferences, findUser, referencesOf } from './check-document.ts';
 import { checkRetention } from './check-retention.ts';
-import { checkReferences, findUser, referencesOf } from './references.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
 
@@ -135,3 +134,57 @@ const keyOf = ({ kind, name }: { kind: string; name: string }): string => `${kin
 /** `kill_switch.updated`: as everything on the wire, in small letters. */
 const deedOf = (kind: ResourceKind, deed: string): string =>
   `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${deed}`;
+
+/** The webhook events that tell of a change; `undefined` stands for an object that is not there. Pure. */
+function changeEvents<K extends ResourceKind>(
+  kind: K,
+  before: ResourceKinds[K] | undefined,
+  after: ResourceKinds[K] | undefined,
+): EventDraft[] {
+  if (kind === 'killSwitch') {
+    return killSwitchEvents(before as KillSwitch | undefined, after as KillSwitch | undefined);
+  }
+  return kind === 'creative' && before && after
+    ? reviewEvents(before as Creative, after as Creative)
+    : [];
+}
+
+function killSwitchEvents(
+  before: KillSwitch | undefined,
+  after: KillSwitch | undefined,
+): EventDraft[] {
+  const state = after?.state ?? 'off';
+  const told = after ?? before;
+  if (told === undefined || state === (before?.state ?? 'off')) return [];
+  const { id, scope, target_id, reason, actor } = told;
+  return [
+    {
+      type: 'kill_switch.changed',
+      data: {
+        kill_switch_id: id,
+        scope,
+        target_id,
+        state,
+        ...(reason === undefined ? {} : { reason }),
+        actor,
+      },
+    },
+  ];
+}
+
+function reviewEvents(before: Creative, after: Creative): EventDraft[] {
+  const { status, reason_code, feedback } = after.review;
+  if (status === before.review.status) return [];
+  return [
+    {
+      type: 'creative.review_updated',
+      data: {
+        creative_id: after.id,
+        previous: before.review.status,
+        current: status,
+        ...(reason_code === undefined ? {} : { reason_code }),
+        ...(feedback === undefined ? {} : { feedback }),
+      },
+    },
+  ];
+}

@@ -3,7 +3,6 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from './scope.ts';
-import { type Page, toPage } from './page.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
 
 /** A document and how often it was written; the revision is its entity tag. */
@@ -166,4 +165,20 @@ export async function lockConfiguration(queries: Queries, accountId: string): Pr
       ON CONFLICT (account_id) DO UPDATE SET version = config_versions.version`,
     [accountId],
   );
+}
+
+/** One page of a list; `next_cursor` is the `starting_after` of the next one. */
+export interface Page<T> {
+  data: T[];
+  has_more: boolean;
+  next_cursor?: string;
+}
+
+/** Makes a page of what was read with one row more than `limit`. */
+export function toPage<T extends { id: string }>(rows: readonly T[], limit: number): Page<T> {
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
+  return rows.length > limit && last
+    ? { data, has_more: true, next_cursor: last.id }
+    : { data, has_more: false };
 }

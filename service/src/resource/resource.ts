@@ -7,6 +7,7 @@ import type {
   Policy,
   Source,
   Webhook,
+  Review,
 } from '@trueward/protocol/wire';
 
 /** The kinds of managed object, and the document of each. */
@@ -24,7 +25,7 @@ export interface ResourceKinds {
 export type ResourceKind = keyof ResourceKinds;
 
 /** The members that the store adds to a document. */
-export type ResourceFields = 'id' | 'environment' | 'created_at' | 'updated_at';
+type ResourceFields = 'id' | 'environment' | 'created_at' | 'updated_at';
 
 /** What is stored of a resource: its own members. */
 export type Stored<K extends ResourceKind> = Omit<ResourceKinds[K], ResourceFields>;
@@ -33,4 +34,37 @@ export type Stored<K extends ResourceKind> = Omit<ResourceKinds[K], ResourceFiel
 export function toStored<K extends ResourceKind>(document: ResourceKinds[K]): Stored<K> {
   const { id: _id, environment: _env, created_at: _made, updated_at: _changed, ...own } = document;
   return own as Stored<K>;
+}
+
+/**
+ * A document after a request to change it: each member that is given replaces the stored one, and
+ * `null` removes it (RFC 7396, one level deep). Pure.
+ */
+export function applyChange<K extends ResourceKind>(
+  kind: K,
+  before: Stored<K>,
+  change: Record<string, unknown>,
+): Stored<K> {
+  const after = { ...before, ...change } as Record<string, unknown>;
+  for (const [name, value] of Object.entries(change)) if (value === null) delete after[name];
+  if (kind === 'creative' && changesWhatIsSeen(before as Stored<'creative'>, after)) {
+    after['review'] = unreviewed;
+  }
+  return after as Stored<K>;
+}
+
+/** Nobody has looked at it yet. */
+export const unreviewed: Review = { status: 'pending_review' };
+
+const changesWhatIsSeen = (before: Stored<'creative'>, after: Record<string, unknown>): boolean =>
+  !sameJson(before.media, after['media']) || before.click_url !== after['click_url'];
+
+/** Equal but for the order of members, which `jsonb` does not keep. */
+function sameJson(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a, sortMembers) === JSON.stringify(b, sortMembers);
+}
+
+function sortMembers(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -4,7 +4,6 @@ import type { SecretBox } from '../key/secret-box.ts';
 import { serviceAccount } from '../key/service-secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries } from '../store/database.ts';
-import { receiptLifetimeS } from './receipt-lifetime.ts';
 
 const purpose = 'receipt_key';
 /** Another process may sign with the old key until it looks again. */
@@ -67,3 +66,6 @@ export async function rotateReceiptKey(
     );
   });
 }
+
+/** How long a receipt can be redeemed, in seconds. */
+export const receiptLifetimeS = 30 * 86_400;

@@ -3,8 +3,7 @@ import type { Reward } from '@trueward/protocol/wire';
 import type { JWK } from 'jose';
 import type { Logger } from 'pino';
 import type { Scope } from '../resource/scope.ts';
-import { receiptLifetimeS } from './receipt-lifetime.ts';
-import type { ReceiptKey } from './receipt-keys.ts';
+import { receiptLifetimeS, type ReceiptKey } from './receipt-keys.ts';
 
 interface ReceiptFacts {
   scope: Scope;

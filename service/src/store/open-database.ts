@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Database } from './database.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
 import { openPostgres } from './postgres.ts';

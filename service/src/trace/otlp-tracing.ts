@@ -12,14 +12,22 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { W3CTraceContextPropagator, ExportResultCode } from '@opentelemetry/core';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  BatchSpanProcessor,
+  TracerProvider,
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import { createSampler } from './create-sampler.ts';
-import { createOtlpExporter } from './otlp-exporter.ts';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { createTracedLane } from './traced-lane.ts';
-import type { TraceSettings } from './trace-settings.ts';
+import type { TraceSettings, SamplerName } from './trace-settings.ts';
 import type { Tracing } from './tracing.ts';
 
 /** A stop waits so long for the collector; the process has five seconds for all of it. */
@@ -112,4 +120,50 @@ function endRequest(span: OpenSpan, response: ServerResponse): void {
   else span.setAttribute('error.type', 'client_gone');
   if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
+}
+
+/** The sampler of that name in the specification. */
+export function createSampler(name: SamplerName, ratio: number): Sampler {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
+}
+
+/** Longer than a collector takes, and shorter than the time between two batches. */
+const timeoutMs = 4_000;
+
+/** Sends spans by OTLP over HTTP. That the collector takes none is logged once, until it does again. */
+export function createOtlpExporter(
+  { endpoint, headers }: Pick<TraceSettings, 'endpoint' | 'headers'>,
+  log: Logger,
+): SpanExporter {
+  const url = `${endpoint}/v1/traces`;
+  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs });
+  let failing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, ({ code, error }) => {
+        const failed = code !== ExportResultCode.SUCCESS;
+        if (failed && !failing)
+          log.warn({ err: error }, 'the collector takes no traces; they are dropped until it does');
+        if (!failed && failing) log.info('the collector takes traces again');
+        failing = failed;
+        // It has been told here: the package would write it to the console each time.
+        done({ code: ExportResultCode.SUCCESS });
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+    forceFlush: () => exporter.forceFlush(),
+  };
 }

@@ -5,8 +5,7 @@ import type { Database } from '../store/database.ts';
 import { analyzePartitions, dropWeek, listWeeks, makePartitions } from '../store/partitions.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { startFolding } from './fold-rollups.ts';
-import type { Keep } from './keep.ts';
-import { removeOldRows } from './remove-old-rows.ts';
+import { type Keep, removeOldRows } from './remove-old-rows.ts';
 import { takeChore } from './take-chore.ts';
 
 interface Parts {

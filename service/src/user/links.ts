@@ -5,12 +5,9 @@ import type { MakeId } from '../platform/ids.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import type { Database, Queries } from '../store/database.ts';
-import { checkNewPassword } from './check-password.ts';
-import type { Passwords } from './password.ts';
-import { hashSecretText, makeSecretText } from './secret-text.ts';
-import type { Sessions } from './sessions.ts';
-import { normalizeEmail, type User } from './user.ts';
-import { findUser, insertUser, updateUser } from './user-store.ts';
+import { checkNewPassword, type Passwords } from './password.ts';
+import { hashSecretText, makeSecretText, type Sessions } from './sessions.ts';
+import { normalizeEmail, type User, findUser, insertUser, updateUser } from './user.ts';
 
 const lifetimeMs = 86_400_000;
 

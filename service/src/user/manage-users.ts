@@ -5,8 +5,17 @@ import { RefusedError } from '../platform/refused-error.ts';
 import type { IfMatch } from '../resource/manage.ts';
 import type { Links } from './links.ts';
 import type { Sessions } from './sessions.ts';
-import { describeUser, normalizeEmail, type Role, type User } from './user.ts';
-import { countUsers, deleteUser, findUser, insertUser, updateUser } from './user-store.ts';
+import {
+  describeUser,
+  normalizeEmail,
+  type Role,
+  type User,
+  countUsers,
+  deleteUser,
+  findUser,
+  insertUser,
+  updateUser,
+} from './user.ts';
 
 interface Parts {
   clock: Clock;

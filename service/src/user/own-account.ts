@@ -2,11 +2,9 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import type { Database, Queries } from '../store/database.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
-import { checkNewPassword } from './check-password.ts';
-import type { Passwords } from './password.ts';
+import { checkNewPassword, type Passwords } from './password.ts';
 import type { Sessions } from './sessions.ts';
-import type { User } from './user.ts';
-import { findUser, updateUser } from './user-store.ts';
+import { type User, findUser, updateUser } from './user.ts';
 
 interface Parts {
   database: Database;

@@ -1,8 +1,7 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
-import { csrfTokenOf, hashSecretText, makeSecretText } from './secret-text.ts';
-import type { User } from './user.ts';
-import { toUser, userColumns } from './user-store.ts';
+import { type User, toUser, userColumns } from './user.ts';
 
 /** A session ends so long after the sign-in, and so long after its last request. */
 const longestMs = 12 * 3_600_000;
@@ -96,3 +95,14 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
     },
   };
 }
+
+/** 256 random bits for a cookie or a link. */
+export const makeSecretText = (): string => randomBytes(32).toString('base64url');
+
+/** What is stored of it; so much chance needs no slow hash. */
+export const hashSecretText = (text: string): string =>
+  createHash('sha256').update(text).digest('hex');
+
+/** What the requests of a session carry, so that only pages that could read it can send them. */
+const csrfTokenOf = (sessionText: string): string =>
+  createHmac('sha256', sessionText).update('csrf').digest('base64url');

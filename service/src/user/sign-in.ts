@@ -4,8 +4,7 @@ import type { Attempt, LockOut } from './lock-out.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';
 import type { Passwords } from './password.ts';
 import type { Sessions } from './sessions.ts';
-import { normalizeEmail, type User } from './user.ts';
-import { findUserByEmail } from './user-store.ts';
+import { normalizeEmail, type User, findUserByEmail } from './user.ts';
 
 interface Parts {
   database: Database;

@@ -1,3 +1,7 @@
+import { serviceAccount } from '../key/service-secrets.ts';
+import { RefusedError } from '../platform/refused-error.ts';
+import type { Queries } from '../store/database.ts';
+
 /** What a user may do: a viewer reads; an operator changes; an owner also manages keys, secrets and users. */
 export type Role = 'viewer' | 'operator' | 'owner';
 
@@ -41,3 +45,124 @@ export const describeUser = (user: User) => ({
 
 /** One spelling for one address: what is typed with a capital signs in as well. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
+
+type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
+  createdAt: Date;
+  lastSignInAt: Date | null;
+};
+
+/** The columns of a user `u`. */
+export const userColumns = `u.account_id AS "accountId", u.id, u.email, u.name, u.role, u.password,
+  u.codes_secret AS "codesSecret", u.codes_active AS "codesActive", u.revision,
+  u.created_at AS "createdAt", u.last_sign_in_at AS "lastSignInAt"`;
+
+export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
+  ...row,
+  createdAtMs: createdAt.getTime(),
+  lastSignInAtMs: lastSignInAt?.getTime() ?? null,
+});
+
+export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
+  const [row] = await queries.query<UserRow>(
+    `SELECT ${userColumns} FROM sign_in_names n
+      JOIN users u ON u.account_id = n.user_account_id AND u.id = n.user_id
+      WHERE n.account_id = $1 AND n.email = $2`,
+    [serviceAccount, email],
+  );
+  return row && toUser(row);
+}
+
+export async function findUser(
+  queries: Queries,
+  accountId: string,
+  id: string,
+): Promise<User | undefined> {
+  const [row] = await queries.query<UserRow>(
+    `SELECT ${userColumns} FROM users u WHERE u.account_id = $1 AND u.id = $2`,
+    [accountId, id],
+  );
+  return row && toUser(row);
+}
+
+/** The users of an account, newest first; one more than `limit` when there are more. */
+export async function listUsers(
+  queries: Queries,
+  accountId: string,
+  { limit, startingAfter }: { limit: number; startingAfter?: string },
+): Promise<User[]> {
+  const rows = await queries.query<UserRow>(
+    `SELECT ${userColumns} FROM users u
+      WHERE u.account_id = $1 AND ($2::text IS NULL OR u.id < $2) ORDER BY u.id DESC LIMIT $3`,
+    [accountId, startingAfter ?? null, limit + 1],
+  );
+  return rows.map(toUser);
+}
+
+/** @throws RefusedError when somebody has the e-mail already. */
+export async function insertUser(
+  queries: Queries,
+  user: Pick<User, 'accountId' | 'id' | 'email' | 'name' | 'role' | 'password' | 'createdAtMs'>,
+): Promise<void> {
+  const taken = await queries.query(
+    `INSERT INTO sign_in_names (account_id, email, user_account_id, user_id) VALUES ($1, $2, $3, $4)
+      ON CONFLICT DO NOTHING RETURNING email`,
+    [serviceAccount, user.email, user.accountId, user.id],
+  );
+  if (taken.length === 0) {
+    throw new RefusedError('conflict', 'There is already a user with this e-mail.', [
+      { pointer: '/email', message: 'is taken' },
+    ]);
+  }
+  await queries.query(
+    `INSERT INTO users (account_id, id, email, name, role, password, created_at)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      user.accountId,
+      user.id,
+      user.email,
+      user.name,
+      user.role,
+      user.password,
+      new Date(user.createdAtMs),
+    ],
+  );
+}
+
+/** Writes what an owner or the user can change. */
+export async function updateUser(queries: Queries, user: User): Promise<void> {
+  await queries.query(
+    `UPDATE users SET name = $3, role = $4, password = $5, codes_secret = $6, codes_active = $7,
+        revision = revision + 1 WHERE account_id = $1 AND id = $2`,
+    [
+      user.accountId,
+      user.id,
+      user.name,
+      user.role,
+      user.password,
+      user.codesSecret,
+      user.codesActive,
+    ],
+  );
+}
+
+export async function deleteUser(queries: Queries, { accountId, id, email }: User): Promise<void> {
+  await queries.query('DELETE FROM users WHERE account_id = $1 AND id = $2', [accountId, id]);
+  await queries.query('DELETE FROM sign_in_names WHERE account_id = $1 AND email = $2', [
+    serviceAccount,
+    email,
+  ]);
+  for (const table of ['sessions', 'user_links'])
+    await queries.query(`DELETE FROM ${table} WHERE account_id = $1 AND user_id = $2`, [
+      accountId,
+      id,
+    ]);
+}
+
+/** How many users of a role the account has. */
+export async function countUsers(queries: Queries, accountId: string, role: Role): Promise<number> {
+  const [row] = await queries.query<{ count: number }>(
+    'SELECT count(*)::bigint AS count FROM users WHERE account_id = $1 AND role = $2 AND password IS NOT NULL',
+    [accountId, role],
+  );
+  return row?.count ?? 0;
+}

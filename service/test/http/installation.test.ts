@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { machineFindings } from '../../src/cli/doctor-machine.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';

@@ -5,8 +5,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerProblem } from '../../src/http/problems/problem.ts';
 import { addMediaRoutes } from '../../src/http/files/media-files.ts';
-import { createFolderStore } from '../../src/media/folder-store.ts';
-import type { MediaStore } from '../../src/media/media-store.ts';
+import { createFolderStore, type MediaStore } from '../../src/media/media-store.ts';
 import { createS3Store } from '../../src/media/s3-store.ts';
 import { type S3Server, startS3Server } from '../s3-server.ts';
 

@@ -7,7 +7,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import { verifyWebhook } from 'trueward/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDecisionTokens } from '../../src/decision/token.ts';
-import { openSecretBox } from '../../src/key/master-key.ts';
+import { openSecretBox } from '../../src/key/secret-box.ts';
 import { readServiceSecret } from '../../src/key/service-secrets.ts';
 import { hmac } from '../../src/platform/hmac.ts';
 import { play } from '../upgrade/play.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../src/config/read-settings.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 
 function configFile(content: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-config-'));

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/read-settings.ts';
 import { findUnstorableText } from '../../src/http/requests/json-body.ts';
 import { createSecretBox } from '../../src/key/secret-box.ts';

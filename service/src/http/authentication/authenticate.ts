@@ -35,7 +35,7 @@ const mostHashes = 10_000;
  *
  * @throws ProblemError when the key is missing, invalid, not permitted on this route, or over its rate limit.
  */
-export type AdmitKey = (
+type AdmitKey = (
   request: FastifyRequest,
   reply: FastifyReply,
   keys: readonly KeyKind[],

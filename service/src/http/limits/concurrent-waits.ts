@@ -17,7 +17,7 @@ export interface Waiting {
 }
 
 /** Bounds the requests that wait for a reward. */
-export interface ConcurrentWaits {
+interface ConcurrentWaits {
   /**
    * Counts one more, until the returned function is called.
    *

@@ -35,7 +35,7 @@ export interface RateLimiter {
 }
 
 /** What each limit counts by. */
-export type LimitBuckets = Record<'key' | 'address' | 'user', TokenBuckets>;
+type LimitBuckets = Record<'key' | 'address' | 'user', TokenBuckets>;
 
 export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): LimitBuckets => ({
   key: createTokenBuckets(limits.key.live, nowMs),
@@ -44,7 +44,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
 });
 
 /** The limit of a key: its own, as far as the service allows it, or that of its environment. */
-export function rateOfKey(
+function rateOfKey(
   { key, keyCeiling }: RateLimits,
   { environment, rateLimit }: Pick<KeyPrincipal, 'environment' | 'rateLimit'>,
 ): Rate {

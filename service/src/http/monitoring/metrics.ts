@@ -16,7 +16,7 @@ export interface ServiceMetrics {
 }
 
 /** What is looked at when somebody asks. */
-export interface MetricSources {
+interface MetricSources {
   database: Database;
   configuration: Configuration;
   lanes: Record<string, Pick<Lane<never, unknown>, 'waiting'>>;

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { DecisionRequest, PolicyRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import { createInspectDecision } from '../../inspect/inspect-decision.ts';
-import { listDecisions } from '../../inspect/list-decisions.ts';
-import { toPage } from '../../resource/page.ts';
+import { createInspectDecision, listDecisions } from '../../inspect/inspect-decision.ts';
+import { toPage } from '../../resource/resource-store.ts';
 import type { Stored } from '../../resource/resource.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { ProblemError } from '../problems/problem.ts';

@@ -62,7 +62,7 @@ export function refuse(refusal: Exclude<SignedIn, { sessionText: string }>): Pro
 }
 
 /** Refuses floods and other sites' pages, where no session is asked for. */
-export function checkStranger(
+function checkStranger(
   { limiter, address }: PanelParts,
   request: FastifyRequest,
   reply: FastifyReply,

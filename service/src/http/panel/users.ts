@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { toPage } from '../../resource/page.ts';
-import { describeUser, type Role } from '../../user/user.ts';
-import { findUser, listUsers } from '../../user/user-store.ts';
+import { toPage } from '../../resource/resource-store.ts';
+import { describeUser, type Role, findUser, listUsers } from '../../user/user.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { readIfMatch, toEntityTag } from '../operations/operations.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';

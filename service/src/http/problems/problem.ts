@@ -7,7 +7,7 @@ import { OverloadedError } from '../../store/group-commit.ts';
 import { isLockTimeout, isUnavailable } from '../../store/is-unavailable.ts';
 import { describeViolation } from './describe-violation.ts';
 
-export type ProblemCode = Problem['code'];
+type ProblemCode = Problem['code'];
 
 interface ProblemOptions {
   /** What is wrong with which member of the body. */
@@ -56,7 +56,7 @@ function toProblemError(error: unknown): ProblemError {
 }
 
 /** An answer that says what went wrong. */
-export interface ProblemAnswer {
+interface ProblemAnswer {
   document: Problem;
   headers: Record<string, string | number>;
   /** The service is at fault, and has not said so itself: somebody should read of it. */
@@ -123,7 +123,7 @@ function fromFastify(error: unknown): ProblemError | undefined {
 }
 
 /** A request that is not as its schema says. */
-export function invalidRequest(
+function invalidRequest(
   violations: NonNullable<FastifyError['validation']>,
   part = 'request',
 ): ProblemError {

@@ -20,7 +20,7 @@ export function addJsonBody(app: FastifyInstance): void {
  * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored and for
  *   nesting of more than {@link mostLevels} levels.
  */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   let body: unknown;
   try {
     body = JSON.parse(text);

@@ -20,7 +20,7 @@ export function addValidation(app: FastifyInstance): void {
 }
 
 /** Whether a body is as its schema says; if not, `errors` tells why, until the next call. */
-export interface Validate {
+interface Validate {
   (body: unknown): boolean;
   errors?: FastifySchemaValidationError[] | null;
 }

@@ -1,8 +1,7 @@
 import type { Delivery, WebhookTest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { instantOf } from '../../platform/instant.ts';
-import { toPage } from '../../resource/page.ts';
-import type { ResourceStore } from '../../resource/resource-store.ts';
+import { toPage, type ResourceStore } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { findDelivery, listDeliveries } from '../../webhook/delivery-list.ts';
 import type { Redelivery } from '../../webhook/redelivery.ts';

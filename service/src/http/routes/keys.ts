@@ -2,7 +2,7 @@ import type { ApiKeyRequest, ApiKeyUpdate, OverlapRequest } from '@trueward/prot
 import type { FastifyInstance } from 'fastify';
 import { findKeyById, listKeys } from '../../key/key-store.ts';
 import type { ManageKeys } from '../../key/manage-keys.ts';
-import { toPage } from '../../resource/page.ts';
+import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import type { RunOperation } from '../operations/operations.ts';

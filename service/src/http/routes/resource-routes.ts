@@ -44,7 +44,7 @@ export const webhookResource: ResourceDefinition = {
 };
 
 /** `/v1/house-ads` → `HouseAds`, for operation ids. */
-export const pluralOf = ({ path }: ResourceDefinition): string =>
+const pluralOf = ({ path }: ResourceDefinition): string =>
   path
     .slice('/v1/'.length)
     .split('-')

@@ -2,9 +2,13 @@ import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Operation } from '../../audit/audit-log.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { applyChange, unreviewed } from '../../resource/apply-change.ts';
+import {
+  applyChange,
+  unreviewed,
+  type ResourceKind,
+  type Stored,
+} from '../../resource/resource.ts';
 import type { Manage } from '../../resource/manage.ts';
-import type { ResourceKind, Stored } from '../../resource/resource.ts';
 import type { Versioned } from '../../resource/resource-store.ts';
 import { readIfMatch, type RunOperation } from '../operations/operations.ts';
 import { type ResourceDefinition, withArticle } from './resource-routes.ts';

@@ -18,7 +18,7 @@ import {
   pageSchema,
   toCursor,
 } from '../openapi/route-schemas.ts';
-import { toPage } from '../../resource/page.ts';
+import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import type { EventBodies } from '../../webhook/event-body.ts';
 import { listEvents } from '../../webhook/event-list.ts';

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { ConfigError, readSettings } from './config/read-settings.ts';
-import type { SettingName } from './config/settings.ts';
-import type { RateLimits } from './http/limits/rate-limits.ts';
-import type { Rate } from './http/limits/token-buckets.ts';
-import type { S3Bucket } from './media/s3-store.ts';
-import type { PostgresLimits } from './store/postgres.ts';
-import { parseHeaders, type SamplerName, type TraceSettings } from './trace/trace-settings.ts';
-import type { Keep } from './upkeep/keep.ts';
+import { ConfigError, readSettings } from './read-settings.ts';
+import type { SettingName } from './settings.ts';
+import type { RateLimits } from '../http/limits/rate-limits.ts';
+import type { Rate } from '../http/limits/token-buckets.ts';
+import type { S3Bucket } from '../media/s3-store.ts';
+import type { PostgresLimits } from '../store/postgres.ts';
+import { parseHeaders, type SamplerName, type TraceSettings } from '../trace/trace-settings.ts';
+import type { Keep } from '../upkeep/remove-old-rows.ts';
 
 /** What the service is started with. */
 export interface Config {
