@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { childrenOf } from '../../../service/test/private-postgres.ts';
-
-/** The kernel counts in hundredths of a second (USER_HZ), whatever the machine. */
-const tickUs = 10_000;
+import { processorTimeUs, treeTimeUs } from '../service/processor-time.ts';
 
 /** Processor time in microseconds. */
 export interface Usage {
@@ -28,17 +26,15 @@ export interface Processes {
 /** What the processes have used so far. */
 export function readUsage({ worker, producer, receiver, postgres, redis }: Processes): Usage {
   const sessions = childrenOf(postgres);
-  const background = sessions.filter((pid) =>
-    /checkpointer|background writer|walwriter/.test(read(pid, 'cmdline')),
-  );
-  const sum = (pids: readonly number[]) => pids.reduce((total, pid) => total + timeOf(pid), 0);
   return {
-    worker: timeOf(worker),
-    producer: timeOf(producer),
-    receiver: timeOf(receiver),
-    postgres: sum([postgres, ...sessions]),
-    postgresBackground: sum(background),
-    redis: redis === undefined ? 0 : timeOf(redis),
+    worker: processorTimeUs(worker),
+    producer: processorTimeUs(producer),
+    receiver: processorTimeUs(receiver),
+    postgres: treeTimeUs(postgres, sessions),
+    postgresBackground: sessions
+      .filter(isBackground)
+      .reduce((sum, pid) => sum + processorTimeUs(pid), 0),
+    redis: redis === undefined ? 0 : treeTimeUs(redis, []),
   };
 }
 
@@ -51,19 +47,14 @@ export const subtract = (after: Usage, before: Usage): Usage => ({
   redis: after.redis - before.redis,
 });
 
-/** Of a process, and of its children that have ended: sessions of PostgreSQL come and go. */
-function timeOf(pid: number): number {
-  const stat = read(pid, 'stat');
-  // The name, in brackets, may contain spaces: the fields are counted from behind it.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at] ?? 0), 0) * tickUs;
-}
+const background = /checkpointer|background writer|walwriter/;
 
-function read(pid: number, file: string): string {
+/** A process of PostgreSQL says by its command line what it is. */
+function isBackground(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    return background.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
   } catch {
-    // It is gone.
-    return '';
+    // It has ended.
+    return false;
   }
 }
