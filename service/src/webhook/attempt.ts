@@ -27,17 +27,29 @@ export async function attempt(
   delivery: DueDelivery,
   stopping: AbortSignal,
 ): Promise<AttemptResult> {
-  const { accountId, body, environment, webhookId, eventId } = delivery;
-  if (body === null)
-    return { startedAtMs: clock.nowMs(), latencyMs: 0, error: 'the event could not be read' };
-  const parcel = {
-    url,
-    id: eventId,
-    secrets: await readSecrets(accountId, webhookId),
-    loopback: development && environment === 'sandbox',
-    body: openBody(body),
-  };
+  const { accountId, environment, webhookId, eventId } = delivery;
+  const fail = (error: string): AttemptResult => ({
+    startedAtMs: clock.nowMs(),
+    latencyMs: 0,
+    error,
+    notSent: true,
+  });
+  // What cannot be decrypted is a failed attempt too: without a record it would be claimed again for ever.
+  const body = tryTo(() => (delivery.body === null ? undefined : openBody(delivery.body)));
+  if (body === undefined) return fail('the event could not be read');
+  const secrets = await readSecrets(accountId, webhookId).catch(() => undefined);
+  if (!secrets) return fail('the secrets of the webhook could not be read');
+  const loopback = development && environment === 'sandbox';
+  const parcel = { url, id: eventId, secrets, loopback, body };
   return traceAttempt(tracing, delivery, (headers) => send({ ...parcel, headers }, stopping));
+}
+
+function tryTo<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Anything but 2xx has failed. */

@@ -13,9 +13,9 @@ export interface ConcurrencyWindow {
   /**
    * Takes the outcome of a request.
    *
-   * @param inFlight - requests in flight when it ended, itself included
+   * @param isBottleneck - more was due than the window let through
    */
-  record(sample: Sample, inFlight: number): void;
+  record(sample: Sample, isBottleneck: boolean): void;
 }
 
 export const initialConcurrency = 4;
@@ -49,7 +49,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
     get size() {
       return Math.max(1, Math.floor(size));
     },
-    record({ startedMs, endedMs, overloaded }, inFlight) {
+    record({ startedMs, endedMs, overloaded }, isBottleneck) {
       // Requests of the previous window say nothing about the size of this one.
       const isCurrent = startedMs >= decreasedAtMs;
       if (overloaded) {
@@ -65,7 +65,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
         // With so few requests in flight, it is not their queue: the endpoint itself has become slower.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedMs);
-      } else if (inFlight >= Math.floor(size))
+      } else if (isBottleneck)
         size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));
     },
   };

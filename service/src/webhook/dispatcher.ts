@@ -32,7 +32,7 @@ interface Parts extends AttemptParts {
 export interface Dispatcher {
   /** Looks for due deliveries now rather than at the next poll. */
   wake(): void;
-  /** Ends running attempts and releases their deliveries. */
+  /** Lets attempts end for a moment, then aborts them and releases their deliveries. */
   stop(): Promise<void>;
 }
 
@@ -41,6 +41,7 @@ interface Endpoint {
   accountId: string;
   webhookId: string;
   window: ConcurrencyWindow;
+  /** Requests without an answer: what was answered takes no slot while it is recorded. */
   inFlight: number;
   /** Free slots that the last claim did not use. */
   unclaimed: number;
@@ -48,10 +49,12 @@ interface Endpoint {
   hasMore: boolean;
   /** Until when the endpoint asked to be left alone. */
   pausedUntilMs: number;
+  /** Attempts that began before were made before it was disabled. */
+  disabledAtMs: number;
   usedAtMs: number;
 }
 
-/** Attempts in flight, of all endpoints together. */
+/** Attempts in flight or being recorded, of all endpoints together. */
 const maxInFlight = 1_000;
 /** Other processes queue deliveries too, and leases expire. */
 const pollMs = 1_000;
@@ -59,6 +62,8 @@ const pollMs = 1_000;
 const claimIntervalMs = 10;
 /** How long an idle endpoint keeps its window, in milliseconds. */
 const idleMs = 60_000;
+/** How long a stop waits for attempts: most endpoints answer within it, and need not get the event again. */
+const stopGraceMs = 1_000;
 
 /** Delivers what is due until it is stopped. Several processes may do so on one database. */
 export function startDispatcher(parts: Parts): Dispatcher {
@@ -66,39 +71,44 @@ export function startDispatcher(parts: Parts): Dispatcher {
   const nowMs = clock.monotonicMs;
   const endpoints = new Map<string, Endpoint>();
   const attempts = new Set<Promise<void>>();
-  const stopping = new AbortController();
+  const aborting = new AbortController();
+  let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let nextClaimAtMs = Infinity;
-  let claimedAtMs = -Infinity;
+  let claimableAtMs = -Infinity;
   let claiming: Promise<void> | undefined;
 
   const claimAt = (atMs: number): void => {
-    if (stopping.signal.aborted || atMs >= nextClaimAtMs) return;
+    if (stopped || atMs >= nextClaimAtMs) return;
     clearTimeout(timer);
     nextClaimAtMs = atMs;
     timer = setTimeout(run, Math.max(0, atMs - nowMs()));
   };
-  const wake = (): void => claimAt(Math.max(nowMs(), claimedAtMs + claimIntervalMs));
+  const wake = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
 
   const run = (): void => {
     nextClaimAtMs = Infinity;
     // One at a time; what this one may have missed, the next one finds.
     if (claiming) return void claiming.then(wake);
-    claimedAtMs = nowMs();
+    const startedMs = nowMs();
+    claimableAtMs = startedMs + claimIntervalMs;
     claiming = claim()
       .catch((error: unknown) => log.error({ err: error }, 'deliveries could not be read'))
       .finally(() => {
         claiming = undefined;
+        // It visits every endpoint: where there are many, it takes at most half of a connection’s time.
+        claimableAtMs = Math.max(claimableAtMs, 2 * nowMs() - startedMs);
         claimAt(nowMs() + pollMs);
       });
   };
 
   const claim = async (): Promise<void> => {
     const atMs = nowMs();
-    for (const [key, { inFlight, usedAtMs }] of endpoints)
-      if (inFlight === 0 && atMs - usedAtMs > idleMs) endpoints.delete(key);
-    const rooms = [...endpoints.values()].map((endpoint) => roomOf(endpoint, atMs));
+    for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of endpoints)
+      if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs)
+        endpoints.delete(key);
     const limit = maxInFlight - attempts.size;
+    const rooms = roomsOf([...endpoints.values()], limit, atMs);
     const due = { rooms, perEndpoint: initialConcurrency, limit, leaseMs };
     const claimed = limit > 0 ? await claimDue(database, due) : [];
     for (const { accountId, webhookId, free } of rooms) {
@@ -129,7 +139,8 @@ export function startDispatcher(parts: Parts): Dispatcher {
       inFlight: 0,
       unclaimed: initialConcurrency,
       hasMore: false,
-      pausedUntilMs: 0,
+      pausedUntilMs: -Infinity,
+      disabledAtMs: -Infinity,
       usedAtMs: nowMs(),
     };
     endpoints.set(key, opened);
@@ -139,12 +150,31 @@ export function startDispatcher(parts: Parts): Dispatcher {
   const start = (endpoint: Endpoint, delivery: DueDelivery): void => {
     const startedMs = nowMs();
     endpoint.inFlight += 1;
+    let isInFlight = true;
+    const leave = (): void => {
+      if (!isInFlight) return;
+      isInFlight = false;
+      endpoint.inFlight -= 1;
+      endpoint.usedAtMs = nowMs();
+      // Each claim costs a statement, so it waits until a quarter of the window is free.
+      const isPaused = endpoint.pausedUntilMs > nowMs();
+      const free = endpoint.window.size - endpoint.inFlight;
+      if (endpoint.hasMore && !isPaused && free >= endpoint.window.size / 4) wake();
+    };
     const onResult = (result: AttemptResult): void => {
       const sample = { startedMs, endedMs: nowMs(), overloaded: isOverloaded(result) };
-      endpoint.window.record(sample, endpoint.inFlight);
-      endpoint.pausedUntilMs = nowMs() + (result.retryAfterMs ?? 0);
+      const isBottleneck = endpoint.hasMore || endpoint.inFlight >= endpoint.window.size;
+      endpoint.window.record(sample, isBottleneck);
+      if (!hasArrived(result) && result.retryAfterMs !== undefined)
+        endpoint.pausedUntilMs = Math.max(endpoint.pausedUntilMs, nowMs() + result.retryAfterMs);
+      leave();
     };
-    const attempted = deliver(parts, delivery, stopping.signal, onResult)
+    const disable = async (reason: 'gone' | 'failing'): Promise<void> => {
+      if (startedMs < endpoint.disabledAtMs) return;
+      endpoint.disabledAtMs = nowMs();
+      await parts.disable(scopeOf(delivery), delivery.webhookId, reason);
+    };
+    const attempted = deliver({ ...parts, disable, onResult }, delivery, aborting.signal)
       .then((next) => {
         if (next?.state === 'pending') claimAt(nowMs() + next.delayMs);
       })
@@ -152,11 +182,10 @@ export function startDispatcher(parts: Parts): Dispatcher {
         log.error({ err: error, deliveryId: delivery.id }, 'a delivery could not be recorded'),
       )
       .finally(() => {
+        leave();
         attempts.delete(attempted);
-        endpoint.inFlight -= 1;
-        endpoint.usedAtMs = nowMs();
-        // Each claim costs a statement, so it waits until a quarter of the window is free.
-        if (endpoint.hasMore && roomOf(endpoint, nowMs()).free >= endpoint.window.size / 4) wake();
+        // Where the bound on all endpoints held a claim back, the next one may go.
+        if (endpoint.hasMore && attempts.size + 1 === maxInFlight) wake();
       });
     attempts.add(attempted);
   };
@@ -165,55 +194,70 @@ export function startDispatcher(parts: Parts): Dispatcher {
   return {
     wake,
     async stop() {
-      stopping.abort();
+      stopped = true;
       clearTimeout(timer);
+      const grace = setTimeout(() => aborting.abort(), stopGraceMs);
       await claiming;
       await Promise.all(attempts);
+      clearTimeout(grace);
     },
   };
 }
 
-const roomOf = (
-  { accountId, inFlight, pausedUntilMs, webhookId, window }: Endpoint,
-  atMs: number,
-): Room => ({
-  accountId,
-  webhookId,
-  free: pausedUntilMs > atMs ? 0 : Math.max(0, window.size - inFlight),
-});
+/**
+ * How many deliveries each endpoint may get. The endpoints of an account may hold no more slots than are free:
+ * one account gets half of all, two get a third each, and there is always room for another.
+ */
+function roomsOf(endpoints: readonly Endpoint[], free: number, atMs: number): Room[] {
+  const inFlight = new Map<string, number>();
+  for (const each of endpoints)
+    inFlight.set(each.accountId, (inFlight.get(each.accountId) ?? 0) + each.inFlight);
+  return endpoints.map(({ accountId, webhookId, pausedUntilMs, window, ...endpoint }) => {
+    const share = free - (inFlight.get(accountId) ?? 0);
+    const room = pausedUntilMs > atMs ? 0 : Math.min(window.size - endpoint.inFlight, share);
+    return { accountId, webhookId, free: Math.max(0, room) };
+  });
+}
 
 /** Whether the endpoint did not keep up, rather than refusing this event. */
 const isOverloaded = ({ status }: AttemptResult): boolean =>
   status === undefined || status === 429 || status === 503;
 
+const scopeOf = ({ accountId, environment }: DueDelivery): Scope => ({ accountId, environment });
+
+interface DeliverParts extends Omit<Parts, 'disable'> {
+  /** Called as soon as the request has ended. */
+  onResult(result: AttemptResult): void;
+  disable(reason: 'gone' | 'failing'): Promise<void>;
+}
+
 /** Makes an attempt and records it; returns what follows from it, or undefined when it was not made. */
 async function deliver(
-  { clock, database, lane, ...parts }: Parts,
+  { clock, database, lane, onResult, ...parts }: DeliverParts,
   delivery: DueDelivery,
-  stopping: AbortSignal,
-  onResult: (result: AttemptResult) => void,
+  aborting: AbortSignal,
 ): Promise<Next | undefined> {
-  const { accountId, environment, webhookId } = delivery;
-  const scope: Scope = { accountId, environment };
-  const webhook = await parts.findWebhook(scope, webhookId);
+  const scope = scopeOf(delivery);
+  const webhook = await parts.findWebhook(scope, delivery.webhookId);
   if (!webhook) {
     const error = 'the webhook is deleted or disabled';
-    const result = { startedAtMs: clock.nowMs(), latencyMs: 0, error };
+    const result: AttemptResult = { startedAtMs: clock.nowMs(), latencyMs: 0, error };
     const next: Next = { state: 'failed' };
     await lane.push({ scope, delivery, result, next, wasSent: false });
     return next;
   }
-  const result = await attempt({ clock, ...parts }, webhook, delivery, stopping);
-  if (stopping.aborted && result.status === undefined) {
+  const result = await attempt({ clock, ...parts }, webhook, delivery, aborting);
+  if (aborting.aborted && result.status === undefined) {
     await release(database, delivery);
     return undefined;
   }
-  onResult(result);
+  const wasSent = result.notSent !== true;
+  if (wasSent) onResult(result);
   const next = follow(result, delivery.attempt + 1, parts.random());
   parts.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
-  const failing = await lane.push({ scope, delivery, result, next, wasSent: true });
-  if (result.status === 410) await parts.disable(scope, webhookId, 'gone');
-  else if (shouldDisable(failing, clock.nowMs())) await parts.disable(scope, webhookId, 'failing');
+  const failing = await lane.push({ scope, delivery, result, next, wasSent });
+  if (result.status === 410) await parts.disable('gone');
+  else if (shouldDisable(failing, clock.nowMs())) await parts.disable('failing');
   return next;
 }
 

@@ -2,7 +2,6 @@ import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { isAllowedAddress, type AddressRule } from './address-guard.ts';
-import { maxConcurrency } from './concurrency-window.ts';
 
 /** The receiver's address is not one that webhooks may be sent to. */
 export class AddressRefusedError extends Error {
@@ -27,8 +26,9 @@ type Resolve = (
 export function createGuardedAgent(rule: AddressRule, resolve: Resolve = lookup): Agent {
   const connect = buildConnector({ timeout: 10_000, lookup: guardedLookup(rule, resolve) });
   return new Agent({
-    // As many as the largest concurrency window asks for; each has one request at a time.
-    connections: maxConcurrency,
+    // As many as the concurrency windows ask for: accounts that deliver to the same host do not wait for each
+    // other. Each connection has one request at a time.
+    connections: null,
     keepAliveTimeout: 10_000,
     connect(options, callback) {
       connect(options, (...result) => {

@@ -1,7 +1,7 @@
-import { signWebhook } from 'trueward/server';
 import { request, type Dispatcher } from 'undici';
 import type { Clock } from '../platform/clock.ts';
 import { linkSignal } from '../platform/link-signal.ts';
+import { signRequest } from './sign.ts';
 
 /** What one delivery needs to be made. */
 export interface Parcel {
@@ -26,9 +26,13 @@ export interface AttemptResult {
   response?: string;
   /** How long the endpoint asks to be left alone, by `Retry-After`; at most an hour. */
   retryAfterMs?: number;
+  /** No request was made: it says nothing about the endpoint. */
+  notSent?: true;
 }
 
 const keptBytes = 1_024;
+/** What is read and discarded, so that the connection can be used again: a new one costs more than this. */
+const readBytes = 65_536;
 
 interface Parts {
   clock: Clock;
@@ -49,16 +53,18 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
       latencyMs: Math.round(clock.monotonicMs() - startedMs),
       ...rest,
     });
+    // Nobody could tell an unsigned request from a forged one.
+    if (secrets.length === 0) return finish({ error: 'the webhook has no secret that signs', notSent: true });
     const linked = linkSignal(signal, { timeoutMs });
     try {
-      const headers = await signWebhook(body, secrets, Math.floor(startedAtMs / 1_000), id);
+      const timestampS = Math.floor(startedAtMs / 1_000);
       const answer = await request(url, {
         method: 'POST',
         headers: {
           ...more,
           'content-type': 'application/json',
           'user-agent': 'Trueward-Webhooks/1',
-          ...headers,
+          ...signRequest({ id, body, secrets, timestampS }),
         },
         body,
         dispatcher: loopback ? agents.development : agents.strict,
@@ -79,7 +85,7 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
 }
 
 /**
- * Reads no more than is kept, however long the answer claims to be. The status has come already, and
+ * Reads a bounded part, however long the answer claims to be. The status has come already, and
  * the receiver has said by it what it did: a body that breaks off or never ends changes nothing.
  */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
@@ -88,9 +94,9 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
   try {
     for await (const chunk of body) {
       const bytes = Buffer.from(chunk as Uint8Array);
-      chunks.push(bytes);
+      if (size < keptBytes) chunks.push(bytes);
       size += bytes.length;
-      if (size >= keptBytes) break;
+      if (size >= readBytes) break;
     }
   } catch {
     // What came until then is kept.

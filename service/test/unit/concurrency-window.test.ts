@@ -25,7 +25,7 @@ function saturate(
     const [sample] = running;
     if (!sample) throw new Error('Nothing is in flight.');
     nowMs = sample.endedMs;
-    window.record(sample, running.length);
+    window.record(sample, true);
     running.shift();
     done += 1;
   }
@@ -89,10 +89,10 @@ describe('a concurrency window', () => {
       overloaded: fc.boolean(),
     });
     fc.assert(
-      fc.property(fc.array(fc.tuple(sample, fc.nat(300))), (samples) => {
+      fc.property(fc.array(fc.tuple(sample, fc.boolean())), (samples) => {
         const window = createConcurrencyWindow();
-        for (const [each, inFlight] of samples) {
-          window.record(each, inFlight);
+        for (const [each, isBottleneck] of samples) {
+          window.record(each, isBottleneck);
           expect(window.size).toBeGreaterThanOrEqual(1);
           expect(window.size).toBeLessThanOrEqual(maxConcurrency);
         }
