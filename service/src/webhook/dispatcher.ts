@@ -204,17 +204,22 @@ export function startDispatcher(parts: Parts): Dispatcher {
   };
 }
 
+type Occupied = Pick<Endpoint, 'accountId' | 'webhookId' | 'inFlight' | 'pausedUntilMs'> & {
+  window: Pick<ConcurrencyWindow, 'size'>;
+};
+
 /**
  * How many deliveries each endpoint may get. The endpoints of an account may hold no more slots than are free:
  * one account gets half of all, two get a third each, and there is always room for another.
  */
-function roomsOf(endpoints: readonly Endpoint[], free: number, atMs: number): Room[] {
+export function roomsOf(endpoints: readonly Occupied[], free: number, atMs: number): Room[] {
   const inFlight = new Map<string, number>();
   for (const each of endpoints)
     inFlight.set(each.accountId, (inFlight.get(each.accountId) ?? 0) + each.inFlight);
-  return endpoints.map(({ accountId, webhookId, pausedUntilMs, window, ...endpoint }) => {
+  return endpoints.map(({ accountId, webhookId, window, ...endpoint }) => {
     const share = free - (inFlight.get(accountId) ?? 0);
-    const room = pausedUntilMs > atMs ? 0 : Math.min(window.size - endpoint.inFlight, share);
+    const isPaused = endpoint.pausedUntilMs > atMs;
+    const room = isPaused ? 0 : Math.min(window.size - endpoint.inFlight, share);
     return { accountId, webhookId, free: Math.max(0, room) };
   });
 }

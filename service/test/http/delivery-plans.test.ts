@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database, Queries } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { claimDue } from '../../src/webhook/delivery-store.ts';
+import { recordAttempts } from '../../src/webhook/record-attempts.ts';
+import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+
+const waiting = 20_000;
+const scope = { accountId: 'acc_1', environment: 'live' as const };
+
+describe.runIf(hasPostgres)('with 20,000 deliveries waiting for a dead endpoint', () => {
+  let database: Database;
+  beforeAll(async () => {
+    database = openPostgres(await createPostgresDatabase(), () => undefined);
+    await migrate(database);
+    await database.query(
+      `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
+        SELECT 'acc_1', 'live', 'webhook', id, '{}', 1, now(), now() FROM unnest(ARRAY['whk_dead', 'whk_1']) AS id`,
+    );
+    await database.query(`INSERT INTO webhook_failures VALUES ('acc_1', 'whk_dead', now(), 9)`);
+    await database.query(
+      `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
+        SELECT 'acc_1', webhook_id || '_' || n, 'live', 'evt_' || n, webhook_id, 'pending', 0, now(), now()
+        FROM (VALUES ('whk_dead', $1::integer), ('whk_1', 200)) AS of(webhook_id, count), generate_series(1, count) AS n`,
+      [waiting],
+    );
+  });
+  afterAll(() => database.close());
+
+  /** How many pages of the table a statement reads, by the counters of its session. */
+  const pagesOf = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
+    database.transaction(async (queries) => {
+      const read = async (): Promise<number> => {
+        const [row] = await queries.query<{ pages: number }>(
+          `SELECT pg_stat_get_xact_blocks_fetched('deliveries'::regclass) AS pages`,
+        );
+        return row?.pages ?? NaN;
+      };
+      const before = await read();
+      await work(queries);
+      return (await read()) - before;
+    });
+
+  // Before the first ANALYZE the planner takes the table to be empty.
+  test.each([{ when: 'before' }, { when: 'after' }])(
+    'claiming and recording read no more than theirs, $when the table is analyzed',
+    async ({ when }) => {
+      if (when === 'after') await database.query('ANALYZE');
+      const room = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };
+      const due = { rooms: [room], perEndpoint: 4, limit: 100, leaseMs: 20_000 };
+      let claimed: Awaited<ReturnType<typeof claimDue>> = [];
+      const claim = async (queries: Queries): Promise<void> => {
+        claimed = await claimDue(queries, due);
+      };
+      expect(await pagesOf(claim)).toBeLessThan(400);
+      expect(claimed.filter(({ webhookId }) => webhookId === 'whk_1')).toHaveLength(20);
+      const ended = claimed.map((delivery) => ({
+        scope,
+        delivery,
+        result: { startedAtMs: 0, latencyMs: 1, status: 200 },
+        next: { state: 'delivered' as const },
+        wasSent: true,
+      }));
+      const record = (queries: Queries) =>
+        recordAttempts({ ...database, query: queries.query }, ended.filter(isHealthy));
+      expect(await pagesOf(record)).toBeLessThan(400);
+    },
+  );
+});
+
+const isHealthy = ({ delivery }: { delivery: { webhookId: string } }): boolean =>
+  delivery.webhookId === 'whk_1';

@@ -1,0 +1,189 @@
+import type { Webhook } from '@trueward/protocol/wire';
+import { pino } from 'pino';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/platform/clock.ts';
+import type { LaneParts } from '../../src/resource/scoped-lanes.ts';
+import type { Database } from '../../src/store/database.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { noTracing } from '../../src/trace/tracing.ts';
+import { type Dispatcher, roomsOf, startDispatcher } from '../../src/webhook/dispatcher.ts';
+import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
+import type { AttemptResult } from '../../src/webhook/sender.ts';
+import { takeEmptyDatabase } from '../empty-database.ts';
+
+let database: Database;
+beforeEach(async () => {
+  database = await takeEmptyDatabase();
+  await migrate(database);
+});
+afterAll(() => database.close());
+
+const lanes: LaneParts = {
+  name: 'deliveries',
+  openLane: noTracing.lane('deliveries'),
+  gate: { run: (_owner, work) => work() },
+  log: pino({ level: 'silent' }),
+};
+
+const webhookOf = (id: string): Webhook => ({
+  id,
+  url: `https://${id}.test/`,
+  events: ['decision.rewarded'],
+  status: 'enabled',
+  environment: 'live',
+  created_at: '2026-01-01T00:00:00Z',
+  updated_at: '2026-01-01T00:00:00Z',
+});
+
+/** Makes an endpoint with so many deliveries due. */
+async function owe(accountId: string, webhookId: string, count: number): Promise<void> {
+  await database.query(
+    `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
+      VALUES ($1, 'live', 'webhook', $2, $3, 1, now(), now()) ON CONFLICT DO NOTHING`,
+    [accountId, webhookId, webhookOf(webhookId)],
+  );
+  await database.query(
+    `INSERT INTO webhook_events (account_id, id, environment, type, body, created_at)
+      VALUES ($1, 'evt_1', 'live', 'decision.rewarded', '{}', now()) ON CONFLICT DO NOTHING`,
+    [accountId],
+  );
+  await database.query(
+    `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
+      SELECT $1, $2 || '_' || n, 'live', 'evt_1', $2, 'pending', 0, now(), now() FROM generate_series(1, $3::integer) AS n`,
+    [accountId, webhookId, count],
+  );
+}
+
+interface Sent {
+  url: string;
+  answer(rest: Partial<AttemptResult>): void;
+}
+
+/** A dispatcher whose requests end when the test says so. */
+function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
+  const sent: Sent[] = [];
+  const disabled: string[] = [];
+  const dispatcher: Dispatcher = startDispatcher({
+    database,
+    lane: createAttemptLanes(database, lanes),
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    tracing: noTracing,
+    send: ({ url }, signal) =>
+      new Promise((resolve) => {
+        const answer = (rest: Partial<AttemptResult>): void =>
+          resolve({ startedAtMs: systemClock.nowMs(), latencyMs: 1, ...rest });
+        signal.addEventListener('abort', () => answer({ error: 'aborted' }));
+        sent.push({ url, answer });
+      }),
+    findWebhook: async (_scope, id) => webhookOf(id),
+    openBody: (stored) => stored,
+    readSecrets: async () => ['whsec_AAAA'],
+    onAttempt: () => undefined,
+    disable: async (_scope, id) => void disabled.push(id),
+    development: false,
+    random: () => 0.5,
+    ...more,
+  });
+  return { dispatcher, sent, disabled };
+}
+
+const states = async (): Promise<Record<string, number>> =>
+  Object.fromEntries(
+    (
+      await database.query<{ state: string; count: number }>(
+        'SELECT state, count(*)::integer AS count FROM deliveries GROUP BY state',
+      )
+    ).map(({ state, count }) => [state, count]),
+  );
+
+test('a slot is free for the next delivery as soon as the endpoint has answered', async () => {
+  await owe('acc_1', 'whk_1', 40);
+  const lane = createAttemptLanes(database, lanes);
+  let record: () => void = () => undefined;
+  const recordable = new Promise<void>((resolve) => (record = resolve));
+  const { dispatcher, sent } = start({
+    lane: { ...lane, push: (item) => recordable.then(() => lane.push(item)) },
+  });
+  await expect.poll(() => sent.length).toBe(4);
+  for (const { answer } of sent) answer({ status: 200 });
+  await expect.poll(() => sent.length).toBeGreaterThan(4);
+  for (const { answer } of sent) answer({ status: 200 });
+  record();
+  await dispatcher.stop();
+});
+
+test('an answer to an earlier request does not end the pause that Retry-After asked for', async () => {
+  await owe('acc_1', 'whk_1', 40);
+  const { dispatcher, sent } = start();
+  await expect.poll(() => sent.length).toBe(4);
+  sent[0]?.answer({ status: 429, retryAfterMs: 60_000 });
+  for (const { answer } of sent.slice(1)) answer({ status: 200 });
+  await expect.poll(states).toEqual({ delivered: 3, pending: 37 });
+  // Another endpoint's delivery comes of a claim after that.
+  await owe('acc_1', 'whk_2', 1);
+  dispatcher.wake();
+  await expect.poll(() => sent.length).toBe(5);
+  expect(sent[4]?.url).toBe('https://whk_2.test/');
+  sent[4]?.answer({ status: 200 });
+  await dispatcher.stop();
+});
+
+test('an endpoint that answers 410 to several requests at a time is disabled once', async () => {
+  await owe('acc_1', 'whk_1', 4);
+  const { dispatcher, sent, disabled } = start();
+  await expect.poll(() => sent.length).toBe(4);
+  for (const { answer } of sent) answer({ status: 410 });
+  await expect.poll(states).toEqual({ failed: 4 });
+  await dispatcher.stop();
+  expect(disabled).toEqual(['whk_1']);
+});
+
+test('a stop lets requests end that are answered in a moment, and releases the others', async () => {
+  await owe('acc_1', 'whk_1', 2);
+  const { dispatcher, sent } = start();
+  await expect.poll(() => sent.length).toBe(2);
+  const stopped = dispatcher.stop();
+  sent[0]?.answer({ status: 200 });
+  await stopped;
+  expect(await states()).toEqual({ delivered: 1, pending: 1 });
+  const leased = await database.query('SELECT FROM deliveries WHERE lease_until IS NOT NULL');
+  expect(leased).toHaveLength(0);
+});
+
+test.each([
+  {
+    what: 'event',
+    openBody: (): string => {
+      throw new Error('Another master key.');
+    },
+  },
+  { what: 'secret', readSecrets: () => Promise.reject(new Error('Another master key.')) },
+])(
+  'a delivery whose $what cannot be decrypted is a failed attempt and says nothing about its endpoint',
+  async ({ what: _what, ...broken }) => {
+    await owe('acc_1', 'whk_1', 1);
+    const { dispatcher, sent } = start(broken);
+    const attempts = () =>
+      database.query<{ error: string }>('SELECT error FROM delivery_attempts');
+    await expect.poll(attempts).toHaveLength(1);
+    await dispatcher.stop();
+    expect(sent).toEqual([]);
+    expect((await attempts())[0]?.error).toMatch(/could not be read/);
+    expect(await database.query('SELECT FROM webhook_failures')).toHaveLength(0);
+  },
+);
+
+test('an account whose endpoints are slow leaves slots for the others', () => {
+  const endpoint = (accountId: string, size: number, inFlight: number) => ({
+    accountId,
+    webhookId: 'whk_1',
+    inFlight,
+    pausedUntilMs: -Infinity,
+    window: { size },
+  });
+  const slow = Array.from({ length: 5 }, () => endpoint('acc_slow', 200, 100));
+  const rooms = roomsOf([...slow, endpoint('acc_other', 200, 4)], 1_000 - 504, 0);
+  expect(rooms.map(({ free }) => free)).toEqual([0, 0, 0, 0, 0, 196]);
+  expect(roomsOf([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]?.free).toBe(0);
+});
