@@ -65,8 +65,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
         // With so few requests in flight, it is not their queue: the endpoint itself has become slower.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedMs);
-      } else if (isBottleneck)
-        size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));
+      } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));
     },
   };
 }

@@ -54,7 +54,8 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
       ...rest,
     });
     // Nobody could tell an unsigned request from a forged one.
-    if (secrets.length === 0) return finish({ error: 'the webhook has no secret that signs', notSent: true });
+    if (secrets.length === 0)
+      return finish({ error: 'the webhook has no secret that signs', notSent: true });
     const linked = linkSignal(signal, { timeoutMs });
     try {
       const timestampS = Math.floor(startedAtMs / 1_000);

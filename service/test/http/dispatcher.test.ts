@@ -164,8 +164,7 @@ test.each([
   async ({ what: _what, ...broken }) => {
     await owe('acc_1', 'whk_1', 1);
     const { dispatcher, sent } = start(broken);
-    const attempts = () =>
-      database.query<{ error: string }>('SELECT error FROM delivery_attempts');
+    const attempts = () => database.query<{ error: string }>('SELECT error FROM delivery_attempts');
     await expect.poll(attempts).toHaveLength(1);
     await dispatcher.stop();
     expect(sent).toEqual([]);
