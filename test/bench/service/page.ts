@@ -116,7 +116,8 @@ const describeComparison = ({ measured, older, rounds }: Comparison): string => 
   return `## This build beside an older one
 
 \`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${origin(measured)}
-Service, PostgreSQL, players, and receiver share the machine; only the first two are counted. The medians, older → this build:
+Service, PostgreSQL, players, and receiver share the machine; only the first two are counted. What they do between the
+steps, such as folding the sums of reports, is in the figures [at low rates](#at-low-rates). Medians, older → this build:
 
 ![CPU of a whole ad with its webhook](costs.svg)
 
@@ -179,7 +180,8 @@ const describeRates = ({ measured, older, rows }: Rates): string => `## At low r
 
 \`npm run bench:rates${older === undefined ? '' : ' -- --against <checkout>'}\`, ${older === undefined ? '' : `older build ${older}, `}${origin(measured)}
 Whole ads begin at their times, however slow the answers are (an open loop). CPU per ad includes what the service and
-PostgreSQL do at rest. A decision counts from when its ad was due, a webhook from sending the completion to its arrival.
+PostgreSQL do at rest and in the background; where a rate is not reached, it is per ad whose webhook arrived. A decision
+counts from when its ad was due, a webhook from sending the completion to its arrival.
 
 ![CPU of service and PostgreSQL per ad, by rate](rates.svg)
 
