@@ -11,7 +11,10 @@ const watchEndsWithinMs = 8 * 86_400_000;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Makes the others that grant to the same users wait until this transaction ends. */
+/**
+ * Makes the others that grant to the same users wait until this transaction ends. A row is locked even if it is not
+ * updated, and is updated once a day at most: an update stores it again.
+ */
 export async function lockViewers(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -22,7 +25,8 @@ export async function lockViewers(
   await queries.execute(
     `INSERT INTO viewers (account_id, environment, viewer, seen_at)
       SELECT $1, $2, viewer, $3::timestamptz FROM unnest($4::text[]) AS viewer ORDER BY viewer
-      ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at`,
+      ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at
+        WHERE viewers.seen_at < excluded.seen_at - interval '1 day'`,
     [accountId, environment, iso(nowMs), viewers],
   );
 }

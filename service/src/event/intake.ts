@@ -6,7 +6,7 @@ import { instantOf } from '../platform/instant.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
-import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
+import { keyOf, type RecordedEvent } from './recorded-event.ts';
 import { readEvent } from './read-event.ts';
 import type { Intake } from './record-events.ts';
 
@@ -42,10 +42,10 @@ export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn 
       good.push(read.event);
       return undefined;
     });
-    const moving = good
-      .filter(isEvidence)
+    const completing = good
+      .filter(({ type }) => type === 'complete')
       .flatMap(({ decisionId }) => userRefs.get(decisionId) ?? []);
-    const viewers = [...new Set(moving)].map((userRef) => pseudonym(scope, userRef));
+    const viewers = [...new Set(completing)].map((userRef) => pseudonym(scope, userRef));
     const botEvents = new Set(isBot(userAgent, scope.environment) ? good.map(keyOf) : []);
     const { results, decisions } =
       good.length === 0

@@ -19,6 +19,7 @@ import { moveDecisions, type Move } from './move-decisions.ts';
 import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
 import { addReceipts, announceMoves, countMoves } from './tell-moves.ts';
 import { readHistory } from './viewer-history.ts';
+import { requireLocked, ViewersNotLockedError } from './require-locked.ts';
 
 /** The events of one request whose tokens are good. */
 export interface Intake {
@@ -26,7 +27,7 @@ export interface Intake {
   events: RecordedEvent[];
   /** By decision, from the tokens. */
   userRefs: ReadonlyMap<string, string>;
-  /** The users whose decisions may move on. */
+  /** The users whose rewards may be granted: those who completed an ad. */
   viewers: string[];
   /** Keys of those that a bot sent. */
   botEvents: ReadonlySet<string>;
@@ -83,12 +84,7 @@ async function record(
   merged: Intake,
   options: TransactionOptions,
 ): Promise<{ next(intake: Intake): EventBatchResult }> {
-  const attempt = (careful: boolean): Promise<Recorded> =>
-    parts.database.transaction((queries) => recordIn(queries, parts, merged, { careful }), options);
-  const { answer, changed, toDeliver } = await attempt(false).catch((error: unknown) => {
-    if (!isTaken(error)) throw error;
-    return attempt(true);
-  });
+  const { answer, changed, toDeliver } = await attempt(parts, merged, options);
   if (changed.length > 0) parts.onChange(changed);
   if (toDeliver) parts.onDeliveries();
   const rewards = new Map(answer.decisions.map((reward) => [reward.id, reward]));
@@ -100,6 +96,28 @@ async function record(
       return { results, decisions: [...ids].flatMap((id) => rewards.get(id) ?? []) };
     },
   };
+}
+
+/** Starts again, once for each reason, when the database holds more than the requests tell. */
+async function attempt(
+  parts: Parts,
+  intake: Intake,
+  options: TransactionOptions,
+  careful = false,
+): Promise<Recorded> {
+  try {
+    return await parts.database.transaction(
+      (queries) => recordIn(queries, parts, intake, { careful }),
+      options,
+    );
+  } catch (error) {
+    if (error instanceof ViewersNotLockedError) {
+      const viewers = [...intake.viewers, ...error.viewers];
+      return attempt(parts, { ...intake, viewers }, options, careful);
+    }
+    if (careful || !isTaken(error)) throw error;
+    return attempt(parts, intake, options, true);
+  }
 }
 
 interface Recorded {
@@ -126,6 +144,7 @@ async function recordIn(
   const judged = touchedOf(held, acceptable, refused);
   // Before the new ones are stored: reading these back would cost more than to store them.
   const known = await readEvidence(queries, scope.accountId, idsOf(judged));
+  requireLocked(intake.viewers, judged, known);
   const stored = careful ? undefined : known;
   const isNew = await insertEvents(queries, scope.accountId, acceptable, stored);
   const results = resultsOf(events, codes, isNew);
@@ -194,8 +213,8 @@ async function settle(
 }
 
 /**
- * Reads the decisions that the events are about. Those that may move on are held, and so are their
- * users; for what is only counted a look is enough, so that many may count at a time.
+ * Reads the decisions that the events are about. Those that may move on are locked, after the users who completed
+ * an ad; events that are only counted lock nothing, so that many transactions may count at a time.
  */
 async function readAbout(
   queries: Queries,

@@ -34,8 +34,8 @@ export function createReadReward({ database, changes, clock, receipts }: Parts):
   ): Promise<RewardStatus | undefined> => {
     type Row = Omit<Parameters<typeof describeReward>[2], 'settledAtMs'>;
     const [row] = await database.query<Row & { settled_at: Date | null }>(
-      `SELECT id, placement, settled_at, reward_state AS "rewardState", reward_reason AS "rewardReason", reward, receipt
-        FROM decisions WHERE account_id = $1 AND environment = $2 AND id = $3`,
+      `SELECT id, placement, settled_at, reward_state AS "rewardState", reward_reason AS "rewardReason", reward, receipt,
+          user_ref AS "userRef" FROM decisions WHERE account_id = $1 AND environment = $2 AND id = $3`,
       [scope.accountId, scope.environment, id],
     );
     if (!row) return undefined;

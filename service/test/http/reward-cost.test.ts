@@ -91,3 +91,31 @@ test('the events of many players in one batch are verified in one transaction', 
   expect(alone).toEqual([]);
   expect(together).toHaveLength(1);
 });
+
+const locksUsers = (texts: readonly string[]): boolean =>
+  texts.some((text) => text.includes('INTO viewers'));
+
+test('a user is locked when an ad is completed, and not when one starts', async () => {
+  const decision = await game.decide('locked');
+  const start = await statementsOf(() => game.report(game.event(decision, 'start')));
+  expect(start.together.map(locksUsers)).toEqual([false]);
+  game.pass(5_000);
+  const end = await statementsOf(() => game.report(game.seen(decision), game.complete(decision)));
+  expect(end.together.map(locksUsers)).toEqual([true]);
+});
+
+test('an impression that comes after the completion earns the reward with the user locked', async () => {
+  const decision = await game.decide('out-of-order');
+  await game.report(game.event(decision, 'start'));
+  game.pass(2_000);
+  const seen = game.seen(decision);
+  game.pass(3_000);
+  await game.report(game.complete(decision));
+  expect((await game.status(decision.id)).state).toBe('pending');
+  const { alone, together } = await statementsOf(() => game.report(seen));
+  expect(alone).toEqual([]);
+  // The first transaction finds the completion, and stores nothing.
+  expect(together.map(locksUsers)).toEqual([false, true]);
+  expect(together[0]?.some((text) => text.includes('INSERT'))).toBe(false);
+  expect((await game.status(decision.id)).state).toBe('earned');
+});

@@ -157,7 +157,7 @@ test('of many processes, one does a chore, and another one the next time', async
   expect(await takeChore(database, 'a chore', 60_000)).toBe(true);
 });
 
-test('counts of many hours pass through the embedded database without making its table larger', async () => {
+test('counts of many hours pass through the embedded database without making its table ever larger', async () => {
   const dimensions = {
     placement: 'revive',
     creativeId: null,
@@ -183,12 +183,14 @@ test('counts of many hours pass through the embedded database without making its
     );
     return row?.bytes ?? 0;
   };
-  const first = await round();
-  for (let rounds = 0; rounds < 20; rounds += 1) expect(await round()).toBeLessThanOrEqual(first);
+  const sizes: number[] = [];
+  for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await round());
+  // Pages of the index are free one round after they are empty. Without a vacuum, 20 rounds add 620 kB.
+  expect((sizes.at(-1) ?? Infinity) - (sizes[4] ?? 0)).toBeLessThanOrEqual(3 * 8_192);
   const [sums] = await database.query<{ rows: number; count: number }>(
     'SELECT count(*)::bigint AS rows, sum(count)::bigint AS count FROM rollups',
   );
-  expect(sums).toEqual({ rows: 200, count: 21 * 200 });
+  expect(sums).toEqual({ rows: 200, count: 25 * 200 });
 });
 
 test('a service that starts sees to old rows by itself', async () => {
