@@ -3,8 +3,8 @@ import { cell, describeSchema, memberTable } from './schema-text.ts';
 
 const introduction = `# HTTP reference
 
-Every operation and every schema of the service, made from its OpenAPI document. A running service
-has that document at \`/openapi.json\`. What holds for all of them is in [The HTTP interface](../api.md).
+Every operation and every schema of the service, generated from its OpenAPI document, which a running service serves at
+\`/openapi.json\`. [HTTP API](../api.md) describes what they have in common.
 
 `;
 
