@@ -131,6 +131,14 @@ const service = {
     belowTops,
     no(above(['http']), 'A domain folder does not know HTTP: http/ calls it.'),
   ],
+  'service/src/{audit,key}/**': [
+    belowTops,
+    no(above(['http']), 'A domain folder does not know HTTP: http/ calls it.'),
+    onlyTypes(
+      above(serviceDomain.filter((other) => !['audit', 'key'].includes(other))),
+      'audit/ and key/ lie below the other domain folders; of those, they may name types.',
+    ),
+  ],
   'service/src/http/**': [belowTops],
   ...Object.fromEntries(
     httpRooms.flatMap((row, at) =>
@@ -227,7 +235,7 @@ export default {
   overrides: [
     {
       files: ['{src,service/src,service/panel,protocol,demo,scripts}/**'],
-      rules: { 'max-lines': ['error', { max: 250, skipBlankLines: true, skipComments: true }] },
+      rules: { 'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }] },
     },
     { files: ['src/**'], rules: { 'no-console': 'error', 'trueward/no-iterable-spread': 'error' } },
     {

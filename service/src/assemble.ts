@@ -34,7 +34,11 @@ import { refuseShortRetention } from './resource/check-retention.ts';
 import { openConfiguration, type Configuration } from './resource/configuration.ts';
 import { createManage } from './resource/manage.ts';
 import { createLaneParts } from './resource/scoped-lanes.ts';
-import { createResourceStore, type ResourceStore } from './resource/resource-store.ts';
+import {
+  createResourceStore,
+  raiseConfigVersion,
+  type ResourceStore,
+} from './resource/resource-store.ts';
 import { startExpiry } from './reward/expire-rewards.ts';
 import { makeReceiptKey, readReceiptKeys } from './reward/receipt-keys.ts';
 import { createReceipts } from './reward/receipt.ts';
@@ -199,7 +203,7 @@ async function wire(
     eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
     manage,
-    manageKeys: createManageKeys({ clock, makeId, audit, ceiling }),
+    manageKeys: createManageKeys({ clock, makeId, audit, ceiling, raiseConfigVersion }),
     runOperation: createRunOperation({
       database,
       configuration,

@@ -35,6 +35,7 @@ const refused: [file: string, line: string][] = [
   ['service/src/trace/x.ts', `export type { a } from '../reward/y.ts';`],
   ['service/src/media/x.ts', `export type { a } from '../config/y.ts';`],
   ['service/src/config/x.ts', `export { a } from '../media/y.ts';`],
+  ['service/src/key/x.ts', `export { a } from '../resource/y.ts';`],
   ['service/src/http/x.ts', `export type { a } from '../cli/y.ts';`],
   ['service/src/http/problems/x.ts', `export { a } from '../requests/y.ts';`],
   ['service/src/http/limits/x.ts', `export type { a } from '../authentication/y.ts';`],
@@ -62,6 +63,7 @@ const allowed: [file: string, line: string][] = [
   ['service/src/http/x.ts', `export { a } from '../decision/y.ts';`],
   ['service/src/http/routes/x.ts', `export { a } from '../authentication/y.ts';`],
   ['service/src/http/limits/x.ts', `export { a } from './y.ts';`],
+  ['service/src/key/x.ts', `export type { a } from '../audit/y.ts';`],
   ['service/src/webhook/x.ts', `export { a } from 'trueward/server';`],
   ['service/src/store/x.ts', `export type { a } from '../decision/y.ts';`],
   [

@@ -1,5 +1,6 @@
 import type { ApiKey } from '@trueward/protocol/wire';
 import { createAuditLog, type Operation } from '../audit/audit-log.ts';
+import { raiseConfigVersion } from '../resource/resource-store.ts';
 import { createManageKeys, type ManageKeys } from '../key/manage-keys.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
@@ -116,6 +117,7 @@ const managing = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   audit: createAuditLog(systemClock, makeId),
   // The commands set no rate limits.
   ceiling: undefined,
+  raiseConfigVersion,
 });
 
 const operation = (

@@ -3,7 +3,7 @@ import type { AuditLog, Operation } from '../audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';
-import { raiseConfigVersion } from '../resource/resource-store.ts';
+import type { Queries } from '../store/database.ts';
 import { createKey, findKeyById, revokeKey, updateKey } from './key-store.ts';
 
 interface Parts {
@@ -12,6 +12,8 @@ interface Parts {
   audit: AuditLog;
   /** The most that the limit of a key may be set to; absent: nothing is limited. */
   ceiling: { perS: number; burst: number } | undefined;
+  /** Makes every process read the keys of the account again. */
+  raiseConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
 /** What operators do with keys, each in the transaction of the operation. */
@@ -24,7 +26,13 @@ export interface ManageKeys {
   revoke(operation: Operation, id: string): Promise<void>;
 }
 
-export function createManageKeys({ clock, makeId, audit, ceiling }: Parts): ManageKeys {
+export function createManageKeys({
+  clock,
+  makeId,
+  audit,
+  ceiling,
+  raiseConfigVersion,
+}: Parts): ManageKeys {
   const find = async ({ queries, scope }: Operation, id: string): Promise<ApiKey> => {
     const key = await findKeyById(queries, scope, id);
     if (!key) throw new RefusedError('not_found', `There is no key ${id.slice(0, 64)} here.`);

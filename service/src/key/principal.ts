@@ -1,4 +1,3 @@
-import type { Role } from '../user/user.ts';
 import type { Environment, KeyKind } from './key-text.ts';
 
 /** Whom a request comes from, as its key says. */
@@ -14,6 +13,15 @@ export interface KeyPrincipal {
   /** Unix milliseconds from which the key no longer works. */
   revokedAtMs?: number;
 }
+
+/** What a user may do: a viewer reads; an operator changes; an owner also manages keys, secrets and users. */
+export type Role = 'viewer' | 'operator' | 'owner';
+
+export const roles = ['viewer', 'operator', 'owner'] as const satisfies readonly Role[];
+
+/** Whether `role` may do what `needed` may. */
+export const reaches = (role: Role, needed: Role): boolean =>
+  roles.indexOf(role) >= roles.indexOf(needed);
 
 /** Whom a request of the panel comes from. */
 export interface SessionPrincipal {

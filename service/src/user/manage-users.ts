@@ -1,4 +1,5 @@
 import type { AuditLog, Operation } from '../audit/audit-log.ts';
+import type { Role } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { RefusedError } from '../platform/refused-error.ts';
@@ -8,7 +9,6 @@ import type { Sessions } from './sessions.ts';
 import {
   describeUser,
   normalizeEmail,
-  type Role,
   type User,
   countUsers,
   deleteUser,

@@ -1,15 +1,7 @@
+import type { Role } from '../key/principal.ts';
 import { serviceAccount } from '../key/service-secrets.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import type { Queries } from '../store/database.ts';
-
-/** What a user may do: a viewer reads; an operator changes; an owner also manages keys, secrets and users. */
-export type Role = 'viewer' | 'operator' | 'owner';
-
-export const roles = ['viewer', 'operator', 'owner'] as const satisfies readonly Role[];
-
-/** Whether `role` may do what `needed` may. */
-export const reaches = (role: Role, needed: Role): boolean =>
-  roles.indexOf(role) >= roles.indexOf(needed);
 
 /** Somebody who uses the panel of one account. */
 export interface User {

@@ -1,9 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../../key/key-text.ts';
-import type { SessionPrincipal } from '../../key/principal.ts';
+import { reaches, type Role, type SessionPrincipal } from '../../key/principal.ts';
 import type { Session, Sessions } from '../../user/sessions.ts';
-import { reaches, type Role } from '../../user/user.ts';
 import { checkOrigin } from './origins.ts';
 import { ProblemError } from '../problems/problem.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';

@@ -10,7 +10,7 @@ import type { Users } from '../../user/create-users.ts';
 import type { RunOperation } from '../operations/operations.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import type { SessionCookie } from '../authentication/session-access.ts';
-import { roles } from '../../user/user.ts';
+import { roles } from '../../key/principal.ts';
 
 /** What the routes of the panel have in common. */
 export interface PanelParts {

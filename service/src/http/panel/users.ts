@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { toPage } from '../../resource/resource-store.ts';
-import { describeUser, type Role, findUser, listUsers } from '../../user/user.ts';
+import type { Role } from '../../key/principal.ts';
+import { describeUser, findUser, listUsers } from '../../user/user.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { readIfMatch, toEntityTag } from '../operations/operations.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
