@@ -30,7 +30,7 @@ const uses = [
   {
     name: 'reward delivery, prefetched',
     code: core,
-    lazy: 'pursue-rewards',
+    lazy: 'fulfillment',
     limit: 2_000,
   },
   {

@@ -3,7 +3,7 @@ import { type EventRecord, isEventRecord, type StoredRecord } from './outbox/eve
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Clock } from './platform/clock.ts';
-import type { Connectivity } from './platform/connectivity.ts';
+import type { Connectivity } from './platform/page-lifecycle.ts';
 import { completed, createDatabase } from './platform/database.ts';
 import { browserLocks, type Locks } from './platform/locks.ts';
 import type { OpenTabSignal } from './platform/tab-signal.ts';

@@ -1,7 +1,6 @@
 import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
-import { connectivityWhenKnown, fetchWhenKnown } from './consent-gate.ts';
-import { lazyLog, loggedFetch } from './debug/lazy-log.ts';
-import { createRecorder } from './debug/recorder.ts';
+import { connectivityWhenKnown, createPlayerContext, fetchWhenKnown } from './player-context.ts';
+import { createRecorder, lazyLog, loggedFetch } from './debug/recorder.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
 import { noEngine } from './engine/no-engine.ts';
 import { lazyRequests } from './lazy-requests.ts';
@@ -15,14 +14,12 @@ import {
 import { createOutbox } from './outbox/outbox.ts';
 import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
 import { systemClock } from './platform/clock.ts';
-import { browserConnectivity, onOffline } from './platform/connectivity.ts';
+import { browserConnectivity, browserPageLifecycle, onOffline } from './platform/page-lifecycle.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
-import { browserPageLifecycle } from './platform/page-lifecycle.ts';
 import { browserTabSignal } from './platform/tab-signal.ts';
-import { createPlayerContext } from './player-context.ts';
 import { createLedger } from './reward/ledger.ts';
-import { createRewards } from './reward/create-rewards.ts';
+import { createRewards } from './reward/rewards.ts';
 import { createServiceClient } from './transport/service-client.ts';
 import { adsWithoutPage } from './unavailable-ads.ts';
 

@@ -1,5 +1,5 @@
 import type { NoAd } from './decision/decisions.ts';
-import { bounded, type NoResult } from './platform/bounded.ts';
+import { bounded, type NoResult } from './platform/clock.ts';
 import type { Requests, RequestsParts } from './requests.ts';
 
 const notLoaded: Record<NoResult, NoAd> = {

@@ -85,7 +85,7 @@ export interface CheckedOptions extends AdsOptions {
   confirmationTimeoutMs: number;
 }
 
-/** A mistake in the options. It is thrown at once, before any request, because only the developer can mend it. */
+/** A mistake in the options. It is thrown at once, before any request, because only the developer can fix it. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly code: OptionErrorCode;
@@ -104,7 +104,7 @@ const text =
     !(typeof value === 'string' && pattern.test(value)) && expected;
 
 const address: Check = (value) => {
-  const expected = 'an http(s) address';
+  const expected = 'an http(s) URL';
   try {
     new URL(value as string);
   } catch {
@@ -205,16 +205,15 @@ function checkKey(key: string): 'sandbox' | 'live' {
   if (/^(?:sk_|whsec_)/.test(key)) {
     fail(
       'secret_key_in_browser',
-      'a secret key is in this page, for all who open it: rotate that key now, and give the ' +
-        'publishable key (`pk_…`).',
+      'a secret key is exposed in this page: rotate that key now, and use the publishable key (`pk_…`).',
     );
   }
   return (
     environmentOf(key) ??
     fail(
       'key_malformed',
-      `publishableKey has a typing error: expected \`pk_sandbox_…\` or \`pk_live_…\`, got ${key.length} ` +
-        `characters that begin with \`${key.slice(0, 11)}\`. Copy it again.`,
+      `not a valid publishable key: expected \`pk_sandbox_…\` or \`pk_live_…\`, got ${key.length} characters ` +
+        `starting with \`${key.slice(0, 11)}\`. Copy it again.`,
     )
   );
 }

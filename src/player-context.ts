@@ -1,8 +1,9 @@
 import type { DecisionRequest } from '../protocol/wire.ts';
-import type { Profile } from './decision/describe-request.ts';
+import type { Profile } from './decision/request-ad.ts';
 import type { CheckedOptions, ConsentOptions, UserOptions, UserToken } from './options.ts';
 import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
+import type { Connectivity } from './platform/page-lifecycle.ts';
 
 /** A player. Whoever signs in later is another one. */
 export interface Player {
@@ -178,5 +179,28 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       tell();
     },
     destroy: stopFollowing,
+  };
+}
+
+/** Sends nothing before consent is known. */
+export function fetchWhenKnown(
+  { isKnown }: Pick<PlayerContext, 'isKnown'>,
+  fetch: typeof globalThis.fetch,
+): typeof globalThis.fetch {
+  return (...request) =>
+    isKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
+}
+
+/** Consent that becomes known is a moment to try again, as a network that comes back is. */
+export function connectivityWhenKnown(
+  { onChange }: Pick<PlayerContext, 'onChange'>,
+  connectivity: Connectivity,
+): Connectivity {
+  return {
+    ...connectivity,
+    onOnline(listener) {
+      const endings = [connectivity.onOnline(listener), onChange(listener)];
+      return () => endings.forEach((end) => end());
+    },
   };
 }

@@ -5,8 +5,7 @@ import {
   type ShowParts,
 } from './ad-break/run-ad-break.ts';
 import { loadCreative } from './creative/load-creative.ts';
-import type { Decisions } from './decision/decisions.ts';
-import { createDecisions, type DecisionsParts } from './decision/create-decisions.ts';
+import { createDecisions, type Decisions, type DecisionsParts } from './decision/decisions.ts';
 import type { ShowResult } from './outcome.ts';
 
 /** What a page needs once it requests an ad. */

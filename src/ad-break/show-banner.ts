@@ -2,7 +2,7 @@ import { mountBanner } from '../creative/banner.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';
 import type { ShowResult } from '../outcome.ts';
 import { surface } from '../platform/guard.ts';
-import { type AdSource, obtain } from './obtain.ts';
+import { type AdSource, obtain } from './run-ad-break.ts';
 
 export interface BannerParts extends AdSource {
   enqueue(event: NewAdEvent): Promise<void>;

@@ -1,3 +1,5 @@
+import { type BreakAds, createGuard, type Guard, runBreak } from './run-break.ts';
+
 /** When in the game an ad may come, in Google’s words. */
 export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'reward';
 
@@ -82,4 +84,84 @@ export interface AdPlacementOptions {
   placements: Readonly<
     Partial<Record<BreakType | 'interstitial', string>> & Record<string, string>
   >;
+}
+
+const types: readonly string[] = ['preroll', 'start', 'pause', 'next', 'browse', 'reward'];
+const rewardCallbacks = ['beforeReward', 'adDismissed', 'adViewed'] as const;
+
+/**
+ * `adBreak()` and `adConfig()` as Google’s Ad Placement API documents them, over our ads.
+ *
+ * @example
+ * const { adBreak, adConfig } = createAdPlacement(ads, {
+ *   placements: { reward: 'revive', next: 'level-end' },
+ * });
+ */
+export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOptions): AdPlacement {
+  let breaks = 0;
+  let prerolls = 0;
+  let nextBreak = new AbortController();
+  let muted: boolean | undefined;
+  let preloadDecided = false;
+  let preloaded: Promise<unknown> = Promise.resolve();
+
+  function placementOf({ name = '', type }: AdBreakOptions): string | undefined {
+    const keys = [name, type, ...(type === 'reward' ? [] : ['interstitial'])];
+    const key = keys.find((candidate) => Object.hasOwn(placements, candidate));
+    return key === undefined ? undefined : placements[key];
+  }
+
+  function run(options: AdBreakOptions, guard: Guard): Promise<BreakStatus> {
+    const placement = placementOf(options);
+    const mistake = mistakeIn(options);
+    // For the developer only: the game itself goes on without the ad.
+    if (mistake !== undefined) reportError(new TypeError(`trueward: ${mistake}`));
+    const again = options.type === 'preroll' && (prerolls += 1) > 1;
+    if (placement === undefined || mistake !== undefined || again) {
+      return Promise.resolve('invalid');
+    }
+    return runBreak({ ads, placement, options, muted, guard, next: nextBreak.signal });
+  }
+
+  return {
+    adBreak(options) {
+      nextBreak.abort();
+      nextBreak = new AbortController();
+      breaks += 1;
+      const guard = createGuard();
+      void run(options, guard).then((status) => finish(options, guard.threw ? 'error' : status));
+    },
+    adConfig({ preloadAdBreaks, sound, onReady }: AdConfigOptions) {
+      if (sound !== undefined) muted = sound === 'off';
+      if (preloadAdBreaks !== undefined && !preloadDecided && breaks === 0) {
+        preloadDecided = true;
+        if (preloadAdBreaks === 'on') {
+          const names = new Set(Object.values(placements).filter((name) => name !== undefined));
+          preloaded = Promise.all(Array.from(names, (name) => ads.preload(name)));
+        }
+      }
+      void preloaded.then(() => createGuard().run(() => onReady?.()));
+    },
+  };
+}
+
+/** Tells how an ad break ended; the last that a game hears of it. */
+export function finish(options: AdBreakOptions, breakStatus: BreakStatus): void {
+  const info: PlacementInfo = {
+    breakType: options.type,
+    breakName: options.name ?? '',
+    breakFormat: options.type === 'reward' ? 'reward' : 'interstitial',
+    breakStatus,
+  };
+  createGuard().run(() => options.adBreakDone?.(info));
+}
+
+function mistakeIn(options: AdBreakOptions): string | undefined {
+  const { type } = options;
+  if (!types.includes(type)) {
+    return `adBreak() got the type ${JSON.stringify(type)}; give one of ${types.join(', ')}.`;
+  }
+  const missing = type === 'reward' && rewardCallbacks.filter((name) => !options[name]);
+  if (!missing || missing.length === 0) return undefined;
+  return `adBreak() of type reward needs ${rewardCallbacks.join(', ')}; missing: ${missing.join(', ')}.`;
 }

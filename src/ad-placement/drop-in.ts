@@ -1,10 +1,11 @@
-import type {
-  AdBreakOptions,
-  AdConfigOptions,
-  AdPlacement,
-  AdPlacementOptions,
+import {
+  type AdBreakOptions,
+  type AdConfigOptions,
+  type AdPlacement,
+  type AdPlacementOptions,
+  createAdPlacement,
+  finish,
 } from './ad-placement.ts';
-import { createAdPlacement, finish } from './create-ad-placement.ts';
 import type { BreakAds } from './run-break.ts';
 
 let started: AdPlacement | undefined;

@@ -13,5 +13,5 @@ export type {
   PlacementInfo,
 } from './ad-placement.ts';
 export { installAdsbygoogle } from './adsbygoogle.ts';
-export { createAdPlacement } from './create-ad-placement.ts';
+export { createAdPlacement } from './ad-placement.ts';
 export { adBreak, adConfig, startAdPlacement } from './drop-in.ts';

@@ -1,7 +1,63 @@
 import type { Ads } from '../ads.ts';
+import type { Outcome } from '../outcome.ts';
 import type { AdBreakOptions, BreakStatus } from './ad-placement.ts';
-import { breakStatusOf } from './break-status.ts';
-import type { Guard } from './guard.ts';
+
+/** Runs the callbacks of one ad break, and remembers whether one of them threw. */
+export interface Guard {
+  readonly threw: boolean;
+  /** Answers whether it went well; an error goes to `window.onerror`. */
+  run(callback: () => void): boolean;
+}
+
+export function createGuard(): Guard {
+  let threw = false;
+  return {
+    get threw() {
+      return threw;
+    },
+    run(callback) {
+      try {
+        callback();
+        return true;
+      } catch (error) {
+        threw = true;
+        reportError(error);
+        return false;
+      }
+    },
+  };
+}
+
+const statuses: Readonly<Record<Outcome, BreakStatus>> = {
+  rewarded: 'viewed',
+  // Watched as well; only the confirmation is still on its way.
+  pending: 'viewed',
+  completed: 'viewed',
+  dismissed: 'dismissed',
+  denied: 'other',
+  no_fill: 'noAdPreloaded',
+  frequency_capped: 'frequencyCapped',
+  cooldown: 'frequencyCapped',
+  blocked: 'other',
+  killed: 'other',
+  ad_blocked: 'other',
+  offline: 'other',
+  timeout: 'timeout',
+  stalled: 'other',
+  already_showing: 'other',
+  aborted: 'other',
+  not_ready: 'notReady',
+  invalid_placement: 'invalid',
+  // Google keeps its `error` for callbacks of the game that threw.
+  error: 'other',
+};
+
+/** Google’s word for an outcome of ours. */
+export function breakStatusOf(outcome: Outcome, format: 'interstitial' | 'reward'): BreakStatus {
+  // Closing an interstitial early loses nothing, so Google tells it apart for rewards only.
+  if (outcome === 'dismissed' && format === 'interstitial') return 'viewed';
+  return statuses[outcome];
+}
 
 /** The part of {@link Ads} that ad breaks need. */
 export type BreakAds = Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'showInterstitial'>;

@@ -1,7 +1,5 @@
-import type { EngineDriver } from '../engine/engine-driver.ts';
-import { rememberFocus } from '../engine/restore-focus.ts';
-import type { CocosModule } from './cocos-module.ts';
-import { holdSounds } from './hold-sounds.ts';
+import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
+import type { CocosAudioSource, CocosModule } from './cocos-module.ts';
 
 /**
  * The engine driver for a Cocos Creator game, 3.8. `createCocosAds()` makes it by itself; it is
@@ -83,4 +81,30 @@ function skipHeldTime({ director, Director, Game }: CocosModule): void {
   director.once(Director.EVENT_BEGIN_FRAME, () => {
     Game.DEBUG_DT_THRESHOLD = threshold;
   });
+}
+
+/**
+ * Silences sounds that the game starts during an ad, from a timer or an event handler: the engine’s pause only
+ * interrupts sounds that already play. Returns a function that starts them.
+ */
+export function holdSounds({ AudioSource, director }: CocosModule): () => void {
+  // A project may leave audio out of its engine.
+  const scene = AudioSource && director.getScene();
+  if (!scene) return () => {};
+  const { AudioState, EventType } = AudioSource;
+  const held = new Set<CocosAudioSource>();
+  const silence = (source: CocosAudioSource): void => {
+    held.add(source);
+    source.pause();
+  };
+  const nodes = (scene.getComponentsInChildren(AudioSource) as CocosAudioSource[]).map(
+    ({ node }) => node,
+  );
+  for (const node of nodes) node.on(EventType.STARTED, silence);
+  return () => {
+    for (const node of nodes) if (node.isValid) node.off(EventType.STARTED, silence);
+    // Sounds that the game has stopped meanwhile stay silent.
+    for (const source of held)
+      if (source.isValid && source.state === AudioState.PAUSED) source.play();
+  };
 }

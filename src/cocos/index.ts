@@ -5,5 +5,5 @@
  */
 export { cocosDriver } from './cocos-driver.ts';
 export type { CocosComponentModule, CocosModule } from './cocos-module.ts';
-export { type CocosAdsOptions, createCocosAds } from './create-cocos-ads.ts';
-export { createTruewardComponent, type TruewardComponent } from './create-trueward-component.ts';
+export { type CocosAdsOptions, createCocosAds } from './cocos-ads.ts';
+export { createTruewardComponent, type TruewardComponent } from './cocos-ads.ts';

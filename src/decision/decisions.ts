@@ -3,7 +3,10 @@ import type { LoadedCreative } from '../creative/renderer.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability, Outcome, Reason } from '../outcome.ts';
 import type { Deadline } from '../platform/clock.ts';
+import type { PageLifecycle } from '../platform/page-lifecycle.ts';
 import type { Player } from '../player-context.ts';
+import { fillSlot, type Flight, keyOf, type Slot, unexpired } from './slot.ts';
+import type { RequestAdParts } from './request-ad.ts';
 
 /** A decision that has an ad. */
 export type FilledDecision = Decision & {
@@ -53,3 +56,186 @@ export interface Decisions {
   /** Aborts what is on its way, and destroys what was preloaded. */
   destroy(): void;
 }
+
+export interface DecisionsParts extends RequestAdParts {
+  /** Whether consent is known; before that, nothing is asked. */
+  isKnown(): boolean;
+  /** Loads the code that reads the page’s consent again if it failed to load; returns whether it did. */
+  retryConsent(): boolean;
+  /** Called when a refusal has expired: the result of `availability()` may have changed. */
+  onChange(): void;
+  lifecycle: Pick<PageLifecycle, 'onMoment'>;
+}
+
+/**
+ * Timers stop while the device sleeps, so expiry is checked whenever the player returns, and at least this often,
+ * in milliseconds.
+ */
+const lookAgainMs = 30_000;
+
+const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
+const notLoaded: NoAd = { outcome: 'error', reason: 'chunk_not_loaded' };
+
+/** What one caller wants. */
+interface Wish {
+  placement: string;
+  signal: AbortSignal;
+  options: RequestOptions;
+  /** A decision that the game's own server obtained. */
+  given?: Decision | undefined;
+}
+
+/** Makes the cache of decisions and their media. */
+export function createDecisions(parts: DecisionsParts): Decisions {
+  const { clock } = parts;
+  const slots = new Map<string, Slot>();
+  let destroyed = false;
+  let nextEnd: Deadline | undefined;
+  let cancelLook: (() => void) | undefined;
+
+  const slotOf = (placement: string): Slot => {
+    const slot = slots.get(placement) ?? { flights: new Map() };
+    slots.set(placement, slot);
+    return slot;
+  };
+  const fresh = (slot: Slot): boolean => unexpired(slot)?.freshness.passed() === false;
+
+  const forget = (placement: string): void => {
+    slots.get(placement)?.ready?.creative.destroy();
+    slots.delete(placement);
+  };
+
+  /** Schedules a check for the earliest expiry of a refusal. */
+  const watchRefusals = (): void => {
+    cancelLook?.();
+    nextEnd = Array.from(slots.values())
+      .flatMap(({ refused }) => (refused && !refused.end.passed() ? [refused.end] : []))
+      .sort((a, b) => a.leftMs() - b.leftMs())[0];
+    if (!nextEnd || nextEnd.leftMs() === Infinity) return;
+    // Whole milliseconds, since browsers drop the rest.
+    cancelLook = clock.after(Math.min(Math.ceil(nextEnd.leftMs()), lookAgainMs), look);
+  };
+  const look = (): void => {
+    const changed = nextEnd?.passed();
+    watchRefusals();
+    if (changed) parts.onChange();
+  };
+  const offMoments = parts.lifecycle.onMoment((moment) => {
+    if (moment === 'visible' || moment === 'returned') look();
+  });
+
+  const forgetAll = (): void => {
+    Array.from(slots.keys()).forEach(forget);
+    nextEnd = undefined;
+    cancelLook?.();
+  };
+
+  /** What was refused and, by the service's own word, would be again. */
+  const remembered = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
+    const { refused } = slot;
+    if (!refused || refused.end.passed()) return undefined;
+    // Policies may depend on segments; custom data is only passed through.
+    if (refused.segments !== JSON.stringify(segments)) return undefined;
+    const certain = refused.noAd.retryAt || refused.end.leftMs() === Infinity;
+    return certain ? refused.noAd : undefined;
+  };
+
+  const fly = ({ placement, options, given }: Wish, slot: Slot): Flight => {
+    const abort = new AbortController();
+    const key = keyOf(options);
+    const filled = fillSlot(parts, {
+      placement,
+      slot,
+      options,
+      signal: abort.signal,
+      isCurrent: () => slots.get(placement) === slot,
+      given,
+    });
+    const done = filled.finally(() => {
+      if (slot.flights.get(key) === flight) slot.flights.delete(key);
+      if (!destroyed) watchRefusals();
+    });
+    const flight: Flight = { done, waiters: 0, abort };
+    slot.flights.set(key, flight);
+    return flight;
+  };
+
+  /** Shares one request in flight per placement and options; it is aborted when the last caller aborts. */
+  const join = (wish: Wish, slot: Slot): Promise<NoAd | undefined> =>
+    new Promise((resolve) => {
+      const { options, signal } = wish;
+      const key = keyOf(options);
+      const flight = slot.flights.get(key) ?? fly(wish, slot);
+      flight.waiters += 1;
+      const leave = (): void => {
+        flight.waiters -= 1;
+        if (flight.waiters === 0) {
+          flight.abort.abort();
+          if (slot.flights.get(key) === flight) slot.flights.delete(key);
+        }
+        resolve({ outcome: 'aborted' });
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      void flight.done.then((noAd) => {
+        signal.removeEventListener('abort', leave);
+        resolve(noAd);
+      });
+    });
+
+  /** Sees to it that a fresh ad is there; says why when it is not. */
+  const ensure = async (wish: Wish): Promise<NoAd | undefined> => {
+    const { placement, signal, options, given } = wish;
+    if (destroyed || signal.aborted) return { outcome: 'aborted' };
+    if (!parts.isKnown()) return parts.retryConsent() ? notLoaded : notReady;
+    // What is known or on its way makes room for the decision of the game's own server.
+    if (given) forget(placement);
+    const slot = slotOf(placement);
+    if (fresh(slot) && slot.ready?.asked === keyOf(options)) return undefined;
+    return remembered(slot, options) ?? join(wish, slot);
+  };
+
+  const take: Decisions['take'] = async (placement, signal, options = {}) => {
+    const noAd = await ensure({ placement, signal, options });
+    if (noAd) return noAd;
+    const slot = slotOf(placement);
+    // Another caller may have taken or replaced what both waited for, or the device may have slept meanwhile.
+    const ready = unexpired(slot);
+    if (ready?.asked !== keyOf(options)) return take(placement, signal, options);
+    delete slot.ready;
+    return ready;
+  };
+
+  const availability = (placement: string): Availability => {
+    const slot = slotOf(placement);
+    if (destroyed) return { available: false, reason: 'aborted' };
+    if (!parts.isKnown()) return unavailable(notReady);
+    if (fresh(slot)) return { available: true };
+    const { refused } = slot;
+    if (refused && !refused.end.passed()) return unavailable(refused.noAd);
+    return parts.isOnline() ? { available: true } : { available: false, reason: 'offline' };
+  };
+
+  return {
+    take,
+    async preload(placement, signal, options = {}) {
+      const noAd = await ensure({ placement, signal, options, given: options.decision });
+      return noAd ? unavailable(noAd) : availability(placement);
+    },
+    availability,
+    forget: forgetAll,
+    destroy() {
+      destroyed = true;
+      offMoments();
+      for (const { flights } of slots.values()) {
+        for (const { abort } of flights.values()) abort.abort();
+      }
+      forgetAll();
+    },
+  };
+}
+
+const unavailable = ({ outcome, retryAt }: NoAd): Availability => ({
+  available: false,
+  reason: outcome,
+  ...(retryAt && { retryAt }),
+});

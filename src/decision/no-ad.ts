@@ -2,7 +2,9 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { Outcome, UnfilledReason } from '../outcome.ts';
 import type { Answer } from '../transport/service-client.ts';
 import type { NoAd } from './decisions.ts';
-import { durationMs } from './duration.ts';
+
+/** From one time of the service to another: right whatever the device's own clock says. */
+export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);
 
 /** What the status may not say by itself; every other reason means an empty shelf. */
 const unfilled: Partial<Record<UnfilledReason, Outcome>> = {

@@ -1,19 +1,94 @@
-import type { Decision } from '../../protocol/wire.ts';
+import type { Decision, DecisionRequest } from '../../protocol/wire.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
-import type { RequestOptions } from '../options.ts';
-import { bounded } from '../platform/bounded.ts';
-import { type Deadline, deadlineIn, stopwatch } from '../platform/clock.ts';
+import type { RequestOptions, UserToken } from '../options.ts';
+import { bounded, type Clock, type Deadline, deadlineIn, stopwatch } from '../platform/clock.ts';
+import type { Player } from '../player-context.ts';
 import {
   isDecision,
   requestDecision,
   type RequestDecisionParts,
 } from '../transport/request-decision.ts';
 import type { Answer } from '../transport/service-client.ts';
-import { describeRequest, type Profile } from './describe-request.ts';
 import type { FilledDecision, NoAd, ReadyAd } from './decisions.ts';
-import { durationMs } from './duration.ts';
-import { noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
-import { getUserToken } from './user-token.ts';
+import { durationMs, noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
+
+/** What requests say of the player at one moment. */
+export interface Profile {
+  user: {
+    userRef?: string;
+    userToken?: UserToken | undefined;
+    customData?: string;
+    childDirected?: boolean;
+    segments?: string[];
+  };
+  consent:
+    | { status: 'granted' | 'denied' | 'unknown'; tcfString?: string; gppString?: string }
+    | undefined;
+  simulate: DecisionRequest['simulate'];
+  player?: Player;
+}
+
+/**
+ * Builds the body of an ad request. Options of the `call` replace those of the user, except in child-directed
+ * mode, where none of them leaves the device.
+ */
+export function describeRequest(
+  placement: string,
+  locale: string,
+  { user, consent, simulate }: Profile,
+  call: RequestOptions = {},
+  userToken?: string,
+): DecisionRequest {
+  const { childDirected, userRef } = user;
+  const { customData = user.customData, segments = user.segments } = childDirected ? {} : call;
+  return {
+    placement,
+    viewport: { width: Math.max(1, innerWidth), height: Math.max(1, innerHeight) },
+    locale,
+    ...(userRef !== undefined && { user_ref: userRef }),
+    ...(userToken !== undefined && { user_token: userToken }),
+    ...(customData !== undefined && { custom_data: customData }),
+    ...(childDirected !== undefined && { child_directed: childDirected }),
+    ...(segments && { segments }),
+    ...(consent && {
+      consent: {
+        status: consent.status,
+        ...(consent.tcfString !== undefined && { tcf_string: consent.tcfString }),
+        ...(consent.gppString !== undefined && { gpp_string: consent.gppString }),
+      },
+    }),
+    ...(simulate && { simulate }),
+  };
+}
+
+const failed = (detail: string): NoAd => ({
+  outcome: 'error',
+  reason: 'user_token_failed',
+  detail,
+});
+
+/**
+ * Gets the user token for one request, or the reason to make none: without a token, the reward would belong to
+ * nobody. Never rejects, whatever the game's function does.
+ */
+export async function getUserToken(
+  source: UserToken | undefined,
+  { clock, loadTimeoutMs }: { clock: Clock; loadTimeoutMs: number },
+  signal: AbortSignal,
+): Promise<{ userToken: string | undefined } | NoAd> {
+  if (typeof source !== 'function') return { userToken: source };
+  const got = await bounded(clock, loadTimeoutMs, signal, async () => {
+    try {
+      const userToken: unknown = await source();
+      if (typeof userToken === 'string' || userToken === undefined) return { userToken };
+      return failed(`the function \`userToken\` must return a string; got ${typeof userToken}.`);
+    } catch (error) {
+      return failed(`the function \`userToken\` failed: ${String(error)}`);
+    }
+  });
+  if (typeof got === 'object') return got;
+  return got === 'timeout' ? { outcome: got, reason: 'load_timeout' } : { outcome: 'aborted' };
+}
 
 export interface RequestAdParts extends RequestDecisionParts {
   locale: string;

@@ -1,6 +1,5 @@
 import { attempt } from '../platform/guard.ts';
-import type { EngineDriver } from './engine-driver.ts';
-import { rememberFocus } from './restore-focus.ts';
+import { type EngineDriver, rememberFocus } from './engine-driver.ts';
 
 /** A visible page without a frame for twice this has lost its `requestAnimationFrame`; in milliseconds. */
 const lateMs = 1_000;

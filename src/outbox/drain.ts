@@ -1,7 +1,7 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { browserLocks, type Locks } from '../platform/locks.ts';
-import { createBackOff } from '../transport/create-back-off.ts';
+import { createBackOff } from '../transport/back-off.ts';
 import {
   type EventStore,
   isEventRecord,

@@ -1,10 +1,9 @@
 import type { AdEvent, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Connectivity } from '../platform/connectivity.ts';
+import type { Connectivity, PageLifecycle, PageMoment } from '../platform/page-lifecycle.ts';
 import type { NewId } from '../platform/ids.ts';
 import { toJson } from '../platform/json.ts';
 import type { Locks } from '../platform/locks.ts';
-import type { PageLifecycle, PageMoment } from '../platform/page-lifecycle.ts';
 import type { OpenTabSignal } from '../platform/tab-signal.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import { createCounts, grow, type Size } from './counts.ts';

@@ -1,8 +1,7 @@
 import type { EventBatch, EventBatchResult, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 import { toJson } from '../platform/json.ts';
-import { hasShape, reasonOf } from '../transport/classify.ts';
-import type { Guard, ServiceClient } from '../transport/service-client.ts';
+import { type Guard, hasShape, reasonOf, type ServiceClient } from '../transport/service-client.ts';
 import {
   type BatchLimits,
   isEventRecord,

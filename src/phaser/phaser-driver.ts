@@ -1,6 +1,5 @@
 import type * as Phaser from 'phaser';
-import type { EngineDriver } from '../engine/engine-driver.ts';
-import { rememberFocus } from '../engine/restore-focus.ts';
+import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
 
 /**
  * The engine driver for a Phaser game, 3.60 to 4.x. `TruewardPlugin` makes it by itself; it is

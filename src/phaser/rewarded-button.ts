@@ -2,8 +2,6 @@ import type * as Phaser from 'phaser';
 import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
 import { type ButtonView, english, labelOf, lookAgainMs, restingView } from './button-view.ts';
-import { drawButton } from './draw-button.ts';
-import { addFallbackButton } from './fallback-button.ts';
 
 /** What `addRewardedButton()` takes. */
 export interface RewardedButtonOptions {
@@ -19,6 +17,87 @@ export interface RewardedButtonOptions {
   color?: number;
   /** How a show that the button began has ended. Rewards come as the event `reward` all the same. */
   onResult?: (result: ShowResult) => void;
+}
+
+const padding = { x: 14, y: 9 };
+const resting = 0x55606b;
+
+/** The picture of a button: a text on a box, with a ring while the keyboard is on it. */
+export function drawButton(
+  scene: Phaser.Scene,
+  { color = 0x2f6f4f, style, x, y }: Pick<RewardedButtonOptions, 'color' | 'style' | 'x' | 'y'>,
+): {
+  container: Phaser.GameObjects.Container;
+  write(label: string, enabled: boolean): void;
+  focus(focused: boolean): void;
+} {
+  const { backgroundColor: _, ...textStyle } = { fontSize: '16px', color: '#ffffff', ...style };
+  const box = scene.add.rectangle(0, 0, 1, 1, resting);
+  const text = scene.add.text(0, 0, '', textStyle).setOrigin(0.5);
+  const container = scene.add.container(x, y, [box, text]);
+  container.setInteractive({
+    hitArea: box,
+    // In a container, (0, 0) of a press is its upper left corner.
+    hitAreaCallback: (area: Phaser.GameObjects.Rectangle, pressX: number, pressY: number) =>
+      pressX >= 0 && pressY >= 0 && pressX <= area.width && pressY <= area.height,
+  });
+  return {
+    container,
+    write(label, enabled) {
+      text.setText(label);
+      box.setSize(text.width + 2 * padding.x, text.height + 2 * padding.y).setOrigin(0.5);
+      box.setFillStyle(enabled ? color : resting);
+      container.setSize(box.width, box.height);
+      if (container.input) container.input.cursor = enabled ? 'pointer' : '';
+    },
+    focus(focused) {
+      if (focused) box.setStrokeStyle(3, 0xffffff);
+      else box.setStrokeStyle();
+    },
+  };
+}
+
+/** A button that is not seen: what keyboards and screen readers use in place of a drawn one. */
+export interface FallbackButton {
+  write(label: string, enabled: boolean): void;
+  /** Says in which language its label is, by BCP 47. */
+  setLanguage(language: string): void;
+  remove(): void;
+}
+
+/**
+ * Puts a button inside the canvas element, where HTML keeps the accessible stand-ins of what is
+ * drawn: it takes the Tab key and is read out, also in fullscreen, and it goes with its canvas.
+ * https://html.spec.whatwg.org/multipage/canvas.html#the-canvas-element
+ */
+export function addFallbackButton(
+  canvas: HTMLCanvasElement,
+  { onPress, onFocus }: { onPress(): void; onFocus(focused: boolean): void },
+): FallbackButton {
+  const element = canvas.ownerDocument.createElement('button');
+  element.type = 'button';
+  element.dir = 'auto';
+  element.addEventListener('click', onPress);
+  element.addEventListener('focus', () => onFocus(true));
+  element.addEventListener('blur', () => onFocus(false));
+  // Phaser listens on the window, and prevents what the game captured: Space would jump, not press.
+  for (const type of ['keydown', 'keyup'] as const) {
+    element.addEventListener(type, (event) => {
+      if (event.key === ' ' || event.key === 'Enter') event.stopPropagation();
+    });
+  }
+  canvas.append(element);
+  return {
+    write(label, enabled) {
+      if (element.textContent !== label) element.textContent = label;
+      // Not `disabled`: that would take the focus away from somebody who waits for the ad.
+      element.ariaDisabled = String(!enabled);
+    },
+    setLanguage(language) {
+      element.lang = language;
+    },
+    remove: () => element.remove(),
+  };
 }
 
 /**

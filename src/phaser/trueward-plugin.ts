@@ -109,8 +109,7 @@ export class TruewardPlugin implements GameAds {
 
   /** Called by Phaser; ends all work. From here on calls end with `aborted`, until `start()`. */
   stop(): void {
-    if (!this.#running) return;
-    this.#running.destroy();
+    this.#running?.destroy();
     this.#running = undefined;
     // The buttons show that there are no ads any more.
     this.#events.emit('change');

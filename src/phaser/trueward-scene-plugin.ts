@@ -4,7 +4,29 @@ import type { ShowResult } from '../outcome.ts';
 import { linkSignals } from '../platform/link-signals.ts';
 import type { RewardedButtonOptions } from './rewarded-button.ts';
 import { TruewardPlugin } from './trueward-plugin.ts';
-import { untilSceneEnds } from './until-scene-ends.ts';
+
+/**
+ * Calls `end` once, when this run of the scene is over: at its shutdown, or when it is destroyed
+ * without one, as `game.destroy()` does. The function that it returns calls `end` at once.
+ *
+ * Asked for by each thing that has to end, not in the plugin's `boot`: that comes once for a scene,
+ * but a scene that is restarted shuts down many times.
+ */
+export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => void {
+  // Kept, because a destroyed scene has no emitter any more.
+  const { events } = sys;
+  let ended = false;
+  function over(): void {
+    events.off('shutdown', over);
+    events.off('destroy', over);
+    if (ended) return;
+    ended = true;
+    end();
+  }
+  events.once('shutdown', over);
+  events.once('destroy', over);
+  return over;
+}
 
 /**
  * The calls of {@link TruewardPlugin} that leave something behind, tied to one scene: what a scene
@@ -75,7 +97,7 @@ export class TruewardScenePlugin {
     const ads = TruewardPlugin.of(this.#manager);
     if (ads) return ads;
     throw new Error(
-      'trueward: this game has the scene plugin but not the plugin itself. Add TruewardPlugin to `plugins.global`, or call TruewardPlugin.install(game, data).',
+      'trueward: the scene plugin needs TruewardPlugin. Add it to `plugins.global`, or call TruewardPlugin.install(game, data).',
     );
   }
 

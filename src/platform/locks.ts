@@ -1,6 +1,5 @@
 import { attempt } from './guard.ts';
-import { bounded } from './bounded.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { bounded, type Clock, systemClock } from './clock.ts';
 
 export interface LockOptions {
   /** Steals the lock from its holder instead of waiting. */

@@ -1,7 +1,7 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { RewardReport } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import { createBackOff } from '../transport/create-back-off.ts';
+import { createBackOff } from '../transport/back-off.ts';
 import { isFinal, type Verdict } from './reward-machine.ts';
 import { readReward } from '../transport/read-reward.ts';
 import type { Answer, ServiceClient } from '../transport/service-client.ts';

@@ -1,8 +1,7 @@
 import type { EarnedReward } from '../outcome.ts';
-import { bounded } from '../platform/bounded.ts';
-import { type Clock, deadlineIn } from '../platform/clock.ts';
+import { bounded, type Clock, deadlineIn } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page-lifecycle.ts';
-import { createBackOff } from '../transport/create-back-off.ts';
+import { createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
 import type { RewardHandler } from './rewards.ts';

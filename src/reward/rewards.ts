@@ -1,6 +1,23 @@
 import type { Decision, RewardStatus } from '../../protocol/wire.ts';
 import type { EarnedReward, RewardReport } from '../outcome.ts';
-import type { Player } from '../player-context.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Connectivity, PageLifecycle } from '../platform/page-lifecycle.ts';
+import type { Player, PlayerContext } from '../player-context.ts';
+import type { ServiceClient } from '../transport/service-client.ts';
+import type { Ledger } from './ledger.ts';
+import type { Pursuit } from './fulfillment.ts';
+import {
+  advance,
+  isAwaited,
+  isDue,
+  isFinal,
+  isFor,
+  isPending,
+  type LedgerEntry,
+  reportOf,
+  type RewardEvent,
+  type Verdict,
+} from './reward-machine.ts';
 
 /** Called with every earned reward until it returns or its promise resolves. */
 export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
@@ -48,4 +65,199 @@ export interface RewardDiagnostics {
   /** How often a handler failed. */
   handlerErrors: number;
   lastError?: string;
+}
+
+export interface RewardsParts {
+  client: ServiceClient;
+  ledger: Ledger;
+  clock: Clock;
+  random: () => number;
+  connectivity: Connectivity;
+  lifecycle: PageLifecycle;
+  player: Pick<PlayerContext, 'player' | 'identify'>;
+  /** Calls back once, when the engine runs game code. */
+  deliver(callback: () => void): void;
+}
+
+/** Makes the device's side of rewards, and takes up what an earlier page left. */
+export function createRewards(parts: RewardsParts): Rewards {
+  const { clock, ledger, lifecycle, player } = parts;
+  const handlers = new Set<RewardHandler>();
+  let handlerErrors = 0;
+  let lastError: string | undefined;
+  let destroyed = false;
+  /** The player whose rewards go to the current player as soon as that one is identified. */
+  let transferFrom: string | undefined;
+
+  /** Rewards of players who have not been identified yet. They are delivered to nobody until then. */
+  const unowned = new Map<string, Player>();
+
+  const find = (decisionId: string) =>
+    ledger.seen().find((entry) => entry.decisionId === decisionId);
+  const report = (decisionId: string): RewardReport => {
+    const entry = find(decisionId);
+    return entry ? reportOf(entry) : { decisionId, state: 'none' };
+  };
+  /** Whether it may be delivered to the current player. Entries of other players are kept up to date too. */
+  const isOurs = (entry: LedgerEntry): boolean =>
+    !unowned.has(entry.decisionId) && isFor(entry, player.player().ref);
+  const ours = () => ledger.seen().filter(isOurs);
+  const pending = () => ours().filter(isPending);
+
+  const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
+    const before = find(decisionId)?.state;
+    const entry = await ledger.change(decisionId, (now) => advance(now, event));
+    if (!entry || destroyed) return;
+    pursuit?.confirmation.changed();
+    if (entry.state === 'pending' && before !== 'pending') pursuit?.confirmation.wake();
+    wake();
+  };
+  const settle = async (statuses: Verdict[]): Promise<void> => {
+    for (const status of statuses) {
+      const known = find(status.id);
+      // Another tab may have tracked it, and be gone: the database knows.
+      if (known ? !isFinal(known.state) : status.state !== 'none')
+        await change(status.id, { type: 'status', status, at: clock.now() });
+    }
+    pursuit?.confirmation.settled();
+  };
+  let pursuit: Pursuit | undefined;
+  /** Loads the code that asks and hands over; where that fails, the next reason to tries again. */
+  const load = (): Promise<void> =>
+    import('./fulfillment.ts').then(
+      ({ pursueRewards }) => {
+        if (!destroyed) pursuit ??= pursueRewards(pursuitParts);
+      },
+      () => undefined,
+    );
+  const pursuitParts = {
+    ...parts,
+    pending,
+    report,
+    settle,
+    handlers,
+    isDue: (entry: LedgerEntry) => isDue(entry) && isOurs(entry),
+    onError(error: unknown) {
+      handlerErrors += 1;
+      lastError = String(error);
+    },
+  };
+  const wake = (): void => {
+    if (pursuit) pursuit.delivery.wake();
+    else if (ours().some(isAwaited)) void load();
+  };
+  const resume = (): void => {
+    pursuit?.confirmation.wake();
+    pursuit?.delivery.retry();
+    wake();
+  };
+
+  /** Other tabs write into the ledger too, so it is read again whenever the player comes back. */
+  const loaded = async (): Promise<void> => {
+    await ledger.all();
+    if (destroyed) return;
+    if (ledger.seen().some(isAwaited)) player.identify();
+    await assignOwners();
+    resume();
+  };
+  const assignOwners = async (): Promise<void> => {
+    const from = transferFrom;
+    const to = player.player().ref;
+    if (to === undefined || (from === undefined && unowned.size === 0)) return;
+    // If the code cannot be loaded, the rewards stay as they are until the player returns.
+    if (!pursuit) await load();
+    await pursuit?.assign(unowned);
+    if (from !== undefined && (await pursuit?.transfer(from, to)) && transferFrom === from)
+      transferFrom = undefined;
+  };
+  const refresh = (): Promise<void> => (loading = loaded());
+  let loading = loaded();
+  const endings = [
+    parts.connectivity.onOnline(resume),
+    lifecycle.onMoment((moment) => {
+      if (moment === 'visible' || moment === 'returned') void refresh();
+      else pursuit?.delivery.yieldToOthers();
+    }),
+  ];
+
+  return {
+    async track(decision, owner = player.player()) {
+      if (!decision.reward || decision.token === undefined) return;
+      // It is needed at the end of the ad.
+      if (!pursuit) void load();
+      const { ref } = owner;
+      if (ref === undefined) {
+        unowned.set(decision.id, owner);
+        player.identify();
+      }
+      await ledger.add({
+        v: 1,
+        decisionId: decision.id,
+        token: decision.token,
+        placement: decision.placement,
+        state: 'none',
+        reward: decision.reward,
+        earnedBy: ref,
+        heldFor: ref,
+        trackedAt: clock.now(),
+        delivered: false,
+      });
+      // Identified meanwhile.
+      if (ref !== owner.ref) void refresh();
+    },
+    async watched(decisionId) {
+      if (find(decisionId)) await change(decisionId, { type: 'watched' });
+    },
+    async settle(statuses) {
+      // The outbox may hear of a decision of an earlier page before the ledger was read.
+      await loading;
+      await settle(statuses);
+    },
+    async confirmation(decisionId, withinMs) {
+      if (!pursuit) await load();
+      return (await pursuit?.confirmation.outcome(decisionId, withinMs)) ?? report(decisionId);
+    },
+    async status(decisionId) {
+      await loading;
+      const entry = find(decisionId);
+      if (entry && !isOurs(entry)) return { decisionId, state: 'none' };
+      if (entry && !isFinal(entry.state) && !destroyed) {
+        if (!pursuit) await load();
+        await pursuit?.confirmation.ask(entry);
+      }
+      return report(decisionId);
+    },
+    async list() {
+      await ledger.all();
+      return ours().filter(isAwaited).map(reportOf);
+    },
+    playerChanged(from) {
+      transferFrom = from;
+      pursuit?.delivery.yieldToOthers();
+      pursuit?.confirmation.settled();
+      return refresh();
+    },
+    refresh,
+    prefetch: () => void load(),
+    onReward(handler) {
+      handlers.add(handler);
+      wake();
+      return () => handlers.delete(handler);
+    },
+    diagnostics: () => ({
+      pending: pending().length,
+      undelivered: ours().filter(isDue).length,
+      handlerErrors,
+      ...(lastError !== undefined && { lastError }),
+      ...ledger.health(),
+    }),
+    destroy() {
+      if (destroyed) return;
+      destroyed = true;
+      for (const end of endings) end();
+      pursuit?.confirmation.stop();
+      pursuit?.delivery.stop();
+      ledger.close();
+    },
+  };
 }

@@ -12,7 +12,7 @@ export type {
   PolicyBlockedEvent,
   WebhookEvent,
 } from '../../protocol/wire.ts';
-export { ReceiptError, type ReceiptErrorCode } from './receipt-error.ts';
+export { ReceiptError, type ReceiptErrorCode } from './receipt-keys.ts';
 export type { JwkSet } from './receipt-keys.ts';
 export { signUserToken, type SignUserTokenOptions } from './sign-user-token.ts';
 export {
@@ -27,5 +27,5 @@ export {
 } from './used-receipts.ts';
 export { verifyReceipt, type RewardReceipt, type VerifyReceiptOptions } from './verify-receipt.ts';
 export { verifyWebhook, type VerifyWebhookOptions, type WebhookHeaders } from './verify-webhook.ts';
-export { WebhookError, type WebhookErrorCode } from './webhook-error.ts';
+export { WebhookError, type WebhookErrorCode } from './webhook-signature.ts';
 export type { RawBody } from './webhook-signature.ts';

@@ -1,6 +1,5 @@
 import type { Reward } from '../../protocol/wire.ts';
-import { ReceiptError } from './receipt-error.ts';
-import { keysAt, keysOf, type JwkSet } from './receipt-keys.ts';
+import { type JwkSet, keysAt, keysOf, ReceiptError } from './receipt-keys.ts';
 
 /** What a receipt says, in words; every claim has been checked. */
 export interface RewardReceipt {

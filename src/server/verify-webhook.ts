@@ -1,12 +1,12 @@
 import type { WebhookEvent } from '../../protocol/wire.ts';
-import { WebhookError } from './webhook-error.ts';
 import {
+  type RawBody,
   serviceScheme,
+  type SignatureScheme,
   signedBytes,
   signingKeys,
   standardScheme,
-  type RawBody,
-  type SignatureScheme,
+  WebhookError,
 } from './webhook-signature.ts';
 
 /** Request headers: a `Headers` object, or a plain record such as Node's `request.headers`. */

@@ -1,6 +1,5 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
-import { hasShape } from './classify.ts';
-import type { Answer, Guard, ServiceClient } from './service-client.ts';
+import { type Answer, type Guard, hasShape, type ServiceClient } from './service-client.ts';
 
 const isRewardStatus: Guard<RewardStatus> = (body): body is RewardStatus =>
   hasShape(body, { id: '', state: '' });

@@ -1,8 +1,6 @@
 import type { Decision, DecisionRequest } from '../../protocol/wire.ts';
-import { bounded } from '../platform/bounded.ts';
-import type { Clock } from '../platform/clock.ts';
-import { hasShape } from './classify.ts';
-import type { Answer, Guard, ServiceClient } from './service-client.ts';
+import { bounded, type Clock } from '../platform/clock.ts';
+import { type Answer, type Guard, hasShape, type ServiceClient } from './service-client.ts';
 
 export interface RequestDecisionParts {
   client: Pick<ServiceClient, 'call'>;

@@ -1,8 +1,7 @@
-import type { Profile } from '../../src/decision/describe-request.ts';
+import type { Profile } from '../../src/decision/request-ad.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { Connectivity } from '../../src/platform/connectivity.ts';
+import type { Connectivity, PageLifecycle, PageMoment } from '../../src/platform/page-lifecycle.ts';
 import type { Locks } from '../../src/platform/locks.ts';
-import type { PageLifecycle, PageMoment } from '../../src/platform/page-lifecycle.ts';
 import type { OpenTabSignal } from '../../src/platform/tab-signal.ts';
 
 /** Locks that several "tabs" in one test share. */

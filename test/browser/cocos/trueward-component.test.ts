@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { CocosAdsOptions } from '../../../src/cocos/create-cocos-ads.ts';
 import {
+  type CocosAdsOptions,
   createTruewardComponent,
   type TruewardComponent,
-} from '../../../src/cocos/create-trueward-component.ts';
+} from '../../../src/cocos/cocos-ads.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { keyChecksum } from '../../../src/platform/key-format.ts';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';

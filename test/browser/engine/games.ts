@@ -1,6 +1,6 @@
 import type * as Phaser from 'phaser';
 import { createAds } from '../../../src/create-ads.ts';
-import { createCocosAds } from '../../../src/cocos/create-cocos-ads.ts';
+import { createCocosAds } from '../../../src/cocos/cocos-ads.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import type { AdsOptions } from '../../../src/options.ts';
 import { TruewardPlugin } from '../../../src/phaser/index.ts';

@@ -1,7 +1,6 @@
-import { createRewards } from '../../../src/reward/create-rewards.ts';
+import { createRewards, type Rewards } from '../../../src/reward/rewards.ts';
 import type { Ledger } from '../../../src/reward/ledger.ts';
 import type { LedgerEntry } from '../../../src/reward/reward-machine.ts';
-import type { Rewards } from '../../../src/reward/rewards.ts';
 import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { testNetwork, testPage } from '../../support/ports.ts';
 import type { World } from './world.ts';

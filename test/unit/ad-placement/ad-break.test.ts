@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type {
-  AdBreakOptions,
-  AdPlacement,
-  BreakType,
+import {
+  type AdBreakOptions,
+  type AdPlacement,
+  type BreakType,
+  createAdPlacement,
 } from '../../../src/ad-placement/ad-placement.ts';
-import { createAdPlacement } from '../../../src/ad-placement/create-ad-placement.ts';
 import type { Outcome } from '../../../src/outcome.ts';
 import { type FakeAds, fakeAds } from './fake-ads.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { createAdPlacement } from '../../../src/ad-placement/create-ad-placement.ts';
+import { createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
 import { type FakeAds, fakeAds } from './fake-ads.ts';
 
 const placements = { next: 'level-end', reward: 'revive', start: 'level-end' };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breakStatusOf } from '../../../src/ad-placement/break-status.ts';
+import { breakStatusOf } from '../../../src/ad-placement/run-break.ts';
 import type { Outcome } from '../../../src/outcome.ts';
 
 const table: Record<Outcome, [interstitial: string, reward: string]> = {

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  createTruewardComponent,
-  type TruewardComponent,
-} from '../../../src/cocos/create-trueward-component.ts';
+import { createTruewardComponent, type TruewardComponent } from '../../../src/cocos/cocos-ads.ts';
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 import { compileForCreator } from '../../support/compile-for-creator.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCocosAds } from '../../../src/cocos/create-cocos-ads.ts';
+import { createCocosAds } from '../../../src/cocos/cocos-ads.ts';
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 
 // Node has no document, and so stands for a native build or a mini game.

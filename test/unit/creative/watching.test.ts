@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { MediaFile } from '../../../protocol/wire.ts';
 import { chooseFile } from '../../../src/creative/choose-file.ts';
 import { createStallWatchdog } from '../../../src/creative/stall-watchdog.ts';
-import { createWatchedTime } from '../../../src/creative/watched-time.ts';
+import { createWatchedTime } from '../../../src/creative/video.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A clock whose time jumps; timers that are due fire afterwards, as they do when a page was frozen. */

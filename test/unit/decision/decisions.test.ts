@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Decision } from '../../../protocol/wire.ts';
 import type { LoadedCreative } from '../../../src/creative/renderer.ts';
-import { createDecisions } from '../../../src/decision/create-decisions.ts';
-import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
+import { createDecisions, type NoAd, type ReadyAd } from '../../../src/decision/decisions.ts';
 import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';

@@ -7,7 +7,7 @@ import {
   type LedgerEntry,
   type RewardEvent,
 } from '../../../src/reward/reward-machine.ts';
-import { transferred } from '../../../src/reward/pursue-rewards.ts';
+import { transferred } from '../../../src/reward/fulfillment.ts';
 
 const entry = (state: RewardState, delivered = false): LedgerEntry => ({
   v: 1,

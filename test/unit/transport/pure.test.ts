@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { backOffMs } from '../../../src/transport/back-off.ts';
-import { parseRetryAfter } from '../../../src/transport/retry-after.ts';
+import { parseRetryAfter } from '../../../src/transport/service-client.ts';
 
 const now = Date.UTC(2026, 0, 1, 12);
 

@@ -4,11 +4,11 @@ export { createIndexedDbStore } from '../../../../src/outbox/indexeddb-store.ts'
 export { createFrameQueue } from '../../../../src/engine/frame-queue.ts';
 export { phaserDriver, TruewardPlugin } from '../../../../src/phaser/index.ts';
 export { systemClock } from '../../../../src/platform/clock.ts';
-export { browserConnectivity } from '../../../../src/platform/connectivity.ts';
+export { browserConnectivity } from '../../../../src/platform/page-lifecycle.ts';
 export { newRandomId } from '../../../../src/platform/ids.ts';
 export { keyChecksum } from '../../../../src/platform/key-format.ts';
 export { browserLocks } from '../../../../src/platform/locks.ts';
 export { browserPageLifecycle } from '../../../../src/platform/page-lifecycle.ts';
 export { browserTabSignal } from '../../../../src/platform/tab-signal.ts';
 export { createLedger } from '../../../../src/reward/ledger.ts';
-export { createRewards } from '../../../../src/reward/create-rewards.ts';
+export { createRewards } from '../../../../src/reward/rewards.ts';

@@ -1,10 +1,12 @@
 import { createIndexedDbStore } from '../../../../src/outbox/indexeddb-store.ts';
 import { createOutbox, type Outbox } from '../../../../src/outbox/outbox.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import { browserConnectivity } from '../../../../src/platform/connectivity.ts';
+import {
+  browserConnectivity,
+  browserPageLifecycle,
+} from '../../../../src/platform/page-lifecycle.ts';
 import { newRandomId } from '../../../../src/platform/ids.ts';
 import { browserLocks } from '../../../../src/platform/locks.ts';
-import { browserPageLifecycle } from '../../../../src/platform/page-lifecycle.ts';
 import { browserTabSignal } from '../../../../src/platform/tab-signal.ts';
 import { createServiceClient } from '../../../../src/transport/service-client.ts';
 import './contestant.ts';
