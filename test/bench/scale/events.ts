@@ -55,9 +55,9 @@ export const events: Part = async (options) => {
     rows,
     note: `${atOnce} requests at a time, each event new and answered after its commit. An ad has seven: start, impression, three quartiles, complete and close; one verifies an impression, and one earns a reward. There is no webhook.`,
     plot: {
-      axis: 'events/s',
+      axis: 'events/s, by processes × events in a request',
       rows: rows.map(([processes, size, value]) => ({
-        label: `${processes} proc., ${size}/req.`,
+        label: `${processes} × ${size}`,
         value: Number(String(value).replaceAll(',', '')),
       })),
     },

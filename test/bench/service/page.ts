@@ -245,7 +245,11 @@ function draw({ comparison, rates, scale }: Partial<Published>): Record<string, 
       title,
       axis: plot.axis,
       series: [plot.axis],
-      rows: plot.rows.map(({ label, value }) => ({ label, emphasized: true, values: [value] })),
+      rows: plot.rows.map(({ label, value }) => ({
+        label,
+        emphasized: label === 'this build',
+        values: [value],
+      })),
     };
   }
   return charts;
