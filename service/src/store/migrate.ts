@@ -17,6 +17,7 @@ import { dailyReservations, dailyReservationsIndex } from './migrations/0082-dai
 import { keyLimits } from './migrations/0090-key-limits.ts';
 import { knownAddresses } from './migrations/0110-known-addresses.ts';
 import { rollupDeltas } from './migrations/0120-rollup-deltas.ts';
+import { deliverySpace } from './migrations/0130-delivery-space.ts';
 
 /**
  * A change of the schema. Indexes on tables that may be large are a migration of their own: on a
@@ -53,6 +54,7 @@ export const allMigrations: readonly Migration[] = [
   keyLimits,
   knownAddresses,
   rollupDeltas,
+  deliverySpace,
 ];
 
 export interface MigrateOptions {
