@@ -74,6 +74,12 @@ const sdk = {
       ],
     ]),
   ),
+  'src/debug/**': [
+    onlyTypes(
+      above([...parts, 'transport', 'ad-break', ...composition]),
+      'debug/ uses platform/ and outcome.ts; of the rest it may name types.',
+    ),
+  ],
   'src/ad-break/**': [
     no(above(composition), 'ad-break/ lies below; create-ads.ts wires the parts.'),
   ],

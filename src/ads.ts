@@ -209,7 +209,7 @@ export function assembleAds(parts: AdsParts): Ads {
 
   /** Rewards are claimed only while there is a handler: another tab may have one. */
   function takeRewards(): void {
-    if (ended || !events.isHeard('reward')) {
+    if (ended || !events.hasListeners('reward')) {
       stopRewards?.();
       stopRewards = undefined;
     } else {

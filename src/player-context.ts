@@ -71,13 +71,13 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   const listeners = new Set<() => void>();
   let identified = (): void => {};
 
-  function tell(): void {
+  function notify(): void {
     for (const listener of listeners) listener();
   }
 
   function setConsent(next: ConsentOptions): void {
     consent = next;
-    tell();
+    notify();
   }
 
   function stopFollowing(): void {
@@ -104,7 +104,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
       if (player === before && player !== named) {
         // The game’s session switched to another player, for whom the preloaded ads were not requested.
         player = named;
-        tell();
+        notify();
       }
       identified();
       return token;
@@ -167,7 +167,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     },
     setUser(next) {
       setUser(next);
-      tell();
+      notify();
     },
     setConsent(next) {
       // Consent set by the game replaces that of the page.
@@ -176,7 +176,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
     },
     setSimulation(outcome) {
       simulate = outcome;
-      tell();
+      notify();
     },
     destroy: stopFollowing,
   };
@@ -199,8 +199,8 @@ export function connectivityWhenKnown(
   return {
     ...connectivity,
     onOnline(listener) {
-      const endings = [connectivity.onOnline(listener), onChange(listener)];
-      return () => endings.forEach((end) => end());
+      const disposers = [connectivity.onOnline(listener), onChange(listener)];
+      return () => disposers.forEach((dispose) => dispose());
     },
   };
 }

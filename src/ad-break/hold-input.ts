@@ -31,7 +31,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     event.stopImmediatePropagation();
   }
 
-  function hearKey(event: KeyboardEvent): void {
+  function onKey(event: KeyboardEvent): void {
     const { code, repeat, type } = event;
     // A key that was already down when the ad opened keeps repeating.
     if (type === 'keydown' && !repeat) keysInAd.add(code);
@@ -39,7 +39,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     keep(event);
   }
 
-  function hearPress(event: Event): void {
+  function onPress(event: Event): void {
     const { type } = event;
     const press = pressOf(event);
     if (/down$|start$/.test(type)) {
@@ -73,9 +73,9 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     if (document.pointerLockElement) document.exitPointerLock();
   }
 
-  for (const type of keyEvents) window.addEventListener(type, hearKey, { capture: true, signal });
+  for (const type of keyEvents) window.addEventListener(type, onKey, { capture: true, signal });
   for (const type of pressEvents) {
-    window.addEventListener(type, hearPress, { capture: true, signal });
+    window.addEventListener(type, onPress, { capture: true, signal });
     document.documentElement.addEventListener(type, keepInAd, { signal });
   }
   // On the ad itself and never removed: the click that closes the ad still bubbles after the hold has ended.

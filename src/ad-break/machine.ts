@@ -143,9 +143,9 @@ function whileOnScreen(state: OnScreen, event: BreakEvent): Transition {
     case 'stalled':
       return fail(state, { outcome: 'stalled' }, 'stalled');
     case 'failed':
-      return fail(state, becauseOf(event), event.detail ?? event.reason);
+      return fail(state, withReason(event), event.detail ?? event.reason);
     case 'aborted':
-      return takeAway(state, { outcome: 'aborted' }, 'at once');
+      return hide(state, { outcome: 'aborted' }, 'at once');
     default:
       return whileClosing(state, event);
   }
@@ -157,7 +157,7 @@ function whileClosing(state: OnScreen, event: BreakEvent): Transition {
       if (state.closable) return stay(state);
       return stay({ ...state, closable: true }, { type: 'allowClose' });
     case 'closeRequested':
-      if (state.phase === 'endCard' || state.completed) return takeAway(state);
+      if (state.phase === 'endCard' || state.completed) return hide(state);
       if (!state.closable || state.asking) return stay(state);
       if (state.kind === 'interstitial') return closeEarly(state);
       return stay(
@@ -175,7 +175,7 @@ function whileClosing(state: OnScreen, event: BreakEvent): Transition {
         ...(state.hidden ? [] : [{ type: 'resume' } as const]),
       );
     case 'endCardOver':
-      return state.phase === 'endCard' ? takeAway(state) : stay(state);
+      return state.phase === 'endCard' ? hide(state) : stay(state);
     default:
       return stay(state);
   }
@@ -217,7 +217,7 @@ function end(state: Showing): Transition {
       type: 'showEndCard',
     });
   }
-  const away = takeAway(completed.state);
+  const away = hide(completed.state);
   return stay(away.state, ...completed.effects, ...away.effects);
 }
 
@@ -233,7 +233,7 @@ function closeEarly(state: OnScreen): Transition {
   const result: ShowResult = {
     outcome: state.kind === 'interstitial' ? 'completed' : 'dismissed',
   };
-  return takeAway(state, result, undefined, {
+  return hide(state, result, undefined, {
     type: 'report',
     event: 'skip',
     watchedMs: state.watchedMs,
@@ -241,14 +241,14 @@ function closeEarly(state: OnScreen): Transition {
 }
 
 function fail(state: OnScreen, result: ShowResult, detail: string): Transition {
-  return takeAway(state, result, undefined, { type: 'report', event: 'error', detail });
+  return hide(state, result, undefined, { type: 'report', event: 'error', detail });
 }
 
 /**
  * Every way off the screen. What was watched long enough stays watched whatever happens afterwards,
  * so `otherwise` is the result only of an ad that was not completed.
  */
-function takeAway(
+function hide(
   state: OnScreen,
   otherwise: ShowResult = { outcome: 'completed' },
   when?: 'at once',
@@ -277,6 +277,6 @@ function whileConfirming(state: BreakState, event: BreakEvent): Transition {
   return settle({ outcome: 'pending', ...reward });
 }
 
-function becauseOf({ reason, detail }: Extract<BreakEvent, { type: 'failed' }>): ShowResult {
+function withReason({ reason, detail }: Extract<BreakEvent, { type: 'failed' }>): ShowResult {
   return { outcome: 'error', reason, ...(detail !== undefined && { detail }) };
 }

@@ -63,7 +63,7 @@ export function openStage(
    * An ad that expires before it was viewable, because the device slept or the page was hidden for a long time,
    * can no longer earn a reward. It ends here, so that the player does not watch it for nothing.
    */
-  function tellUnlessExpired(event: BreakEvent): void {
+  function dispatchUnlessExpired(event: BreakEvent): void {
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
   }
 
@@ -93,7 +93,7 @@ export function openStage(
     clock,
     requiredMs: video ? 2_000 : 1_000,
     onViewable(visibility) {
-      tellUnlessExpired({ type: 'viewed', ...visibility });
+      dispatchUnlessExpired({ type: 'viewed', ...visibility });
       graceMs = Infinity;
     },
   });
@@ -102,7 +102,7 @@ export function openStage(
     dispatch({ type: 'closeAllowed' }),
   );
   const onVisibility = () =>
-    document.hidden ? dispatch({ type: 'hidden' }) : tellUnlessExpired({ type: 'visible' });
+    document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
   window.addEventListener('focus', onVisibility);
   // Inside the frame of a portal the focus may come back to the portal: then this says who is here.
@@ -122,7 +122,7 @@ export function openStage(
   }
 
   let watchedMs = -1;
-  function hear(event: RendererEvent): void {
+  function onRendererEvent(event: RendererEvent): void {
     switch (event.type) {
       case 'progress':
         if (event.watchedMs > watchedMs) {
@@ -130,11 +130,11 @@ export function openStage(
           moved();
         }
         overlay.progress(event.watchedMs, neededMs);
-        tellUnlessExpired(event);
+        dispatchUnlessExpired(event);
         break;
       case 'painted':
         moved();
-        tellUnlessExpired(event);
+        dispatchUnlessExpired(event);
         graceMs ||= seenGraceMs;
         break;
       case 'clicked':
@@ -152,13 +152,13 @@ export function openStage(
         break;
       case 'closeRequested':
         // Asked over and over by the creative, the question would keep the ad from its end.
-        if (!asked) tellUnlessExpired(event);
+        if (!asked) dispatchUnlessExpired(event);
         break;
       case 'waiting':
         viewability.setPlaying(false);
         break;
       default:
-        tellUnlessExpired(event);
+        dispatchUnlessExpired(event);
     }
   }
 
@@ -177,7 +177,7 @@ export function openStage(
       watchdog.reset();
       // Before playback starts, so that no sound is audible at all.
       if (options.muted) creative.setMuted(true);
-      creative.start(hear);
+      creative.start(onRendererEvent);
     },
     pause() {
       paused = true;

@@ -133,12 +133,12 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
   return {
     element: frame,
     durationMs: minWatchMs,
-    start(tellTo) {
-      listener = tellTo;
+    start(onEvent) {
+      listener = onEvent;
       keepReleaseOut(frame);
-      exposure = startExposure(clock, minWatchMs, tellTo);
+      exposure = startExposure(clock, minWatchMs, onEvent);
       port?.postMessage({ type: 'viewable', ratio: 1 });
-      if (failure !== undefined) tellTo({ type: 'failed', reason: failure });
+      if (failure !== undefined) onEvent({ type: 'failed', reason: failure });
     },
     pause: () => exposure?.pause(),
     resume: () => exposure?.resume(),

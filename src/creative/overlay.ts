@@ -50,7 +50,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     throw error;
   }
 
-  const letTabGo = keepTab(root);
+  const releaseFocus = trapFocus(root);
   let open = true;
   dialog.oncancel = (event) => {
     event.preventDefault();
@@ -79,7 +79,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       if (!open) return;
       open = false;
       document.removeEventListener('fullscreenchange', comeToTheFront);
-      letTabGo();
+      releaseFocus();
       dialog.close();
       host.remove();
       // Until WebKit looks anew, a button in a canvas counts as covered still, and gets no focus.
@@ -141,11 +141,11 @@ function controls(
 }
 
 /**
- * Has the Tab key go round in the overlay. Left to themselves, browsers let it leave a modal dialog for
- * their own controls (Firefox, WebKit) or pass the buttons over (Safari, as it is set at first). What is
- * inside the frame of an HTML creative is the browser's: its keys are not heard here.
+ * Keeps the Tab key inside the overlay. By default, browsers move it from a modal dialog to their own controls
+ * (Firefox, WebKit) or skip the buttons (Safari). Keys pressed inside the frame of an HTML creative do not reach
+ * this page.
  */
-export function keepTab(root: ShadowRoot): () => void {
+export function trapFocus(root: ShadowRoot): () => void {
   const turn = (event: KeyboardEvent) => {
     // With Shift, WebKitGTK has no `key` for it.
     if (event.code !== 'Tab' || event.ctrlKey || event.metaKey) return;
@@ -163,7 +163,7 @@ export function keepTab(root: ShadowRoot): () => void {
   return () => window.removeEventListener('keydown', turn, true);
 }
 
-/** What the keyboard can reach now, in order. */
+/** The focusable elements, in order. */
 function stopsOf(root: ShadowRoot): HTMLElement[] {
   return Array.from(root.querySelectorAll<HTMLElement>('button, a, slot'))
     .filter((element) => element.closest('[inert]') === null)

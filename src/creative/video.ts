@@ -140,11 +140,11 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
   let wanted = false;
   let cancelPaint: (() => void) | undefined;
 
-  const tell = (event: RendererEvent) => listener?.(event);
+  const emit = (event: RendererEvent) => listener?.(event);
 
   function setMuted(muted: boolean): void {
     video.muted = muted;
-    tell({ type: 'muted', muted });
+    emit({ type: 'muted', muted });
   }
 
   async function play(): Promise<void> {
@@ -156,9 +156,9 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
       // A pause or an unload in between rejects too, and is no failure.
       if (!wanted || destroyed.signal.aborted || name === 'AbortError') return;
       if (name !== 'NotAllowedError') {
-        tell({ type: 'failed', reason: 'play_refused' });
+        emit({ type: 'failed', reason: 'play_refused' });
       } else if (video.muted) {
-        tell({ type: 'tapNeeded' });
+        emit({ type: 'tapNeeded' });
       } else {
         setMuted(true);
         await play();
@@ -176,22 +176,22 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
       const now = clock.monotonic();
       if (!always && now - toldAt < progressMs) return;
       toldAt = now;
-      tell({ type: 'progress', watchedMs: watched.ms, durationMs });
+      emit({ type: 'progress', watchedMs: watched.ms, durationMs });
     };
     on('timeupdate', () => progress(false));
-    on('waiting', () => tell({ type: 'waiting' }));
-    on('error', () => tell({ type: 'failed', reason: errorWord(video) }));
+    on('waiting', () => emit({ type: 'waiting' }));
+    on('error', () => emit({ type: 'failed', reason: errorWord(video) }));
     on('ended', () => {
       progress(true);
-      tell({ type: 'ended' });
+      emit({ type: 'ended' });
     });
     // A media key or the system paused it: only the player can go on.
     on('pause', () => {
-      if (wanted && video.paused && !video.ended) tell({ type: 'tapNeeded' });
+      if (wanted && video.paused && !video.ended) emit({ type: 'tapNeeded' });
     });
     // The first frame was decoded before; `requestVideoFrameCallback` would tell of the second one.
     const onPlaying = (): void => {
-      cancelPaint = afterPaint(() => tell({ type: 'painted' }));
+      cancelPaint = afterPaint(() => emit({ type: 'painted' }));
     };
     video.addEventListener('playing', onPlaying, { once: true, signal: destroyed.signal });
   }
@@ -199,10 +199,10 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
   return {
     element: video,
     durationMs,
-    start(tellTo) {
-      listener = tellTo;
+    start(onEvent) {
+      listener = onEvent;
       listen();
-      tell({ type: 'muted', muted: video.muted });
+      emit({ type: 'muted', muted: video.muted });
       void play();
     },
     pause() {

@@ -5,7 +5,7 @@ import type { Availability, Outcome, Reason } from '../outcome.ts';
 import type { Deadline } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page-lifecycle.ts';
 import type { Player } from '../player-context.ts';
-import { fillSlot, type Flight, keyOf, type Slot, unexpired } from './slot.ts';
+import { fillSlot, type InFlightRequest, keyOf, type Slot, unexpired } from './slot.ts';
 import type { RequestAdParts } from './request-ad.ts';
 
 /** A decision that has an ad. */
@@ -71,13 +71,13 @@ export interface DecisionsParts extends RequestAdParts {
  * Timers stop while the device sleeps, so expiry is checked whenever the player returns, and at least this often,
  * in milliseconds.
  */
-const lookAgainMs = 30_000;
+const checkEveryMs = 30_000;
 
 const notReady: NoAd = { outcome: 'not_ready', reason: 'consent_unknown' };
 const notLoaded: NoAd = { outcome: 'error', reason: 'chunk_not_loaded' };
 
-/** What one caller wants. */
-interface Wish {
+/** One call that needs an ad. */
+interface Call {
   placement: string;
   signal: AbortSignal;
   options: RequestOptions;
@@ -91,10 +91,10 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const slots = new Map<string, Slot>();
   let destroyed = false;
   let nextEnd: Deadline | undefined;
-  let cancelLook: (() => void) | undefined;
+  let cancelCheck: (() => void) | undefined;
 
   const slotOf = (placement: string): Slot => {
-    const slot = slots.get(placement) ?? { flights: new Map() };
+    const slot = slots.get(placement) ?? { inFlight: new Map() };
     slots.set(placement, slot);
     return slot;
   };
@@ -106,28 +106,28 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   };
 
   /** Schedules a check for the earliest expiry of a refusal. */
-  const watchRefusals = (): void => {
-    cancelLook?.();
+  const scheduleCheck = (): void => {
+    cancelCheck?.();
     nextEnd = Array.from(slots.values())
       .flatMap(({ refused }) => (refused && !refused.end.passed() ? [refused.end] : []))
       .sort((a, b) => a.leftMs() - b.leftMs())[0];
     if (!nextEnd || nextEnd.leftMs() === Infinity) return;
     // Whole milliseconds, since browsers drop the rest.
-    cancelLook = clock.after(Math.min(Math.ceil(nextEnd.leftMs()), lookAgainMs), look);
+    cancelCheck = clock.after(Math.min(Math.ceil(nextEnd.leftMs()), checkEveryMs), checkRefusals);
   };
-  const look = (): void => {
+  const checkRefusals = (): void => {
     const changed = nextEnd?.passed();
-    watchRefusals();
+    scheduleCheck();
     if (changed) parts.onChange();
   };
   const offMoments = parts.lifecycle.onMoment((moment) => {
-    if (moment === 'visible' || moment === 'returned') look();
+    if (moment === 'visible' || moment === 'returned') checkRefusals();
   });
 
   const forgetAll = (): void => {
     Array.from(slots.keys()).forEach(forget);
     nextEnd = undefined;
-    cancelLook?.();
+    cancelCheck?.();
   };
 
   /** What was refused and, by the service's own word, would be again. */
@@ -140,7 +140,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     return certain ? refused.noAd : undefined;
   };
 
-  const fly = ({ placement, options, given }: Wish, slot: Slot): Flight => {
+  const startRequest = ({ placement, options, given }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
     const key = keyOf(options);
     const filled = fillSlot(parts, {
@@ -152,46 +152,46 @@ export function createDecisions(parts: DecisionsParts): Decisions {
       given,
     });
     const done = filled.finally(() => {
-      if (slot.flights.get(key) === flight) slot.flights.delete(key);
-      if (!destroyed) watchRefusals();
+      if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
+      if (!destroyed) scheduleCheck();
     });
-    const flight: Flight = { done, waiters: 0, abort };
-    slot.flights.set(key, flight);
-    return flight;
+    const request: InFlightRequest = { done, waiters: 0, abort };
+    slot.inFlight.set(key, request);
+    return request;
   };
 
   /** Shares one request in flight per placement and options; it is aborted when the last caller aborts. */
-  const join = (wish: Wish, slot: Slot): Promise<NoAd | undefined> =>
+  const join = (call: Call, slot: Slot): Promise<NoAd | undefined> =>
     new Promise((resolve) => {
-      const { options, signal } = wish;
+      const { options, signal } = call;
       const key = keyOf(options);
-      const flight = slot.flights.get(key) ?? fly(wish, slot);
-      flight.waiters += 1;
+      const request = slot.inFlight.get(key) ?? startRequest(call, slot);
+      request.waiters += 1;
       const leave = (): void => {
-        flight.waiters -= 1;
-        if (flight.waiters === 0) {
-          flight.abort.abort();
-          if (slot.flights.get(key) === flight) slot.flights.delete(key);
+        request.waiters -= 1;
+        if (request.waiters === 0) {
+          request.abort.abort();
+          if (slot.inFlight.get(key) === request) slot.inFlight.delete(key);
         }
         resolve({ outcome: 'aborted' });
       };
       signal.addEventListener('abort', leave, { once: true });
-      void flight.done.then((noAd) => {
+      void request.done.then((noAd) => {
         signal.removeEventListener('abort', leave);
         resolve(noAd);
       });
     });
 
   /** Sees to it that a fresh ad is there; says why when it is not. */
-  const ensure = async (wish: Wish): Promise<NoAd | undefined> => {
-    const { placement, signal, options, given } = wish;
+  const ensure = async (call: Call): Promise<NoAd | undefined> => {
+    const { placement, signal, options, given } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!parts.isKnown()) return parts.retryConsent() ? notLoaded : notReady;
     // What is known or on its way makes room for the decision of the game's own server.
     if (given) forget(placement);
     const slot = slotOf(placement);
     if (fresh(slot) && slot.ready?.asked === keyOf(options)) return undefined;
-    return remembered(slot, options) ?? join(wish, slot);
+    return remembered(slot, options) ?? join(call, slot);
   };
 
   const take: Decisions['take'] = async (placement, signal, options = {}) => {
@@ -226,8 +226,8 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     destroy() {
       destroyed = true;
       offMoments();
-      for (const { flights } of slots.values()) {
-        for (const { abort } of flights.values()) abort.abort();
+      for (const { inFlight } of slots.values()) {
+        for (const { abort } of inFlight.values()) abort.abort();
       }
       forgetAll();
     },

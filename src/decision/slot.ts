@@ -4,8 +4,8 @@ import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
 import type { NoAd, ReadyAd } from './decisions.ts';
 import { loadGiven, loadMedia, requestAd, type RequestAdParts } from './request-ad.ts';
 
-/** A request for an ad that is on its way. */
-export interface Flight {
+/** A request for an ad that is in flight. */
+export interface InFlightRequest {
   done: Promise<NoAd | undefined>;
   waiters: number;
   abort: AbortController;
@@ -21,7 +21,7 @@ export interface Slot {
   /** Why there was no ad, for which segments (as JSON), and how long that holds. */
   refused?: { noAd: NoAd; segments: string | undefined; end: Deadline };
   /** By the {@link keyOf} their options. */
-  flights: Map<string, Flight>;
+  inFlight: Map<string, InFlightRequest>;
 }
 
 /** The same for options that make the same request. */

@@ -70,7 +70,7 @@ export interface Drain {
 }
 
 /** Records read at once: 250 block the main thread for a few milliseconds. */
-const mostRecords = 250;
+const maxRecords = 250;
 /** Events in the request after a failure: a lost answer makes few of them go twice. */
 const cautiousEvents = 25;
 const eventsIn = (records: StoredRecord[]): number =>
@@ -92,7 +92,7 @@ export function createDrain(parts: DrainParts): Drain {
   let demanded = false;
   /** Events in the next request: doubles while all goes well. */
   let batchEvents = smallBatch.events;
-  let mostEvents = largeBatch.events;
+  let maxEvents = largeBatch.events;
   const backOff = createBackOff(parts, () => wake());
 
   const failed = ({ retryAfterMs }: Failure): void => {
@@ -114,7 +114,7 @@ export function createDrain(parts: DrainParts): Drain {
     for (const { code } of delivery.rejections) add(diagnostics.rejected, code, 1);
     if (delivery.rewards.length > 0) parts.onRewards(delivery.rewards);
     // An older service accepts only smaller requests, so stop sending large ones.
-    if (delivery.halved) mostEvents = smallBatch.events;
+    if (delivery.halved) maxEvents = smallBatch.events;
     if (delivery.failure) {
       parts.onError(delivery.failure.reason);
       // Reported again, though the service may have it: these counts are for people, not for money.
@@ -122,7 +122,7 @@ export function createDrain(parts: DrainParts): Drain {
       failed(delivery.failure);
     } else {
       backOff.succeeded();
-      batchEvents = Math.min(mostEvents, batchEvents * 2);
+      batchEvents = Math.min(maxEvents, batchEvents * 2);
     }
     return delivery;
   };
@@ -157,9 +157,9 @@ export function createDrain(parts: DrainParts): Drain {
     const read = async (after: number, known: StoredRecord[]): Promise<StoredRecord[]> => {
       const records = Array.from(known);
       for (;;) {
-        const missing = Math.min(mostEvents, batchEvents * 2) - eventsIn(records);
+        const missing = Math.min(maxEvents, batchEvents * 2) - eventsIn(records);
         if (missing <= 0) return records;
-        const limit = Math.min(mostRecords, Math.ceil(missing / density));
+        const limit = Math.min(maxRecords, Math.ceil(missing / density));
         const some = await source.read(records.at(-1)?.key ?? after, limit);
         records.push(...some);
         if (some.length < limit) return records;

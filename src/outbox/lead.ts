@@ -19,7 +19,7 @@ export interface Lead {
  * tab has released it by then, unless it has a long backlog; one batch is then sent twice and counted once. A
  * suspended tab never releases the lock, and only Chromium notifies a page before freezing it.
  */
-const patienceMs = 20_000;
+const stealAfterMs = 20_000;
 
 /** Makes the {@link Lead} of the tabs that share `name`. */
 export function createLead({
@@ -46,14 +46,14 @@ export function createLead({
       const lost = (): void => {
         held = false;
       };
-      const cancelTimer = clock.after(patienceMs, () => {
-        giveBack();
-        giveBack = locks.acquire(name, begin, { steal: true, onLost: lost });
+      const cancelTimer = clock.after(stealAfterMs, () => {
+        cancelRequest();
+        cancelRequest = locks.acquire(name, begin, { steal: true, onLost: lost });
       });
-      let giveBack = locks.acquire(name, begin, { onLost: lost });
+      let cancelRequest = locks.acquire(name, begin, { onLost: lost });
       release = () => {
         cancelTimer();
-        giveBack();
+        cancelRequest();
         held = false;
         resolve(false);
       };

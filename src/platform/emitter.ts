@@ -21,7 +21,7 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
    * event.
    */
   off(name: keyof Events & string, handler?: Handler, context?: unknown): void;
-  isHeard(name: keyof Events & string): boolean;
+  hasListeners(name: keyof Events & string): boolean;
 }
 
 /** What eventemitter3 calls: it starts a handler and adds the promise of its end to `calls`. */
@@ -72,6 +72,6 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
     on: (name, handler, context) => add('on', name, handler, context),
     once: (name, handler, context) => add('once', name, handler, context),
     off: (name, handler, context) => void emitter.off(name, handler && guard(handler), context),
-    isHeard: (name) => emitter.listenerCount(name) > 0,
+    hasListeners: (name) => emitter.listenerCount(name) > 0,
   };
 }

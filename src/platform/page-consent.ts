@@ -47,14 +47,14 @@ const aloneMs = 5_000;
  */
 export function followPageConsent(
   clock: Clock,
-  tell: (consent: PageConsent) => void,
+  report: (consent: PageConsent) => void,
   { onMoment }: Pick<PageLifecycle, 'onMoment'> = browserPageLifecycle,
 ): () => void {
   let tcf: Answer | undefined;
   let gpp: Answer | undefined;
-  let told: string | undefined;
+  let reported: string | undefined;
   let pauseMs = firstPauseMs;
-  let cancelLook: (() => void) | undefined;
+  let cancelSearch: (() => void) | undefined;
   let cancelWait: (() => void) | undefined;
 
   const tcfFramework = consentFramework('__tcfapi', (data) => {
@@ -75,9 +75,9 @@ export function followPageConsent(
       ...(gpp?.text && { gppString: gpp.text }),
     };
     const text = JSON.stringify(consent);
-    if (text === told) return;
-    told = text;
-    tell(consent);
+    if (text === reported) return;
+    reported = text;
+    report(consent);
   }
 
   function statusOf(isLate: boolean): PageConsent['status'] | undefined {
@@ -88,30 +88,30 @@ export function followPageConsent(
     if (navigator.globalPrivacyControl === true) return 'denied';
     if (gpp || isLate) return tcf?.status ?? gpp?.status;
     // An opt-out by the law of a state may be on its way.
-    if (!gppFramework.look()) return tcf?.status;
+    if (!gppFramework.search()) return tcf?.status;
     cancelWait ??= clock.after(otherMs, () => conclude(true));
     return undefined;
   }
 
-  function look(): void {
-    cancelLook?.();
-    const found = [tcfFramework.look(), gppFramework.look()];
+  function search(): void {
+    cancelSearch?.();
+    const found = [tcfFramework.search(), gppFramework.search()];
     if (tcf || gpp || !found.includes(false)) return;
-    cancelLook = clock.after(pauseMs, look);
+    cancelSearch = clock.after(pauseMs, search);
     pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
   }
 
-  look();
+  search();
   const cancelAlone = clock.after(aloneMs, () => {
-    if (!tcfFramework.look() && !gppFramework.look()) conclude(true);
+    if (!tcfFramework.search() && !gppFramework.search()) conclude(true);
   });
   const offMoments = onMoment((moment) => {
-    if (moment === 'visible' || moment === 'returned') look();
+    if (moment === 'visible' || moment === 'returned') search();
   });
   return () => {
     offMoments();
     cancelAlone();
-    cancelLook?.();
+    cancelSearch?.();
     cancelWait?.();
     tcfFramework.stop();
     gppFramework.stop();
@@ -171,7 +171,7 @@ declare global {
 /** A consent framework that may not have loaded yet. */
 export interface ConsentFramework {
   /** Searches for the framework and subscribes to it; returns whether it was found. */
-  look(): boolean;
+  search(): boolean;
   stop(): void;
 }
 
@@ -180,15 +180,15 @@ const versions = { __tcfapi: 2, __gpp: '1.1' };
 /**
  * Makes a {@link ConsentFramework}. It is called in this window, or else, as both standards have it, by messages to
  * the nearest window around this one that has a frame with the name of its locator. One that says that it failed is
- * looked for again.
+ * searched for again.
  */
 export function consentFramework(
   name: keyof typeof versions,
-  hear: (data: object) => void,
+  onData: (data: object) => void,
 ): ConsentFramework {
   let listening: AbortController | undefined;
 
-  function look(): boolean {
+  function search(): boolean {
     if (listening) return true;
     const mine = new AbortController();
     const call = inThisWindow(name) ?? aroundThisWindow(name, mine.signal);
@@ -198,7 +198,7 @@ export function consentFramework(
       mine.abort();
       if (listening === mine) listening = undefined;
     };
-    const heard: Callback = (data, success) => {
+    const onAnswer: Callback = (data, success) => {
       if (mine.signal.aborted) return;
       if (success === false || typeof data !== 'object' || data === null) return stop();
       const { listenerId } = data as { listenerId?: number };
@@ -206,18 +206,18 @@ export function consentFramework(
         remove = () => attempt(() => call('removeEventListener', () => undefined, listenerId));
         mine.signal.addEventListener('abort', remove);
       }
-      hear(data);
+      onData(data);
     };
     let remove: (() => void) | undefined;
     try {
-      call('addEventListener', heard);
+      call('addEventListener', onAnswer);
     } catch {
       stop();
     }
     return true;
   }
 
-  return { look, stop: () => listening?.abort() };
+  return { search, stop: () => listening?.abort() };
 }
 
 function inThisWindow(name: keyof typeof versions): Call | undefined {
@@ -232,14 +232,14 @@ function aroundThisWindow(name: keyof typeof versions, signal: AbortSignal): Cal
   const target = locate(`${name}Locator`);
   if (!target) return undefined;
   const callbacks = new Map<string, Callback>();
-  const hear = ({ data, source }: MessageEvent<unknown>): void => {
+  const onData = ({ data, source }: MessageEvent<unknown>): void => {
     if (source !== target) return;
     const message = attempt(() => (typeof data === 'string' ? JSON.parse(data) : data) as unknown);
     const answer = (message as Record<string, unknown> | null | undefined)?.[`${name}Return`] as
       { callId?: string; returnValue?: unknown; success?: unknown } | null | undefined;
     callbacks.get(answer?.callId ?? '')?.(answer?.returnValue, answer?.success);
   };
-  window.addEventListener('message', hear, { signal });
+  window.addEventListener('message', onData, { signal });
   return (command, callback, parameter) => {
     const callId = `trueward-${command}-${Math.random()}`;
     callbacks.set(callId, callback);

@@ -20,11 +20,11 @@ export const browserTabSignal: OpenTabSignal = <Message>(name: string) => {
   return {
     send: (message: Message) => attempt(() => channel?.postMessage(message)),
     onMessage(listener: (message: Partial<Message>) => void) {
-      const heard = ({ data }: MessageEvent<Partial<Message> | null>): void => {
+      const onEvent = ({ data }: MessageEvent<Partial<Message> | null>): void => {
         if (data !== null) listener(data);
       };
-      channel?.addEventListener('message', heard);
-      return () => channel?.removeEventListener('message', heard);
+      channel?.addEventListener('message', onEvent);
+      return () => channel?.removeEventListener('message', onEvent);
     },
     close: () => channel?.close(),
   };

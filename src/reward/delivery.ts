@@ -57,17 +57,17 @@ const earnedOf = ({
 export function createDelivery(parts: DeliveryParts): Delivery {
   const { clock, handlers, isDue, ledger } = parts;
   /** Rewards that wait for a frame or a handler here; a handler is not called again meanwhile. */
-  const inHands = new Set<string>();
+  const delivering = new Set<string>();
   /** Rewards that failed or are another tab's: tried again after a pause. */
-  const resting = new Set<string>();
+  const backingOff = new Set<string>();
   /** Gives up a frame that the engine has not run yet. */
   const abandon = new Set<() => void>();
   let running = false;
   let again = false;
   const stopped = new AbortController();
   const backOff = createBackOff(parts, () => retry());
-  const rest = (decisionId: string): void => {
-    resting.add(decisionId);
+  const scheduleRetry = (decisionId: string): void => {
+    backingOff.add(decisionId);
     if (!stopped.signal.aborted) backOff.failed();
   };
 
@@ -104,18 +104,18 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   /** Resolves when the game took the claimed reward, or it was given back. */
   const handOver = async (entry: LedgerEntry, at: number): Promise<boolean> => {
     const { decisionId } = entry;
-    inHands.add(decisionId);
+    delivering.add(decisionId);
     try {
       const taken = await callHandlers(entry);
       await change(decisionId, taken ? { type: 'delivered' } : { type: 'released', at });
-      inHands.delete(decisionId);
+      delivering.delete(decisionId);
       if (taken) backOff.succeeded();
       else wake();
     } catch (error) {
       parts.onError(error);
       await change(decisionId, { type: 'released', at });
-      inHands.delete(decisionId);
-      rest(decisionId);
+      delivering.delete(decisionId);
+      scheduleRetry(decisionId);
     }
     return true;
   };
@@ -126,13 +126,13 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       for (const entry of (await ledger.all()).filter(isDue).sort(inOrder)) {
         const { decisionId } = entry;
         if (!isReady()) break;
-        if (inHands.has(decisionId) || resting.has(decisionId)) continue;
+        if (delivering.has(decisionId) || backingOff.has(decisionId)) continue;
         const at = clock.now();
         // A handler that takes longer than the claim holds goes on beside the next one.
         if (await change(decisionId, { type: 'claimed', at }))
           await bounded(clock, claimMs, stopped.signal, () => handOver(entry, at));
         // Another tab has it; should that tab die, it is ours.
-        else rest(decisionId);
+        else scheduleRetry(decisionId);
       }
     }
     running = false;
@@ -150,7 +150,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     void run();
   };
   const retry = (): void => {
-    resting.clear();
+    backingOff.clear();
     backOff.cancel();
     wake();
   };

@@ -172,7 +172,7 @@ export function createRewards(parts: RewardsParts): Rewards {
   };
   const refresh = (): Promise<void> => (loading = loaded());
   let loading = loaded();
-  const endings = [
+  const disposers = [
     parts.connectivity.onOnline(resume),
     lifecycle.onMoment((moment) => {
       if (moment === 'visible' || moment === 'returned') void refresh();
@@ -254,7 +254,7 @@ export function createRewards(parts: RewardsParts): Rewards {
     destroy() {
       if (destroyed) return;
       destroyed = true;
-      for (const end of endings) end();
+      for (const dispose of disposers) dispose();
       pursuit?.confirmation.stop();
       pursuit?.delivery.stop();
       ledger.close();

@@ -24,11 +24,11 @@ describe('The emitter', () => {
     const events = createEmitter<Events>();
     const once = vi.fn(() => events.emit('stopped'));
     events.once('stopped', once);
-    expect(events.isHeard('stopped')).toBe(true);
+    expect(events.hasListeners('stopped')).toBe(true);
     events.emit('stopped');
     events.emit('stopped');
     expect(once).toHaveBeenCalledTimes(1);
-    expect(events.isHeard('stopped')).toBe(false);
+    expect(events.hasListeners('stopped')).toBe(false);
   });
 
   it('calls a handler with its context', () => {
