@@ -14,7 +14,7 @@ export interface LazyRequests extends Requests {
   prefetch(): void;
 }
 
-/** Makes {@link LazyRequests}. */
+/** Creates {@link LazyRequests}. */
 export function lazyRequests(parts: RequestsParts): LazyRequests {
   const { clock, isKnown, isOnline, loadShowAd, loadTimeoutMs } = parts;
   let requests: Requests | undefined;

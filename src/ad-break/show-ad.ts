@@ -16,7 +16,7 @@ import {
 import type { BreakRequest, ShowAd, ShowParts } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** Makes the function that shows ads, with the texts of a language and what the game says instead. */
+/** Creates the function that shows ads, with the texts of a language and what the game says instead. */
 export async function createShowAd(
   locale: string,
   replaced: Partial<OverlayStrings> = {},

@@ -1,6 +1,5 @@
 import { openOverlay, type Overlay } from '../creative/overlay.ts';
 import type { RendererEvent } from '../creative/renderer.ts';
-import { createStallWatchdog } from '../creative/stall-watchdog.ts';
 import type { OverlayStrings } from '../creative/strings.ts';
 import { watchViewability } from '../creative/viewability.ts';
 import type { ReadyAd } from '../decision/decisions.ts';
@@ -215,6 +214,40 @@ export function openStage(
       watchdog.stop();
       viewability.destroy();
       overlay.close();
+    },
+  };
+}
+
+/** Reports an ad that should be playing but has made no progress for too long. */
+export interface StallWatchdog {
+  /** Restarts the timeout, because the ad made progress or may do so from now on. */
+  reset(): void;
+  /** Expects no progress until the next `reset()`. */
+  stop(): void;
+}
+
+export function createStallWatchdog(
+  clock: Clock,
+  limitMs: number,
+  onStall: () => void,
+): StallWatchdog {
+  let cancel: (() => void) | undefined;
+
+  function reset(): void {
+    cancel?.();
+    const since = clock.monotonic();
+    cancel = clock.after(limitMs, () => {
+      // Far too late a timer means that the device or the page slept, not that the ad stood still.
+      if (clock.monotonic() - since > limitMs * 2) reset();
+      else onStall();
+    });
+  }
+
+  return {
+    reset,
+    stop() {
+      cancel?.();
+      cancel = undefined;
     },
   };
 }

@@ -53,7 +53,7 @@ export declare abstract class TruewardComponent {
 }
 
 /**
- * Makes the class that your component for ads extends. Its node becomes a persistent root node, so
+ * Creates the class that your component for ads extends. Its node becomes a persistent root node, so
  * put it at the root of your first scene. A mistake in the options is reported once, to the console
  * and `window.onerror`, and costs the ads but not the game.
  *

@@ -3,7 +3,7 @@ import { fill, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
 
-/** Makes an element with a class, properties and children; without markup, as Trusted Types ask for. */
+/** Creates an element with a class, properties and children; without markup, as Trusted Types ask for. */
 export function make<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className: string,
@@ -59,7 +59,7 @@ export const icons = {
 /** What the overlay is made of, in its first state. */
 export type OverlayParts = ReturnType<typeof buildOverlay>;
 
-/** Makes the elements of the overlay, without putting them into the page. */
+/** Creates the elements of the overlay, without putting them into the page. */
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { alt, reward, strings } = content;
   // The amount stays before its unit and on its line, also in the middle of Arabic.

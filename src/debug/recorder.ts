@@ -48,7 +48,7 @@ export interface Recorder extends AdsRecord {
 
 const maxRequests = 10;
 
-/** Makes one, which tells `log` of everything as well. */
+/** Creates a {@link Recorder}, which also passes everything to `log`. */
 export function createRecorder(clock: Clock, log?: Log): Recorder {
   const requests: { at: number; placement: string; answer: Answer<Decision> }[] = [];
   const timeline: { at: number; step: string }[] = [];

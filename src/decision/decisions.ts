@@ -85,7 +85,7 @@ interface Call {
   given?: Decision | undefined;
 }
 
-/** Makes the cache of decisions and their media. */
+/** Creates the cache of decisions and their media. */
 export function createDecisions(parts: DecisionsParts): Decisions {
   const { clock } = parts;
   const slots = new Map<string, Slot>();

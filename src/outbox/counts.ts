@@ -24,7 +24,7 @@ export interface Counts {
   drop(reason: DropReason, count: number): void;
   /** Returns the drops not yet reported to the service; from now on they count as reported. */
   takeUnreportedDrops(): Record<string, number> | undefined;
-  /** Makes drops unreported again, because their report failed. */
+  /** Marks drops as unreported again, because their report failed. */
   requeueDrops(dropped: Record<string, number>): void;
   report(): OutboxDiagnostics;
 }

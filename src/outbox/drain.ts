@@ -76,7 +76,7 @@ const cautiousEvents = 25;
 const eventsIn = (records: StoredRecord[]): number =>
   records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
 
-/** Makes the {@link Drain} of a queue. */
+/** Creates the {@link Drain} of a queue. */
 export function createDrain(parts: DrainParts): Drain {
   const { counts, memory, store } = parts;
   const { diagnostics } = counts;

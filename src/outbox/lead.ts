@@ -21,7 +21,7 @@ export interface Lead {
  */
 const stealAfterMs = 20_000;
 
-/** Makes the {@link Lead} of the tabs that share `name`. */
+/** Creates the {@link Lead} of the tabs that share `name`. */
 export function createLead({
   name,
   locks,

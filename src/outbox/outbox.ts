@@ -103,7 +103,7 @@ interface Group {
   stored: Promise<void>;
 }
 
-/** Makes the durable queue of events; opens its store at once, so that the first event does not wait. */
+/** Creates the durable queue of events; opens its store at once, so that the first event does not wait. */
 export function createOutbox(parts: OutboxParts): Outbox {
   const { clock, lifecycle, store } = parts;
   const name = `${parts.name}:outbox`;

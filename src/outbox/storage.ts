@@ -34,7 +34,7 @@ export interface Storage {
 /** Share of a bound at which the eviction code is fetched, so that it is available offline later. */
 const prefetchShare = 0.05;
 
-/** Makes the {@link Storage}. */
+/** Creates the {@link Storage}. */
 export function createStorage(parts: StorageParts): Storage {
   const { bounds, counts, memory, onError, store } = parts;
   const { diagnostics, shared } = counts;

@@ -38,7 +38,7 @@ export const completed = (transaction: IDBTransaction): Promise<void> =>
     transaction.onabort = () => reject(transaction.error ?? new Error('The database aborted.'));
   });
 
-/** Makes a {@link Database}; nothing is opened yet. */
+/** Creates a {@link Database}; nothing is opened yet. */
 export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
   let opening: Promise<IDBDatabase> | undefined;

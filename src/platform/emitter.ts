@@ -27,7 +27,7 @@ export interface Emitter<Events extends Record<keyof Events, Handler>> {
 /** What eventemitter3 calls: it starts a handler and adds the promise of its end to `calls`. */
 type Guarded = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
 
-/** Makes an {@link Emitter}: eventemitter3, but a handler that throws does not keep the next from being called. */
+/** Creates an {@link Emitter}: eventemitter3, but a handler that throws does not keep the next from being called. */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();
   /** One for each handler, by which `off()` finds it. */

@@ -1,6 +1,6 @@
 import { attempt } from './guard.ts';
 
-/** Makes an id that no one else makes, of digits and a hyphen, at most 48 of them. */
+/** Creates a unique id: up to 48 digits and a hyphen. */
 export type NewId = () => string;
 
 let page: string | undefined;

@@ -178,7 +178,7 @@ export interface ConsentFramework {
 const versions = { __tcfapi: 2, __gpp: '1.1' };
 
 /**
- * Makes a {@link ConsentFramework}. It is called in this window, or else, as both standards have it, by messages to
+ * Creates a {@link ConsentFramework}. It is called in this window, or else, as both standards have it, by messages to
  * the nearest window around this one that has a frame with the name of its locator. One that says that it failed is
  * searched for again.
  */

@@ -42,7 +42,7 @@ export interface Confirmation {
 const headStartMs = 1_500;
 const longestWaitS = 25;
 
-/** Makes the asker; one request at a time, since a browser gives a host six connections at most. */
+/** Creates the {@link Confirmation}; it sends one request at a time, because a browser allows six connections per host. */
 export function createConfirmation(parts: ConfirmationParts): Confirmation {
   /**
    * Decisions for which the service refuses an answer, for example because the key was revoked; retried after a

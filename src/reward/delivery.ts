@@ -53,7 +53,7 @@ const earnedOf = ({
   ...(earnedBy && { userRef: earnedBy }),
 });
 
-/** Makes the {@link Delivery}. */
+/** Creates the {@link Delivery}. */
 export function createDelivery(parts: DeliveryParts): Delivery {
   const { clock, handlers, isDue, ledger } = parts;
   /** Rewards that wait for a frame or a handler here; a handler is not called again meanwhile. */

@@ -26,7 +26,7 @@ const keptMs = 30 * 86_400_000;
 /** So many entries are read at once: a thousand cost a task of 7 ms. */
 const pageSize = 200;
 
-/** Makes the ledger in the database `name`. */
+/** Creates the ledger in the database `name`. */
 export function createLedger(options: {
   name: string;
   clock: Clock;

@@ -79,7 +79,7 @@ export interface RewardsParts {
   deliver(callback: () => void): void;
 }
 
-/** Makes the device's side of rewards, and takes up what an earlier page left. */
+/** Creates the {@link Rewards} of this device, and resumes those that an earlier page left pending. */
 export function createRewards(parts: RewardsParts): Rewards {
   const { clock, ledger, lifecycle, player } = parts;
   const handlers = new Set<RewardHandler>();

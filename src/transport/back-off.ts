@@ -29,7 +29,7 @@ export interface BackOff {
   cancel(): void;
 }
 
-/** Makes a {@link BackOff} that calls `tryAgain` after each pause. */
+/** Creates a {@link BackOff} that calls `tryAgain` after each pause. */
 export function createBackOff(
   parts: { clock: Clock; random: () => number },
   tryAgain: () => void,

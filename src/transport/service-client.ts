@@ -22,7 +22,7 @@ export type Answer<T> =
 
 /** What a request is made of, beside its path. */
 export interface Call {
-  /** Makes it a `POST`; an object, or its JSON. */
+  /** Turns the request into a `POST`: an object, or its JSON. */
   body?: object | string;
   headers?: Record<string, string>;
   keepalive?: boolean | undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { MediaFile } from '../../../protocol/wire.ts';
 import { chooseFile } from '../../../src/creative/choose-file.ts';
-import { createStallWatchdog } from '../../../src/creative/stall-watchdog.ts';
+import { createStallWatchdog } from '../../../src/ad-break/stage.ts';
 import { createWatchedTime } from '../../../src/creative/video.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
