@@ -1,11 +1,23 @@
 /** `npm run faults:service [-- <fault>…]`: every fault or those, one after the other, under load. */
+import { parseArgs } from 'node:util';
 import { faults } from './faults.ts';
 import { runFaults } from './run-faults.ts';
 
 const names = Object.keys(faults) as (keyof typeof faults)[];
-const wanted = process.argv.slice(2);
+const { values, positionals: wanted } = parseArgs({
+  options: { help: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
+if (values.help) {
+  console.log(`npm run faults:service [-- <fault>…]
+
+Injects each fault, or those named, under load on a private PostgreSQL; compares the database and the webhooks
+with what was acknowledged. Faults: ${names.join(', ')}.`);
+  process.exit();
+}
 const unknown = wanted.find((name) => !names.some((known) => known === name));
-if (unknown !== undefined) throw new Error(`There is no fault ${unknown}: ${names.join(', ')}.`);
+if (unknown !== undefined)
+  throw new Error(`Unknown fault: ${unknown}. Expected one of ${names.join(', ')}.`);
 const report = await runFaults({
   players: 64,
   faults: names

@@ -1,8 +1,22 @@
-/** `npm run kills:service [kills]`: on the embedded database, and on PostgreSQL where it is installed. */
+/** `npm run kills:service`: on the embedded database, and on PostgreSQL where it is installed. */
+import { parseArgs } from 'node:util';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { killAgainAndAgain } from './kills.ts';
 
-const [kills = 20] = process.argv.slice(2).map(Number);
+const help = `npm run kills:service [-- --kills 20]
+
+Ends the service with SIGKILL under load, starts it again, and compares its database with what it acknowledged.
+  --kills <n>  how often, on each database (default 20)`;
+const { values } = parseArgs({
+  options: { kills: { type: 'string', default: '20' }, help: { type: 'boolean', default: false } },
+});
+if (values.help) {
+  console.log(help);
+  process.exit();
+}
+const kills = Number(values.kills);
+if (!Number.isInteger(kills) || kills < 1)
+  throw new Error(`--kills is ${values.kills}; expected a whole number of at least 1.`);
 const postgres = await startPrivatePostgres();
 if (!postgres) console.log('There is no PostgreSQL on this machine: only the embedded database.');
 for (const databaseUrl of [undefined, ...(postgres ? [postgres.url] : [])]) {

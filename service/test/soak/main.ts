@@ -1,4 +1,4 @@
-/** `npm run soak [-- --minutes <n> --out <folder>]`: a steady rate for half an hour on two processes. */
+/** `npm run soak`: a steady rate for half an hour on two processes. See `--help`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,9 +17,22 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '30' },
     players: { type: 'string', default: '150' },
     out: { type: 'string', default: 'docs/benchmarks/service' },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  console.log(`npm run soak [-- --minutes 30 --players 150 --out docs/benchmarks/service]
+
+Whole ads with webhooks at a steady rate on two processes and a private PostgreSQL; fails when anything is lost,
+doubled or never delivered, or when memory or queues grow.
+  --minutes <n>   how long (default 30)
+  --players <n>   players at a time (default 150)
+  --out <folder>  where soak.svg is written`);
+  process.exit();
+}
 const minutes = Number(values.minutes);
+if (!(minutes > 0))
+  throw new Error(`--minutes is ${values.minutes}; expected a number greater than 0.`);
 const postgres = await startPrivatePostgres();
 if (!postgres) throw new Error('There is no PostgreSQL on this machine.');
 const receiver = await startReceiver();
