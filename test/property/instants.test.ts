@@ -107,7 +107,7 @@ async function expectPlausible(startedMs: number): Promise<void> {
   const { database } = game.service;
   const now = new Date(game.clock.nowMs());
   const events = await database.query(
-    `SELECT d.issued_at, e.* FROM ad_events e JOIN decisions d ON d.id = e.decision_id
+    `SELECT d.issued_at, e.* FROM recorded_events e JOIN decisions d ON d.id = e.decision_id
       WHERE NOT (e.occurred_at BETWEEN d.issued_at AND e.received_at AND e.received_at <= $1)`,
     [now],
   );

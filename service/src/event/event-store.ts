@@ -5,6 +5,7 @@ import type { Scope } from '../resource/scope.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';
+import { parseTimeline } from './timeline.ts';
 
 /** A watch ends before it is too late to tell of it, which is seven days at most. */
 const watchEndsWithinMs = 8 * 86_400_000;
@@ -45,6 +46,8 @@ export async function lookUpByIndexes(queries: Queries): Promise<void> {
 /** A time as unix milliseconds: to write it as a date and read it again costs either side more. */
 const msOf = (column: string, name: string): string =>
   `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;
+const msMember = (column: string, name: string): string =>
+  `'${name}', round(date_part('epoch', ${column}) * 1000)`;
 
 const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
     advertiser_id AS "advertiserId", source_id AS "sourceId", house_ad_id AS "houseAdId",
@@ -73,8 +76,8 @@ export async function readDecisions(
   return queries.execute<DecisionState>(hold ? readAndHold : readSome, params);
 }
 
-interface EvidenceRow {
-  decisionId: string;
+/** An event that is a row of its own, as earlier releases stored it. */
+interface EventRow {
   id: string;
   type: RecordedEvent['type'];
   occurredAtMs: number;
@@ -84,35 +87,56 @@ interface EvidenceRow {
   watchedMs: number | null;
   ratio: number | null;
   visibleMs: number | null;
+  detail: string | null;
 }
 
-const readEvidenceOfEach = each(
-  '$2',
-  `SELECT decision_id AS "decisionId", id, type, ${msOf('occurred_at', 'occurredAtMs')},
-      ${msOf('received_at', 'receivedAtMs')}, coalesce(offset_ms, 0) AS "offsetMs", clamped,
-      watched_ms AS "watchedMs", visible_ratio AS ratio, visible_ms AS "visibleMs"
-    FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id
-    OFFSET 0`,
-);
+interface EvidenceRow {
+  decisionId: string;
+  timeline: string | null;
+  rows: EventRow[] | null;
+}
 
-/** Reads what was reported of decisions, by which impressions and rewards are judged. */
+const readEvidenceOfEach = `SELECT asked_id AS "decisionId",
+    (SELECT events FROM timelines WHERE account_id = $1 AND decision_id = asked.asked_id) AS timeline,
+    (SELECT json_agg(json_build_object('id', id, 'type', type, ${msMember('occurred_at', 'occurredAtMs')},
+        ${msMember('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
+        'watchedMs', watched_ms, 'ratio', visible_ratio, 'visibleMs', visible_ms, 'detail', detail))
+      FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id) AS rows
+  FROM unnest($2::text[]) AS asked(asked_id)`;
+
+/**
+ * Reads what was reported of decisions: by it, impressions and rewards are judged, and duplicates found.
+ *
+ * @throws TimelineError when what is stored of one of them is malformed.
+ */
 export async function readEvidence(
   queries: Queries,
   accountId: string,
   decisionIds: string[],
 ): Promise<Map<string, RecordedEvent[]>> {
-  const evidence = new Map(decisionIds.map((id): [string, RecordedEvent[]] => [id, []]));
-  if (decisionIds.length === 0) return evidence;
+  if (decisionIds.length === 0) return new Map();
   const params = [accountId, decisionIds];
-  const rows = await queries.execute<EvidenceRow>(readEvidenceOfEach, params);
-  for (const row of rows) evidence.get(row.decisionId)?.push(eventOf(row));
-  return evidence;
+  const found = await queries.execute<EvidenceRow>(readEvidenceOfEach, params);
+  return new Map(
+    found.map(({ decisionId, timeline, rows }) => [
+      decisionId,
+      [
+        ...(rows ?? []).map((row) => eventOf(decisionId, row)),
+        ...(timeline === null ? [] : parseTimeline(decisionId, timeline)),
+      ],
+    ]),
+  );
 }
 
-const eventOf = ({ watchedMs, ratio, visibleMs, ...row }: EvidenceRow): RecordedEvent => ({
+const eventOf = (
+  decisionId: string,
+  { watchedMs, ratio, visibleMs, detail, ...row }: EventRow,
+): RecordedEvent => ({
   ...row,
+  decisionId,
   ...(watchedMs === null ? {} : { watchedMs }),
   ...(ratio === null || visibleMs === null ? {} : { visible: { ratio, ms: visibleMs } }),
+  ...(detail === null ? {} : { detail }),
 });
 
 /** What somebody was rewarded for. */

@@ -35,49 +35,44 @@ export const isTaken = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505';
 
 /**
- * Stores events, and hands back what tells which were new; it is asked once for each, in their order.
+ * Stores events, and hands back whether one was new; it is asked once for each, in their order.
  *
- * Of some decisions it is known what is `stored`. Their events need no look at each row, which costs
- * more than to store it; when another transaction has stored one meanwhile, this fails with what
- * {@link isTaken} tells.
+ * `stored` is what is known of their decisions, which are locked. A process of the previous release counts events
+ * without that lock: if it has stored one meanwhile, this fails with {@link isTaken}, and when `careful`, the event
+ * is a duplicate.
  */
 export async function insertEvents(
   queries: Queries,
   accountId: string,
   events: readonly RecordedEvent[],
-  stored: ReadonlyMap<string, readonly RecordedEvent[]> = new Map(),
+  stored: ReadonlyMap<string, readonly RecordedEvent[]>,
+  { careful = false } = {},
 ): Promise<(event: RecordedEvent) => boolean> {
-  // In one order everywhere, so that two that tell of the same never wait for each other.
-  const rows = events.toSorted((a, b) =>
-    a.decisionId === b.decisionId ? order(a.id, b.id) : order(a.decisionId, b.decisionId),
-  );
-  const paramsOf = (some: readonly RecordedEvent[]): unknown[] => [
-    accountId,
-    ...arraysOf(columns, some),
-  ];
-  const fresh = freshOf(rows, stored);
-  if (fresh.length > 0) await queries.execute(insert, paramsOf(fresh));
-  const others = rows.filter(({ decisionId }) => !stored.has(decisionId));
-  const [made] =
-    others.length === 0
-      ? []
-      : await queries.execute<{ keys: string | null }>(insertIfNew, paramsOf(others));
-  if (!made && fresh.length + others.length === rows.length) return () => true;
-  // Of the same id twice in one request, the first is the new one.
+  const fresh = freshOf(events, stored);
   const left = new Set(fresh.map(keyOf));
-  for (const key of made ? (made.keys?.split(' ') ?? []) : others.map(keyOf)) left.add(key);
+  if (fresh.length > 0) {
+    const params = [accountId, ...arraysOf(columns, fresh)];
+    const [made] = await queries.execute<{ keys: string | null }>(
+      careful ? insertIfNew : insert,
+      params,
+    );
+    if (made) {
+      const keys = new Set(made.keys?.split(' '));
+      for (const key of left) if (!keys.has(key)) left.delete(key);
+    }
+  }
+  // Of the same id twice in one request, the first is the new one.
   return (event) => left.delete(keyOf(event));
 }
 
-/** Those, of sorted rows, of whose decisions everything is known, and that are not among it. */
+/** Those that are not stored, each once; in one order everywhere, so that no two transactions wait for each other. */
 function freshOf(
-  rows: readonly RecordedEvent[],
+  events: readonly RecordedEvent[],
   stored: ReadonlyMap<string, readonly RecordedEvent[]>,
 ): RecordedEvent[] {
-  const keys = new Set([...stored.values()].flat().map(keyOf));
-  return rows.filter((row, index) => {
-    const last = rows[index - 1];
-    const repeated = last?.id === row.id && last.decisionId === row.decisionId;
-    return stored.has(row.decisionId) && !repeated && !keys.has(keyOf(row));
-  });
+  const fresh = new Map(events.toReversed().map((event) => [keyOf(event), event]));
+  for (const event of [...stored.values()].flat()) fresh.delete(keyOf(event));
+  return [...fresh.values()].toSorted((a, b) =>
+    a.decisionId === b.decisionId ? order(a.id, b.id) : order(a.decisionId, b.decisionId),
+  );
 }

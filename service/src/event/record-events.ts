@@ -137,16 +137,15 @@ async function recordIn(
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
   await lookUpByIndexes(queries);
-  const { held, decisions } = await readAbout(queries, intake, nowMs);
+  const decisions = await lockAbout(queries, intake, nowMs);
   const codes = codesOf(intake, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
   const refused = refusedRewards(events, codes);
-  const judged = touchedOf(held, acceptable, refused);
-  // Before the new ones are stored: reading these back would cost more than to store them.
-  const known = await readEvidence(queries, scope.accountId, idsOf(judged));
+  const judged = touchedOf([...decisions.values()], acceptable, refused);
+  const about = new Set([...acceptable.map(({ decisionId }) => decisionId), ...idsOf(judged)]);
+  const known = await readEvidence(queries, scope.accountId, [...about]);
   requireLocked(intake.viewers, judged, known);
-  const stored = careful ? undefined : known;
-  const isNew = await insertEvents(queries, scope.accountId, acceptable, stored);
+  const isNew = await insertEvents(queries, scope.accountId, acceptable, known, { careful });
   const results = resultsOf(events, codes, isNew);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
   for (const event of accepted) known.get(event.decisionId)?.push(event);
@@ -213,21 +212,18 @@ async function settle(
 }
 
 /**
- * Reads the decisions that the events are about. Those that may move on are locked, after the users who completed
- * an ad; events that are only counted lock nothing, so that many transactions may count at a time.
+ * Reads the decisions that the events are about and locks them, after the users who completed an ad: whoever holds
+ * the lock of a decision is the only one who adds to its events.
  */
-async function readAbout(
+async function lockAbout(
   queries: Queries,
   { scope, events, viewers }: Intake,
   nowMs: number,
-): Promise<{ held: DecisionState[]; decisions: Map<string, DecisionState> }> {
-  const all = new Set(events.map(({ decisionId }) => decisionId));
-  const moving = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
-  const others = [...all].filter((id) => !moving.has(id));
+): Promise<Map<string, DecisionState>> {
+  const ids = [...new Set(events.map(({ decisionId }) => decisionId))];
   await lockViewers(queries, scope, viewers, nowMs);
-  const held = await readDecisions(queries, scope, [...moving], { hold: true });
-  const seen = await readDecisions(queries, scope, others, { hold: false });
-  return { held, decisions: new Map([...held, ...seen].map((each) => [each.id, each])) };
+  const decisions = await readDecisions(queries, scope, ids, { hold: true });
+  return new Map(decisions.map((decision) => [decision.id, decision]));
 }
 
 /** Why events are refused; undefined for those that are not. */

@@ -116,7 +116,7 @@ interface EventRow {
 const readEvents = (queries: Queries, accountId: string, decisionId: string): Promise<EventRow[]> =>
   queries.query(
     `SELECT id, type, occurred_at, received_at, clamped, watched_ms, visible_ratio, visible_ms, detail
-      FROM ad_events WHERE account_id = $1 AND decision_id = $2 ORDER BY occurred_at, received_at`,
+      FROM recorded_events WHERE account_id = $1 AND decision_id = $2 ORDER BY occurred_at, received_at`,
     [accountId, decisionId],
   );
 

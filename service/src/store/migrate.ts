@@ -18,6 +18,7 @@ import { keyLimits } from './migrations/0090-key-limits.ts';
 import { knownAddresses } from './migrations/0110-known-addresses.ts';
 import { rollupDeltas } from './migrations/0120-rollup-deltas.ts';
 import { deliverySpace } from './migrations/0130-delivery-space.ts';
+import { timelines } from './migrations/0140-timelines.ts';
 
 /**
  * A change of the schema. Indexes on tables that may be large are a migration of their own: on a
@@ -55,6 +56,7 @@ export const allMigrations: readonly Migration[] = [
   knownAddresses,
   rollupDeltas,
   deliverySpace,
+  timelines,
 ];
 
 export interface MigrateOptions {

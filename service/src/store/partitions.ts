@@ -7,11 +7,15 @@ const weekMs = 7 * dayMs;
 const firstMondayMs = 4 * dayMs;
 
 /** The partitioned tables, and the column by whose id they are. */
-const tables = { decisions: 'id', ad_events: 'decision_id' } as const;
+const tables = { decisions: 'id', ad_events: 'decision_id', timelines: 'decision_id' } as const;
+type Table = keyof typeof tables;
+const tableNames = Object.keys(tables) as Table[];
+/** A timeline grows two or three times; see the migration 0140. */
+const storage: Partial<Record<Table, string>> = { timelines: 'WITH (fillfactor = 40)' };
 
 /** The rows of one table of one week. */
 export interface Week {
-  table: keyof typeof tables;
+  table: Table;
   /** `decisions_20261116`, by the Monday on which it begins. */
   name: string;
   fromMs: number;
@@ -28,7 +32,7 @@ const takenStates = new Set(['42P07', '23505', '23514']);
  */
 export async function makePartitions(database: Database, nowMs: number): Promise<void> {
   for (const fromMs of [startOfWeek(nowMs), startOfWeek(nowMs) + weekMs]) {
-    for (const table of Object.keys(tables)) {
+    for (const table of tableNames) {
       const [row] = await database.query<{ there: boolean }>(
         'SELECT to_regclass($1) IS NOT NULL AS there',
         [nameOf(table, fromMs)],
@@ -38,11 +42,12 @@ export async function makePartitions(database: Database, nowMs: number): Promise
   }
 }
 
-async function makePartition(database: Database, table: string, fromMs: number): Promise<void> {
+async function makePartition(database: Database, table: Table, fromMs: number): Promise<void> {
   const [from, to] = boundsOf(fromMs);
   await change(
     database,
-    `CREATE TABLE ${nameOf(table, fromMs)} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')`,
+    `CREATE TABLE ${nameOf(table, fromMs)} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')
+      ${storage[table] ?? ''}`,
   ).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && takenStates.has(String(error.code))) return;
     throw error;
@@ -52,7 +57,7 @@ async function makePartition(database: Database, table: string, fromMs: number):
 /** The weeks that have a partition or rows and ended by `beforeMs`, the oldest first; of each week all tables. */
 export async function listWeeks(queries: Queries, beforeMs: number): Promise<Week[]> {
   const weeks: Week[] = [];
-  for (const table of Object.keys(tables) as (keyof typeof tables)[]) {
+  for (const table of tableNames) {
     const rows = await queries.query<{ name: string }>(
       `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
         WHERE inhparent = to_regclass($1)`,
@@ -71,11 +76,7 @@ export async function listWeeks(queries: Queries, beforeMs: number): Promise<Wee
 }
 
 /** The weeks of rows that came when their week had no partition, as after an import. */
-async function readOtherWeeks(
-  queries: Queries,
-  table: keyof typeof tables,
-  beforeMs: number,
-): Promise<number[]> {
+async function readOtherWeeks(queries: Queries, table: Table, beforeMs: number): Promise<number[]> {
   const weeks: number[] = [];
   let from = '';
   for (;;) {
@@ -120,7 +121,8 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
 export async function analyzePartitions(database: Database): Promise<void> {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
-      WHERE inhparent = ANY(ARRAY[to_regclass('decisions'), to_regclass('ad_events')]) AND reltuples <= 0`,
+      WHERE inhparent IN (SELECT to_regclass(name) FROM unnest($1::text[]) AS name) AND reltuples <= 0`,
+    [tableNames],
   );
   for (const { name } of rows) await database.query(`ANALYZE ${name}`);
 }

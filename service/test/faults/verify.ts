@@ -27,7 +27,7 @@ export async function verify(
       'SELECT id, reward_state FROM decisions',
     );
     const events = await database.query<{ id: string }>(
-      `SELECT decision_id || '/' || id AS id FROM ad_events`,
+      `SELECT decision_id || '/' || id AS id FROM recorded_events`,
     );
     const states = new Map(decisions.map(({ id, reward_state }) => [id, reward_state]));
     const stored = new Set(events.map(({ id }) => id));

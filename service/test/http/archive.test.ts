@@ -19,7 +19,7 @@ const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 
 const oldMs = Date.UTC(2026, 8, 30);
 const weekMs = 7 * 86_400_000;
 
-/** Stores so many decisions of one week, each with one event. */
+/** Stores so many decisions of one week, each with one event as a row and one in a timeline. */
 async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
   const id = `'${firstIdAt('decision', atMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
   await database.query(
@@ -30,6 +30,10 @@ async function storeWeek(database: Database, atMs: number, rows: number): Promis
   await database.query(
     `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, clamped, visible_ratio)
       SELECT 'acc_1', ${id}, 'e', 'impression', now(), now(), false, 1 / 3.0 FROM generate_series(1, ${rows}) AS n`,
+  );
+  await database.query(
+    `INSERT INTO timelines (account_id, decision_id, events)
+      SELECT 'acc_1', ${id}, '[1790000000000,["f","s",0,0,0]]' FROM generate_series(1, ${rows}) AS n`,
   );
 }
 
@@ -56,11 +60,13 @@ test.skipIf(!hasPostgres)(
     const names = [
       'decisions_20260914',
       'ad_events_20260914',
+      'timelines_20260914',
       'decisions_20260928',
       'ad_events_20260928',
+      'timelines_20260928',
     ];
     const first = launch(['archive', '--before', '2026-10-05'], env);
-    await first.line(/^1 of 4: decisions_20260914\.jsonl\.gz, 1500 rows$/);
+    await first.line(/^1 of 6: decisions_20260914\.jsonl\.gz, 1500 rows$/);
     await first.interrupt();
     const resumed = await archive();
     expect(resumed.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
@@ -103,7 +109,7 @@ test.skipIf(!hasPostgres)(
         new AbortController().signal,
       );
     expect(await drop(oldMs - weekMs)).toEqual({
-      dropped: ['ad_events_20260914'],
+      dropped: ['ad_events_20260914', 'timelines_20260914'],
       kept: ['decisions_20260914'],
     });
     const repaired = await archive();
@@ -111,10 +117,16 @@ test.skipIf(!hasPostgres)(
       ['decisions_20260914', true],
       ['decisions_20260928', false],
       ['ad_events_20260928', true],
+      ['timelines_20260928', false],
     ]);
     expect(await drop(oldMs + 2 * weekMs)).toEqual({
-      dropped: ['decisions_20260914', 'decisions_20260928', 'ad_events_20260928'],
-      kept: ['decisions_20261005', 'ad_events_20261005'],
+      dropped: [
+        'decisions_20260914',
+        'decisions_20260928',
+        'ad_events_20260928',
+        'timelines_20260928',
+      ],
+      kept: ['decisions_20261005', 'ad_events_20261005', 'timelines_20261005'],
     });
 
     // The commands of the guide bring a week back.

@@ -72,7 +72,8 @@ const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> =
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
   const event = { id: 'event-1', decisionId, type: 'start', ...times } as const;
-  const isNew = await insertEvents(database, scope.accountId, [event]);
+  const known = await readEvidence(database, scope.accountId, [decisionId]);
+  const isNew = await insertEvents(database, scope.accountId, [event], known);
   return isNew(event);
 };
 
@@ -92,6 +93,7 @@ test.skipIf(!hasPostgres)(
     await makePartitions(server, nowMs);
     await server.query('ANALYZE decisions');
     await server.query('ANALYZE ad_events');
+    await server.query('ANALYZE timelines');
     const ids = Array.from({ length: 50 }, (_, index) => `dec_${index}`);
     const plans = await server.transaction(async (queries) => {
       await lookUpByIndexes(queries);
@@ -102,7 +104,7 @@ test.skipIf(!hasPostgres)(
       }
       const prepared = await queries.query<{ name: string; parameters: number }>(
         `SELECT name, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
-        WHERE statement LIKE '%LATERAL%'`,
+        WHERE statement LIKE '%asked_id%'`,
       );
       const found = prepared.map(({ name, parameters }) => {
         const params = ["'acc_1'", "'live'", `'{${ids.join()}}'`].filter(
@@ -155,6 +157,7 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
     'ad_events_20260427',
     'decisions_20261026',
     'ad_events_20261026',
+    'timelines_20261026',
   ]);
   expect(Object.keys(await read('decisions')).toSorted()).toEqual([now, nextWeek]);
   expect(Object.keys(await read('ad_events')).toSorted()).toEqual([now, nextWeek]);

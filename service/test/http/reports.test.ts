@@ -31,7 +31,7 @@ async function recount(): Promise<Record<string, number>> {
         WHERE reward_state IN ('earned', 'denied', 'expired') GROUP BY reward_state
       UNION ALL SELECT CASE type WHEN 'viewable' THEN type WHEN 'third_quartile' THEN 'third_quartiles'
           WHEN 'first_quartile' THEN 'first_quartiles' ELSE type || 's' END, count(*)::bigint
-        FROM ad_events e JOIN own ON own.account_id = e.account_id AND own.id = e.decision_id
+        FROM recorded_events e JOIN own ON own.account_id = e.account_id AND own.id = e.decision_id
         WHERE type NOT IN ('impression', 'skip', 'close', 'error') GROUP BY type`,
   );
   const counts = Object.fromEntries(rows.map(({ metric, count }) => [metric, count]));

@@ -16,7 +16,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
   const { database } = game.service;
   // The upkeep may just be looking for users who have not been seen for a month.
   const about = (text: string) =>
-    /\b(decisions|ad_events)\b|INTO (viewers|rollup_deltas)/.test(text);
+    /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text);
   const alone: string[] = [];
   const transactions: string[][] = [];
   const { query, execute, transaction } = database;

@@ -67,7 +67,7 @@ describe.each([
       const atMs = game.clock.nowMs();
       const times = { occurredAtMs: atMs, receivedAtMs: atMs, offsetMs: 0, clamped: false };
       const stored = { id: close.id, decisionId: decision.id, type: 'close', ...times } as const;
-      await insertEvents(queries, found?.account_id ?? '', [stored]);
+      await insertEvents(queries, found?.account_id ?? '', [stored], new Map());
       const answer = game.report(game.seen(decision), game.complete(decision), close);
       await untilSomebodyWaits(() => other.query('SELECT 1 FROM pg_locks WHERE NOT granted'));
       return { answer };

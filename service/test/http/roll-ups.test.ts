@@ -18,8 +18,8 @@ const rethrow = (_: string, error: unknown): never => {
 /** What the rows say and what the reports say, in one snapshot; of the metrics that every play here changes. */
 const compare = `WITH rows AS (
     SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
-    UNION ALL SELECT 'starts', count(*) FROM ad_events WHERE type = 'start'
-    UNION ALL SELECT 'clicks', count(*) FROM ad_events WHERE type = 'click'),
+    UNION ALL SELECT 'starts', count(*) FROM recorded_events WHERE type = 'start'
+    UNION ALL SELECT 'clicks', count(*) FROM recorded_events WHERE type = 'click'),
   sums AS (SELECT metric, sum(count) AS count FROM rollup_counts GROUP BY metric)
   SELECT metric, rows.count::bigint AS recount, coalesce(sums.count, 0)::bigint AS reported
     FROM rows LEFT JOIN sums USING (metric) ORDER BY metric`;

@@ -130,7 +130,7 @@ test('every table either has a bound that is seen to, or grows only by what oper
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
   );
-  const byWeek = ['decisions', 'ad_events'];
+  const byWeek = ['decisions', 'ad_events', 'timelines'];
   // One row for each hour, placement and creative: what is kept when all else is gone.
   const sums = ['rollups'];
   // Moved into the sums every ten seconds.

@@ -144,7 +144,7 @@ async function inspect(
   try {
     const stored = await database.query<{ id: string }>('SELECT id FROM decisions');
     const storedEvents = await database.query<{ id: string }>(
-      `SELECT decision_id || '/' || id AS id FROM ad_events`,
+      `SELECT decision_id || '/' || id AS id FROM recorded_events`,
     );
     const there = new Set([...stored, ...storedEvents].map(({ id }) => id));
     const [sums] = await database.query<{ requests: number }>(

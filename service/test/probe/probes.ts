@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
-import { lockViewers, readDecisions } from '../../src/event/event-store.ts';
+import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { insertEvents } from '../../src/event/insert-events.ts';
 import { moveDecisions } from '../../src/event/move-decisions.ts';
 import type { RecordedEvent } from '../../src/event/recorded-event.ts';
@@ -81,7 +81,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       await lockViewers(queries, scope, ['probe'], nowMs);
       expectEqual((await readDecisions(queries, scope, [decisionId], { hold: true })).length, 1);
       for (const expected of [true, false]) {
-        const isNew = await insertEvents(queries, scope.accountId, [event]);
+        const known = await readEvidence(queries, scope.accountId, [decisionId]);
+        const isNew = await insertEvents(queries, scope.accountId, [event], known);
         expectEqual(isNew(event), expected);
       }
     }),

@@ -74,7 +74,7 @@ const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0):
 
 /** Reads at most one row of each table, whatever their size. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
-  OR EXISTS (SELECT 1 FROM ad_events_other))::integer AS value`;
+  OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other))::integer AS value`;
 
 /** What is true of the service and of its database at the moment of asking. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {

@@ -9,7 +9,7 @@ import { createTally, type Tally } from '../transfer/format.ts';
 /** What lies beside an archive file, once that is whole. */
 export interface Manifest extends Tally {
   trueward_archive: 1;
-  /** `decisions` or `ad_events`. */
+  /** `decisions`, `ad_events` or `timelines`. */
   table: string;
   /** The Monday with which the week begins (UTC). */
   week: string;

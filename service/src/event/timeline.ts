@@ -1,0 +1,138 @@
+import type { RecordedEvent } from './recorded-event.ts';
+
+/*
+ * How the events of one decision are stored, as JSON: when the first one was received (unix milliseconds), then an
+ * array for each event, in the order in which they were recorded:
+ *
+ *   [1795255200000,["0c9d…","s",0,12,-3],["41be…","c",5112,12,-3,0,5000]]
+ *
+ * The members are id, type, received after the first one, in flight (received − occurred), offset, clamped,
+ * watched, visible ratio, visible time and detail; times in milliseconds. Missing members at the end are left out.
+ * The view `recorded_events` reads the same format.
+ */
+
+const codes: Readonly<Record<RecordedEvent['type'], string>> = {
+  impression: 'i',
+  viewable: 'v',
+  start: 's',
+  first_quartile: '1',
+  midpoint: '2',
+  third_quartile: '3',
+  complete: 'c',
+  click: 'k',
+  skip: 'x',
+  close: 'z',
+  error: 'e',
+};
+const types = new Map(
+  (Object.keys(codes) as RecordedEvent['type'][]).map((type) => [codes[type], type]),
+);
+
+/** 2000-01-02: no event is older. */
+const earliestMs = 946_771_200_000;
+
+/** A timeline that cannot have been written by this service, or must not be. */
+export class TimelineError extends Error {
+  constructor(decisionId: string, problem: string) {
+    super(`The timeline of ${decisionId} is malformed: ${problem}.`);
+    this.name = 'TimelineError';
+  }
+}
+
+/**
+ * The stored form of the events of one decision.
+ *
+ * @throws TimelineError when one of them cannot have happened.
+ */
+export function formatTimeline(events: readonly RecordedEvent[]): string {
+  const firstMs = events[0]?.receivedAtMs ?? 0;
+  for (const event of events) check(event);
+  return JSON.stringify([firstMs, ...events.map((event) => formatEvent(event, firstMs))]);
+}
+
+function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
+  const { id, type, receivedAtMs, occurredAtMs, offsetMs } = event;
+  const optional = [
+    event.clamped ? 1 : undefined,
+    event.watchedMs,
+    event.visible?.ratio,
+    event.visible?.ms,
+    event.detail,
+  ];
+  const end = optional.findLastIndex((value) => value !== undefined) + 1;
+  return [
+    id,
+    codes[type],
+    receivedAtMs - firstMs,
+    receivedAtMs - occurredAtMs,
+    offsetMs,
+    ...optional.slice(0, end).map((value, index) => value ?? (index === 0 ? 0 : null)),
+  ];
+}
+
+/**
+ * Reads the stored form.
+ *
+ * @throws TimelineError when the text is none, or holds an event that cannot have happened.
+ */
+export function parseTimeline(decisionId: string, text: string): RecordedEvent[] {
+  const [firstMs, ...events] = parseArray(decisionId, text);
+  return events.map((event) => {
+    if (!Array.isArray(event)) throw new TimelineError(decisionId, 'an event is not an array');
+    const recorded = readEvent(decisionId, firstMs, event);
+    check(recorded);
+    return recorded;
+  });
+}
+
+function parseArray(decisionId: string, text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (Array.isArray(value)) return value;
+  } catch {
+    // Reported below.
+  }
+  throw new TimelineError(decisionId, 'it is not a JSON array');
+}
+
+function readEvent(decisionId: string, firstMs: unknown, event: unknown[]): RecordedEvent {
+  const [id, code, afterMs, inFlightMs, offsetMs, clamped, watchedMs, ratio, visibleMs, detail] =
+    event as [string, string, ...number[]];
+  const type = types.get(code);
+  if (typeof id !== 'string' || type === undefined)
+    throw new TimelineError(decisionId, 'an event has no id or no known type');
+  const receivedAtMs = Number(firstMs) + Number(afterMs);
+  return {
+    id,
+    decisionId,
+    type,
+    occurredAtMs: receivedAtMs - Number(inFlightMs),
+    receivedAtMs,
+    offsetMs: Number(offsetMs),
+    clamped: clamped === 1,
+    ...(watchedMs == null ? {} : { watchedMs }),
+    ...(ratio == null || visibleMs == null ? {} : { visible: { ratio, ms: visibleMs } }),
+    ...(detail == null ? {} : { detail: String(detail) }),
+  };
+}
+
+const isWithin = (value: number, least: number, most: number): boolean =>
+  Number.isFinite(value) && value >= least && value <= most;
+
+function check(event: RecordedEvent): void {
+  const { decisionId, id, occurredAtMs, receivedAtMs, offsetMs, watchedMs = 0, visible } = event;
+  if (!isWithin(occurredAtMs, earliestMs, receivedAtMs) || !Number.isSafeInteger(receivedAtMs))
+    throw new TimelineError(
+      decisionId,
+      `event ${id} occurred at ${occurredAtMs} and was received at ${receivedAtMs}`,
+    );
+  if (!Number.isSafeInteger(offsetMs))
+    throw new TimelineError(decisionId, `event ${id} has the offset ${offsetMs}`);
+  if (!isWithin(watchedMs, 0, Infinity))
+    throw new TimelineError(decisionId, `event ${id} was watched for ${watchedMs} ms`);
+  if (visible && !(isWithin(visible.ratio, 0, 1) && isWithin(visible.ms, 0, Infinity)))
+    throw new TimelineError(
+      decisionId,
+      `event ${id} was visible to ${visible.ratio} for ${visible.ms} ms`,
+    );
+}

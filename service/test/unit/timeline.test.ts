@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RecordedEvent } from '../../src/event/recorded-event.ts';
+import { formatTimeline, parseTimeline, TimelineError } from '../../src/event/timeline.ts';
+
+const decisionId = 'dec_01k9xq3v5z8e6t0w2y4a7c1f3h';
+const issuedAtMs = Date.UTC(2026, 10, 22);
+const ms = fc.integer({ min: 0, max: 86_400_000 });
+
+const event = fc
+  .record({
+    id: fc.stringMatching(/^[A-Za-z0-9_-]{8,64}$/),
+    type: fc.constantFrom<RecordedEvent['type'][]>(
+      'impression',
+      'viewable',
+      'start',
+      'first_quartile',
+      'midpoint',
+      'third_quartile',
+      'complete',
+      'click',
+      'skip',
+      'close',
+      'error',
+    ),
+    receivedAfterMs: ms,
+    inFlightMs: ms,
+    offsetMs: fc.maxSafeInteger(),
+    clamped: fc.boolean(),
+    watchedMs: fc.option(ms, { nil: undefined }),
+    visible: fc.option(fc.record({ ratio: fc.double({ min: 0, max: 1, noNaN: true }), ms }), {
+      nil: undefined,
+    }),
+    detail: fc.option(fc.string({ unit: 'grapheme', maxLength: 256 }), { nil: undefined }),
+  })
+  .map(({ receivedAfterMs, inFlightMs, watchedMs, visible, detail, ...given }): RecordedEvent => {
+    const receivedAtMs = issuedAtMs + receivedAfterMs;
+    return {
+      ...given,
+      decisionId,
+      receivedAtMs,
+      occurredAtMs: receivedAtMs - inFlightMs,
+      ...(watchedMs === undefined ? {} : { watchedMs }),
+      ...(visible === undefined ? {} : { visible: { ...visible, ratio: visible.ratio || 0 } }),
+      ...(detail === undefined ? {} : { detail }),
+    };
+  });
+
+test('a timeline holds exactly the events that were written, in their order', () => {
+  fc.assert(
+    fc.property(fc.array(event), (events) => {
+      expect(parseTimeline(decisionId, formatTimeline(events))).toEqual(events);
+    }),
+  );
+});
+
+test('a malformed timeline is an error that names the decision', () => {
+  const start = ['event-01', 's', 0, 12, -3];
+  const malformed = [
+    '',
+    '{}',
+    'null',
+    '[1795255200000,5]',
+    JSON.stringify([issuedAtMs, start.slice(0, 2)]),
+    JSON.stringify([issuedAtMs, start.with(0, 5)]),
+    JSON.stringify([issuedAtMs, start.with(1, 'start')]),
+    JSON.stringify([issuedAtMs, start.with(2, 'soon')]),
+    JSON.stringify([issuedAtMs, start.with(3, -1)]),
+    JSON.stringify([issuedAtMs, start.with(4, 1.5)]),
+    JSON.stringify([issuedAtMs, [...start, 0, -1]]),
+    JSON.stringify([issuedAtMs, [...start, 0, 0, 1.1, 0]]),
+    JSON.stringify([0, start]),
+  ];
+  for (const text of malformed)
+    expect(() => parseTimeline(decisionId, text), text).toThrow(
+      expect.objectContaining({
+        name: 'TimelineError',
+        message: expect.stringContaining(decisionId) as string,
+      }),
+    );
+});
+
+test('an event that cannot have happened is never written', () => {
+  const good: RecordedEvent = {
+    id: 'event-01',
+    decisionId,
+    type: 'start',
+    receivedAtMs: issuedAtMs,
+    occurredAtMs: issuedAtMs,
+    offsetMs: 0,
+    clamped: false,
+  };
+  for (const wrong of [
+    { occurredAtMs: issuedAtMs + 1 },
+    { occurredAtMs: Date.UTC(2000, 0, 1) },
+    { receivedAtMs: NaN },
+    { watchedMs: -1 },
+    { visible: { ratio: 1.1, ms: 0 } },
+    { visible: { ratio: 1, ms: -1 } },
+  ])
+    expect(() => formatTimeline([{ ...good, ...wrong }])).toThrow(TimelineError);
+});
