@@ -4,10 +4,11 @@ import type { RecordedEvent } from './recorded-event.ts';
  * How the events of one decision are stored, as JSON: when the first one was received (unix milliseconds), then an
  * array for each event, in the order in which they were recorded:
  *
- *   [1795255200000,["0c9d…","s",0,12,-3],["41be…","c",5112,12,-3,0,5000]]
+ *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
  * The members are id, type, received after the first one, in flight (received − occurred), offset, clamped,
  * watched, visible ratio, visible time and detail; times in milliseconds. Missing members at the end are left out.
+ * A `~` in an id stands for the first id up to its last hyphen: the SDK's ids, 32 characters, differ only after it.
  * The view `recorded_events` reads the same format.
  */
 
@@ -45,13 +46,26 @@ export class TimelineError extends Error {
  * @throws TimelineError when one of them cannot have happened.
  */
 export function formatTimeline(events: readonly RecordedEvent[]): string {
-  const firstMs = events[0]?.receivedAtMs ?? 0;
+  const [first] = events;
+  const firstMs = first?.receivedAtMs ?? 0;
+  const shared = sharedBy(first?.id);
   for (const event of events) check(event);
-  return JSON.stringify([firstMs, ...events.map((event) => formatEvent(event, firstMs))]);
+  const formatted = events.map((event, index) => [
+    index > 0 && shared !== '' && event.id.startsWith(shared)
+      ? `~${event.id.slice(shared.length)}`
+      : event.id,
+    ...formatEvent(event, firstMs),
+  ]);
+  return JSON.stringify([firstMs, ...formatted]);
 }
 
+/** What ids that are alike begin with. */
+const sharedBy = (firstId: unknown): string =>
+  typeof firstId === 'string' ? firstId.slice(0, firstId.lastIndexOf('-') + 1) : '';
+
+/** An event without its id. */
 function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
-  const { id, type, receivedAtMs, occurredAtMs, offsetMs } = event;
+  const { type, receivedAtMs, occurredAtMs, offsetMs } = event;
   const optional = [
     event.clamped ? 1 : undefined,
     event.watchedMs,
@@ -61,7 +75,6 @@ function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
   ];
   const end = optional.findLastIndex((value) => value !== undefined) + 1;
   return [
-    id,
     codes[type],
     receivedAtMs - firstMs,
     receivedAtMs - occurredAtMs,
@@ -77,9 +90,11 @@ function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
  */
 export function parseTimeline(decisionId: string, text: string): RecordedEvent[] {
   const [firstMs, ...events] = parseArray(decisionId, text);
+  const shared = Array.isArray(events[0]) ? sharedBy(events[0][0]) : '';
   return events.map((event) => {
     if (!Array.isArray(event)) throw new TimelineError(decisionId, 'an event is not an array');
     const recorded = readEvent(decisionId, firstMs, event);
+    if (recorded.id.startsWith('~')) recorded.id = shared + recorded.id.slice(1);
     check(recorded);
     return recorded;
   });

@@ -19,6 +19,7 @@ import { knownAddresses } from './migrations/0110-known-addresses.ts';
 import { rollupDeltas } from './migrations/0120-rollup-deltas.ts';
 import { deliverySpace } from './migrations/0130-delivery-space.ts';
 import { timelines } from './migrations/0140-timelines.ts';
+import { timelineIds } from './migrations/0141-timeline-ids.ts';
 
 /**
  * A change of the schema. Indexes on tables that may be large are a migration of their own: on a
@@ -57,6 +58,7 @@ export const allMigrations: readonly Migration[] = [
   rollupDeltas,
   deliverySpace,
   timelines,
+  timelineIds,
 ];
 
 export interface MigrateOptions {

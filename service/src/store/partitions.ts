@@ -10,8 +10,8 @@ const firstMondayMs = 4 * dayMs;
 const tables = { decisions: 'id', ad_events: 'decision_id', timelines: 'decision_id' } as const;
 type Table = keyof typeof tables;
 const tableNames = Object.keys(tables) as Table[];
-/** A timeline grows two or three times; see the migration 0140. */
-const storage: Partial<Record<Table, string>> = { timelines: 'WITH (fillfactor = 40)' };
+/** A timeline doubles in size; see the migrations 0140 and 0141. */
+const storage: Partial<Record<Table, string>> = { timelines: 'WITH (fillfactor = 50)' };
 
 /** The rows of one table of one week. */
 export interface Week {

@@ -43,8 +43,13 @@ describe.each([
 
   test('events in a timeline are duplicates when they come again, and earn the reward with those in rows', async () => {
     const decision = await game.decide('both');
-    const start = game.event(decision, 'start');
-    const early = game.event(decision, 'first_quartile', { watched_ms: 1_250, detail: 'a "b" é' });
+    const start = game.event(decision, 'start', { id: '923741103577103-1' });
+    const detail = 'a "b" é';
+    const early = game.event(decision, 'first_quartile', {
+      id: '923741103577103-2',
+      watched_ms: 1_250,
+      detail,
+    });
     game.pass(1_250);
     expect(await statuses(start, early)).toEqual(['accepted', 'accepted']);
     await moveToTimeline(decision);

@@ -9,7 +9,10 @@ const ms = fc.integer({ min: 0, max: 86_400_000 });
 
 const event = fc
   .record({
-    id: fc.stringMatching(/^[A-Za-z0-9_-]{8,64}$/),
+    id: fc.oneof(
+      fc.stringMatching(/^[A-Za-z0-9_-]{8,64}$/),
+      fc.integer({ min: 1, max: 99 }).map((count) => `923741103577103-${count}`),
+    ),
     type: fc.constantFrom<RecordedEvent['type'][]>(
       'impression',
       'viewable',
@@ -52,6 +55,14 @@ test('a timeline holds exactly the events that were written, in their order', ()
       expect(parseTimeline(decisionId, formatTimeline(events))).toEqual(events);
     }),
   );
+});
+
+test('ids that differ after their last hyphen are stored in part', () => {
+  const ids = ['923741103577103-1', '923741103577103-12', 'another-2'];
+  const times = { receivedAtMs: issuedAtMs, occurredAtMs: issuedAtMs, offsetMs: 0, clamped: false };
+  const text = formatTimeline(ids.map((id) => ({ id, decisionId, type: 'click', ...times })));
+  expect(text).toContain('["~12",');
+  expect(parseTimeline(decisionId, text).map(({ id }) => id)).toEqual(ids);
 });
 
 test('a malformed timeline is an error that names the decision', () => {
