@@ -120,7 +120,7 @@ async function wire(
     clock,
     makeId,
     bodies,
-    webhooks: (scope) => configuration.snapshot(scope).webhooks,
+    subscriptions: (scope) => configuration.snapshot(scope),
   });
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);

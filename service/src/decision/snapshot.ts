@@ -37,6 +37,8 @@ export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
+  /** The types of events that a webhook subscribes to, a disabled one included: it may recover what it missed. */
+  subscribedEvents: ReadonlySet<Webhook['events'][number]>;
   /** How many webhooks the service has disabled. */
   disabledWebhooks: number;
 }
@@ -103,6 +105,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
         expiresAtMs: timeOf(killSwitch.expires_at, Infinity, Infinity),
       })),
     webhooks: of('webhook').filter(({ status }) => status === 'enabled'),
+    subscribedEvents: new Set(of('webhook').flatMap(({ events }) => events)),
     disabledWebhooks: of('webhook').filter(
       ({ disabled_reason: reason }) => reason === 'gone' || reason === 'failing',
     ).length,

@@ -26,12 +26,12 @@ export async function moveDecisions(
   const ids = moves.map(({ before }) => before.id);
   const rows = await queries.query(
     `UPDATE decisions SET invalid_reason = move.invalid_reason, served_at = move.served_at,
-        reward_state = move.reward_state, reward_reason = move.reward_reason, receipt = move.receipt,
+        reward_state = move.reward_state, reward_reason = move.reward_reason,
         watch_from = coalesce(move.watch_from, decisions.watch_from),
         watch_to = coalesce(move.watch_to, decisions.watch_to),
         watch_offset_ms = coalesce(move.watch_offset_ms, decisions.watch_offset_ms), settled_at = move.settled_at
       FROM jsonb_to_recordset($2::text::jsonb) AS move(id text, served_before timestamptz, reward_before text,
-        invalid_reason text, served_at timestamptz, reward_state text, reward_reason text, receipt text,
+        invalid_reason text, served_at timestamptz, reward_state text, reward_reason text,
         watch_from timestamptz, watch_to timestamptz, watch_offset_ms bigint, settled_at timestamptz)
       WHERE decisions.account_id = $1 AND decisions.id = move.id AND decisions.id = ANY($3::text[])
         AND decisions.reward_state = move.reward_before
@@ -52,7 +52,6 @@ const rowOf = ({ before, after, watch }: Move): object => ({
   served_at: iso(after.servedAtMs),
   reward_state: after.rewardState,
   reward_reason: after.rewardReason,
-  receipt: after.receipt,
   watch_from: iso(watch?.fromMs),
   watch_to: iso(watch?.toMs),
   watch_offset_ms: watch?.offsetMs,

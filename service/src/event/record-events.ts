@@ -17,7 +17,7 @@ import { insertEvents, isTaken } from './insert-events.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { moveDecisions, type Move } from './move-decisions.ts';
 import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
-import { addReceipts, announceMoves, countMoves } from './tell-moves.ts';
+import { announceMoves, countMoves } from './tell-moves.ts';
 import { readHistory } from './viewer-history.ts';
 import { requireLocked, ViewersNotLockedError } from './require-locked.ts';
 
@@ -198,14 +198,13 @@ interface Evidence {
 /** Judges the decisions of which there is something new, and writes how they move on. */
 async function settle(
   queries: Queries,
-  { receipts, writeEvents }: Parts,
+  { writeEvents }: Parts,
   { scope, userRefs }: Intake,
   { decisions, evidence, snapshot, nowMs, refused }: Evidence,
 ): Promise<{ moves: Move[]; toDeliver: boolean }> {
   if (decisions.length === 0) return { moves: [], toDeliver: false };
   const history = await readHistory(queries, scope, snapshot, decisions, evidence);
-  const judged = judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
-  const moves = addReceipts(receipts, scope, judged, userRefs);
+  const moves = judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
   await moveDecisions(queries, scope.accountId, moves);
   const toDeliver = await writeEvents(queries, scope, announceMoves(moves, userRefs));
   return { moves, toDeliver };

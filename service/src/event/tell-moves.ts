@@ -1,6 +1,5 @@
 import type { Count } from '../report/rollup.ts';
 import type { Scope } from '../resource/scope.ts';
-import type { Receipts } from '../reward/receipt.ts';
 import type { EventDraft } from '../webhook/event-writer.ts';
 import { countOf } from './count-of.ts';
 import type { DecisionState } from './decision-state.ts';
@@ -41,25 +40,6 @@ export function announceMoves(
       ...(isServed(move) ? [servedEvent(move.after)] : []),
       ...(earned ? [rewardedEvent(move.after, earned)] : []),
     ];
-  });
-}
-
-/**
- * The moves with receipts of what was earned. What names a child is not stored in clear; its receipt
- * is signed again for whoever holds the token.
- */
-export function addReceipts(
-  receipts: Receipts,
-  scope: Scope,
-  moves: readonly Move[],
-  userRefs: ReadonlyMap<string, string>,
-): Move[] {
-  return moves.map((move) => {
-    const earned = earnedBy(move, userRefs);
-    const { id: decisionId, placement, userRef, settledAtMs } = move.after;
-    if (!earned || userRef === null || settledAtMs === null) return move;
-    const facts = { scope, decisionId, placement, nowMs: settledAtMs, ...earned };
-    return { ...move, after: { ...move.after, receipt: receipts.sign(facts) } };
   });
 }
 

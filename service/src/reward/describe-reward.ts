@@ -16,9 +16,9 @@ type Rewarded = Pick<
 >;
 
 /**
- * What is told of a reward. A receipt that is not stored is signed again for the user of the decision, or for the one
- * that the token names, because a child's name is not stored; Ed25519 makes the same signature each time. The next
- * release need not store any: 480 bytes less for each reward.
+ * What the SDK and the game's server read of a reward. Its receipt is signed for each reader instead of stored, which
+ * would take 480 bytes for each reward; Ed25519 signatures are deterministic. It names the user of the decision, or the
+ * one in the token, because a child's name is not stored. Earlier releases stored receipts.
  */
 export function describeReward(
   receipts: Receipts,

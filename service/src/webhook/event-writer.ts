@@ -1,4 +1,5 @@
-import type { Webhook, WebhookEvent } from '@trueward/protocol/wire';
+import type { WebhookEvent } from '@trueward/protocol/wire';
+import type { Snapshot } from '../decision/snapshot.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Queries } from '../store/database.ts';
@@ -16,7 +17,7 @@ export type EventDraft = WebhookEvent extends infer E
   : never;
 
 /**
- * Writes events and their deliveries, in the transaction of what caused them. Hands back whether there
+ * Writes events and their deliveries, in the transaction of what caused them. Returns whether there
  * is something to deliver after the commit.
  */
 export type WriteEvents = (
@@ -28,13 +29,21 @@ export type WriteEvents = (
 interface Parts {
   clock: Clock;
   makeId: MakeId;
-  webhooks(scope: Scope): readonly Webhook[];
+  /** The enabled webhooks, and the types of events that any webhook subscribes to. */
+  subscriptions(scope: Scope): Pick<Snapshot, 'webhooks' | 'subscribedEvents'>;
   bodies: EventBodies;
 }
 
-/** Makes the writer; `webhooks` are the enabled endpoints. */
-export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): WriteEvents {
-  return async (queries, scope, drafts) => {
+/**
+ * Creates the writer. The live environment stores `decision.served` only if a webhook subscribes to it: unread, it
+ * would be a twelfth of what an ad stores. The sandbox stores all, for `trueward-service listen`.
+ */
+export function createEventWriter({ clock, makeId, subscriptions, bodies }: Parts): WriteEvents {
+  return async (queries, scope, all) => {
+    const { webhooks, subscribedEvents } = subscriptions(scope);
+    const isRead = ({ type }: EventDraft): boolean =>
+      type !== 'decision.served' || scope.environment === 'sandbox' || subscribedEvents.has(type);
+    const drafts = all.filter(isRead);
     if (drafts.length === 0) return false;
     const now = new Date(clock.nowMs()).toISOString();
     const events = drafts.map(({ type, data, confidential = false }) => {
@@ -48,9 +57,8 @@ export function createEventWriter({ clock, makeId, webhooks, bodies }: Parts): W
       });
       return { id, type, body: bodies.store(body, confidential) };
     });
-    const endpoints = webhooks(scope);
     const deliveries = events.flatMap(({ id, type }) =>
-      endpoints
+      webhooks
         .filter((webhook) => webhook.events.includes(type))
         .map((webhook) => ({ id: makeId('delivery'), event_id: id, webhook_id: webhook.id })),
     );

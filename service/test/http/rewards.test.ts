@@ -1,4 +1,4 @@
-import type { RewardStatus } from '@trueward/protocol/wire';
+import type { RewardStatus, Webhook, WebhookEvent } from '@trueward/protocol/wire';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { verifyWebhook } from 'trueward/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -72,6 +72,37 @@ test('a watched ad earns its reward once, however many completions come at once'
     },
   });
   await receiver.close();
+});
+
+test('in live, impressions are stored as webhook events only while a webhook subscribes to them', async () => {
+  const live = createClient(service, 'live');
+  const play = async (user: string): Promise<string[]> => {
+    const decision = await live.decideImage(user);
+    await live.begin(decision);
+    watch();
+    await live.report(live.seen(decision), live.event(decision, 'complete', { watched_ms: 5_000 }));
+    const { body } = await live.call<{ data: WebhookEvent[] }>(
+      'GET',
+      '/v1/webhook-events',
+      live.secret,
+    );
+    return body.data
+      .filter((event) => 'decision_id' in event.data && event.data.decision_id === decision.id)
+      .map(({ type }) => type)
+      .toSorted();
+  };
+  expect(await play('unread')).toEqual(['decision.rewarded']);
+
+  const { body: webhook } = await live.call<Webhook>('POST', '/v1/webhooks', live.secret, {
+    url: 'https://game.example/webhooks',
+    events: ['decision.served'],
+  });
+  // What a disabled webhook misses, it may recover.
+  await live.call('PATCH', `/v1/webhooks/${webhook.id}`, live.secret, { status: 'disabled' });
+  expect(await play('missed')).toEqual(['decision.rewarded', 'decision.served']);
+
+  await live.call('DELETE', `/v1/webhooks/${webhook.id}`, live.secret);
+  expect(await play('unread again')).toEqual(['decision.rewarded']);
 });
 
 test('the receipt of an earned reward verifies with the published keys', async () => {

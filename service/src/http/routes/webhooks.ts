@@ -124,7 +124,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
   );
 }
 
-/** `GET /v1/webhook-events`: what webhooks are told, for who cannot be called. */
+/** `GET /v1/webhook-events`: polling, for servers that cannot receive webhooks. */
 export function addWebhookEventRoutes(
   app: FastifyInstance,
   { database, eventBodies }: { database: Database; eventBodies: EventBodies },
@@ -135,7 +135,9 @@ export function addWebhookEventRoutes(
       config: { keys: ['sk'] },
       schema: {
         operationId: 'listWebhookEvents',
-        summary: 'List the events that webhooks are told, newest first',
+        summary: 'List webhook events, newest first',
+        description:
+          'In live, `decision.served` is stored only while a webhook subscribes to it, an enabled or a disabled one.',
         querystring: {
           ...pageQuerySchema,
           properties: {

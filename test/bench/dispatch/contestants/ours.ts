@@ -23,7 +23,7 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
   const write = createEventWriter({
     clock: systemClock,
     makeId: createIds(systemClock, randomBytes),
-    webhooks: () => [webhook],
+    subscriptions: () => ({ webhooks: [webhook], subscribedEvents: new Set(webhook.events) }),
     bodies: { store: (body) => body, open: (stored) => stored },
   });
   let held: { commit(): void; done: Promise<void> } | undefined;
