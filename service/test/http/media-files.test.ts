@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { answerProblem } from '../../src/http/problems/problem.ts';
 import { addMediaRoutes } from '../../src/http/files/media-files.ts';
 import { createFolderStore, type MediaStore } from '../../src/media/media-store.ts';
@@ -59,6 +61,7 @@ describe.each([
     ['bytes=5-1', 200, null, 0, 100],
     ['bytes=0-1,5-6', 200, null, 0, 100],
     ['lines=1-2', 200, null, 0, 100],
+    ['bytes=-', 200, null, 0, 100],
   ])('the range %s of an uploaded file', async (range, status, contentRange, start, end) => {
     const headers = range === undefined ? {} : { range };
     const whole = await get(uploaded, headers);
@@ -76,6 +79,7 @@ describe.each([
   test.each(['bytes=100-', 'bytes=-0'])('the range %s is not satisfiable', async (range) => {
     const answer = await get(uploaded, { range });
     expect([answer.status, await answer.text()]).toEqual([416, '']);
+    expect(answer.headers.get('cache-control')).toBeNull();
   });
 
   test('a suffix that is longer than the file means all of it', async () => {
@@ -139,4 +143,22 @@ describe.each([
   ])('%s is not served', async (file) => {
     expect((await get(file)).status).toBe(404);
   });
+});
+
+test('no cache keeps the answer about a file that cannot be read', async () => {
+  const uploads = join(folder, 'unreadable');
+  mkdirSync(uploads);
+  // Its status can be read, but opening it fails, as it does when the process has no file descriptors left.
+  const socket = createServer().listen(join(uploads, uploaded));
+  await once(socket, 'listening');
+  const app = Fastify({ logger: false });
+  onTestFinished(async () => {
+    await app.close();
+    socket.close();
+  });
+  await addMediaRoutes(app, { mediaDirectory, mediaStore: createFolderStore(uploads) });
+  const answer = await app.inject({ url: `/media/${uploaded}` });
+  expect(answer.statusCode).toBe(500);
+  for (const name of ['cache-control', 'etag', 'last-modified', 'accept-ranges'])
+    expect([name, answer.headers[name]]).toEqual([name, undefined]);
 });

@@ -57,6 +57,8 @@ export async function addMediaRoutes(
         const sent =
           type && 'fetch' in source ? await source.fetch(file, partOf(request)) : undefined;
         if (!type || !sent) return reply.sendFile(file);
+        // Without the headers of the file: they would have caches keep the refusal for a year.
+        if (sent.status === 416) return reply.code(416).headers(sent.headers).send(sent.body);
         return reply
           .code(sent.status)
           .headers({ ...headersOf(file), ...sent.headers, 'accept-ranges': 'bytes' })
@@ -73,7 +75,7 @@ export async function addMediaRoutes(
  */
 function isUnsatisfiable(range = ''): boolean {
   const [match, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
-  if (match === undefined) return false;
+  if (match === undefined || match === 'bytes=-') return false;
   return first === '' ? Number(last) === 0 : last === '' || Number(first) <= Number(last);
 }
 

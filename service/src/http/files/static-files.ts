@@ -11,6 +11,16 @@ export const fileOptions = {
   suppressWarning: true,
 } as const;
 
+/** What an answer says about the file that it carries. */
+const fileHeaders = [
+  'accept-ranges',
+  'cache-control',
+  'content-encoding',
+  'content-range',
+  'etag',
+  'last-modified',
+];
+
 /**
  * Answers what `@fastify/static` refuses: a path that leaves the folder like a file that does not
  * exist, and a condition or range that does not hold with its status alone, as a player expects.
@@ -23,6 +33,10 @@ export function answerFileError(
   const { statusCode = 500, headers = {} } = error;
   if (statusCode === 400 || statusCode === 403)
     throw new ProblemError('not_found', 'There is no such file.');
-  if (statusCode !== 412 && statusCode !== 416) throw error;
+  if (statusCode !== 412 && statusCode !== 416) {
+    // A file that could not be read may be readable a second later: caches must not keep the answer as that file.
+    for (const name of fileHeaders) void reply.removeHeader(name);
+    throw error;
+  }
   void reply.code(statusCode).headers(headers).send();
 }
