@@ -117,7 +117,8 @@ const describeComparison = ({ measured, older, rounds }: Comparison): string => 
 
 \`npm run bench:costs -- --against <checkout>\`, ${rounds.length} rounds, older build ${older}, ${origin(measured)}
 Service, PostgreSQL, players, and receiver share the machine; only the first two are counted. What they do between the
-steps, such as folding the sums of reports, is in the figures [at low rates](#at-low-rates). Medians, older → this build:
+steps, such as folding the sums of reports, is in the figures [at low rates](#at-low-rates). Stored bytes leave out the
+table of sums that wait to be folded, whose space is used again within seconds. Medians, older → this build:
 
 ![CPU of a whole ad with its webhook](costs.svg)
 
