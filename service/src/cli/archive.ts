@@ -7,35 +7,36 @@ import {
   type Command,
   CommandError,
   readArguments,
-  say,
-  tell,
+  printMessage,
+  printResult,
   UsageError,
   createProgress,
 } from './command.ts';
 import { withDatabase } from './with-database.ts';
 
-/** Completions are taken for seven days after a decision; then a week does not change any more. */
+/** Completions are accepted for seven days after a decision; after that, a week no longer changes. */
 const settledAfterMs = 8 * 86_400_000;
 
 export const archiveCommand: Command = {
   name: 'archive',
-  summary: 'write old weeks of decisions and events to files',
+  summary: 'archive old weeks of decisions and events as files',
   help: `Usage: trueward-service archive [--before <date>] [--to <folder>]
 
-  --before <date>  weeks that ended by then, such as 2026-10-01 (default: eight days ago)
-  --to <folder>    where to (default: ARCHIVE_DIR)
+  --before <date>  archive weeks that ended by this date, such as 2026-10-01 (default: eight days ago)
+  --to <folder>    the target folder (default: ARCHIVE_DIR)
 
-For each week and table a file of gzipped JSON lines, decisions_20260928.jsonl.gz, and beside it what
-it holds, decisions_20260928.json: rows, a checksum of the rows, the SHA-256 of the file. Each file is
-read back and compared with the database. Run it again, after an end or every night: it writes what is
-missing or has changed, and checks the rest.
+Writes one file of gzipped JSON lines per week and table, such as decisions_20260928.jsonl.gz, and a
+manifest, decisions_20260928.json: the number of rows, their checksum, and the SHA-256 of the file. Each
+file is read back and compared with the database. Safe to repeat, after an interruption or every night:
+it writes files that are missing or outdated and verifies the others.
 
-With ARCHIVE_DIR, RETENTION_DAYS drops only weeks that are archived.`,
+If ARCHIVE_DIR is set, RETENTION_DAYS drops only archived weeks.`,
   async run(args) {
     const { values } = readArguments(args, { before: { type: 'string' }, to: { type: 'string' } });
     const beforeMs = readDate(values.before) ?? systemClock.nowMs() - settledAfterMs;
     const folder = values.to ?? readConfig(process.env).keep.archiveDirectory;
-    if (folder === undefined) throw new UsageError('Say where to: --to, or ARCHIVE_DIR.');
+    if (folder === undefined)
+      throw new UsageError('No target folder: pass --to or set ARCHIVE_DIR.');
     await withDatabase(async ({ database }) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const weeks = await listWeeks(database, beforeMs);
@@ -47,23 +48,23 @@ With ARCHIVE_DIR, RETENTION_DAYS drops only weeks that are archived.`,
           },
         );
         const { file, rows, bytes, sha256 } = manifest;
-        say(
-          `${index + 1} of ${weeks.length}: ${file}, ${rows} rows${written ? '' : ', was there'}`,
+        printMessage(
+          `${index + 1} of ${weeks.length}: ${file}, ${rows} rows${written ? '' : ', already archived'}`,
         );
-        tell({ file, rows, bytes, sha256, written });
+        printResult({ file, rows, bytes, sha256, written });
       }
-      if (weeks.length === 0) say('There is no week that ended by then.');
+      if (weeks.length === 0) printMessage('No week ended by that date.');
     });
   },
 };
 
-/** @throws UsageError when it is no date. */
+/** @throws UsageError for an invalid date. */
 function readDate(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(ms))
     throw new UsageError(
-      `--before has to be a date such as 2026-10-01; got ${JSON.stringify(text)}.`,
+      `--before must be a date such as 2026-10-01; received ${JSON.stringify(text)}.`,
     );
   return ms;
 }

@@ -3,28 +3,28 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Queries } from '../store/database.ts';
 import { CommandError } from './command.ts';
 
-interface Wish {
+interface AccountOptions {
   account?: string | undefined;
   'new-account'?: string | undefined;
 }
 
-/** The account that is meant: the named one, a new one, or the only one. The first is made. */
+/** Resolves the account: the named one, a new one, or the only one. Creates the first account. */
 export async function chooseAccount(
   queries: Queries,
   makeId: MakeId,
-  { account, 'new-account': newName }: Wish,
+  { account, 'new-account': newName }: AccountOptions,
 ): Promise<string> {
   const rows = await queries.query<{ account_id: string; name: string }>(
     'SELECT account_id, name FROM accounts ORDER BY account_id',
   );
   if (newName === undefined && account !== undefined) {
     if (rows.some(({ account_id }) => account_id === account)) return account;
-    throw new CommandError(`There is no account ${account}. ${listing(rows)}`);
+    throw new CommandError(`Account ${account} does not exist. ${listing(rows)}`);
   }
   const [only, ...others] = rows;
   if (newName === undefined && only) {
     if (others.length === 0) return only.account_id;
-    throw new CommandError(`There are several accounts: say --account <id>. ${listing(rows)}`);
+    throw new CommandError(`There are several accounts: pass --account <id>. ${listing(rows)}`);
   }
   const id = makeId('account');
   await queries.query('INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)', [
@@ -36,4 +36,4 @@ export async function chooseAccount(
 }
 
 const listing = (rows: { account_id: string; name: string }[]): string =>
-  `There is: ${rows.map(({ account_id, name }) => `${account_id} (${name})`).join(', ') || 'none'}.`;
+  `Accounts: ${rows.map(({ account_id, name }) => `${account_id} (${name})`).join(', ') || 'none'}.`;

@@ -2,17 +2,17 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 
 /** One command of `trueward-service`. */
 export interface Command {
-  /** As it is typed: `keys roll`. */
+  /** As typed: `keys roll`. */
   name: string;
   /** What it does, in one line. */
   summary: string;
   /** What `--help` shows: usage, options, examples. */
   help: string;
-  /** @throws UsageError when the arguments are not what `help` says. */
+  /** @throws UsageError when the arguments are invalid. */
   run(args: string[]): Promise<void>;
 }
 
-/** The arguments are wrong: the message and the help are shown, and the exit code is 2. */
+/** Invalid arguments: the message and the help are printed, and the exit code is 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);
@@ -20,7 +20,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Something that a person can put right stopped the command: only the message is shown. */
+/** A failure that the user can fix: only the message is printed, without a stack. */
 export class CommandError extends Error {
   constructor(message: string) {
     super(message);
@@ -29,7 +29,7 @@ export class CommandError extends Error {
 }
 
 /**
- * Reads the arguments of a command; `names` are its positional ones, all required.
+ * Parses the arguments of a command; `names` are its positional arguments, all required.
  *
  * @throws UsageError
  */
@@ -40,9 +40,9 @@ export function readArguments<const O extends NonNullable<ParseArgsConfig['optio
 ) {
   const { values, positionals } = parse(args, options);
   const missing = names[positionals.length];
-  if (missing !== undefined) throw new UsageError(`The <${missing}> is missing.`);
+  if (missing !== undefined) throw new UsageError(`Missing argument <${missing}>.`);
   const extra = positionals[names.length];
-  if (extra !== undefined) throw new UsageError(`${JSON.stringify(extra)} is one word too many.`);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument ${JSON.stringify(extra)}.`);
   return { values, positionals };
 }
 
@@ -59,7 +59,7 @@ function parse<const O extends NonNullable<ParseArgsConfig['options']>>(
 }
 
 /**
- * An option that has to be one of these.
+ * Parses an option with a fixed set of values.
  *
  * @throws UsageError
  */
@@ -70,24 +70,24 @@ export function oneOf<const T extends string>(
 ): T {
   const found = allowed.find((each) => each === value);
   if (found !== undefined) return found;
-  const got = value === undefined ? 'it is missing' : `got ${JSON.stringify(value)}`;
+  const got = value === undefined ? 'it is missing' : `received ${JSON.stringify(value)}`;
   throw new UsageError(`--${name} must be one of ${allowed.join(', ')}; ${got}.`);
 }
 
-/** Writes for people and logs: standard output is for results. */
-export const say = (line: string): void => void process.stderr.write(`${line}\n`);
+/** Prints a message for people to standard error; standard output is for results. */
+export const printMessage = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** Writes a result that a program can read: one line of JSON. */
-export const tell = (result: object): void =>
+/** Prints a machine-readable result: one line of JSON. */
+export const printResult = (result: object): void =>
   void process.stdout.write(`${JSON.stringify(result)}\n`);
 
-/** Says how far a long work is, at most once a second, so that nobody takes it for dead. */
+/** Prints the progress of a long task, at most once per `everyMs`, so that it doesn't look stuck. */
 export function createProgress(describe: (count: number) => string, everyMs = 1_000) {
   let lastMs = performance.now();
   return (count: number): void => {
     const nowMs = performance.now();
     if (nowMs - lastMs < everyMs) return;
     lastMs = nowMs;
-    say(describe(count));
+    printMessage(describe(count));
   };
 }

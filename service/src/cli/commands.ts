@@ -6,7 +6,7 @@ import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { masterKeyCommands, rotateReceiptKeyCommand } from './rotate-keys.ts';
 import { inviteUserCommand } from './users.ts';
-import { type Command, readArguments, tell } from './command.ts';
+import { type Command, readArguments, printResult } from './command.ts';
 import { withDatabase } from './with-database.ts';
 
 const startCommand: Command = {
@@ -14,12 +14,12 @@ const startCommand: Command = {
   summary: 'run the service until SIGTERM or Ctrl-C',
   help: `Usage: trueward-service start
 
-Prints one line of JSON, {"ready":true,"url":…}, when it answers; logs go to standard error.
+Prints one line of JSON, {"ready":true,"url":…}, when it is ready; logs go to standard error.
 
 ${environmentHelp}`,
   async run(args) {
     readArguments(args, {});
-    // Loading all of the service takes longer than most commands do.
+    // Loading the whole service takes longer than most commands run.
     const { runService } = await import('./run-service.ts');
     await runService();
   },
@@ -27,18 +27,18 @@ ${environmentHelp}`,
 
 const migrateCommand: Command = {
   name: 'migrate',
-  summary: 'make or change the tables of the database',
+  summary: 'create or update the database schema',
   help: `Usage: trueward-service migrate
 
-The start does this too; run it before where several processes start at once, or
-where the service has no right to change tables. Doing it again changes nothing.`,
+start does this too. Run it first if several processes start at once, or if the service
+may not change tables. Running it again changes nothing.`,
   async run(args) {
     readArguments(args, {});
-    await withDatabase(async ({ migrated }) => tell({ migrated }));
+    await withDatabase(async ({ migrated }) => printResult({ migrated }));
   },
 };
 
-/** All commands of `trueward-service`, as help shows them. */
+/** All commands of `trueward-service`, in the order of the help. */
 export const commands: readonly Command[] = [
   startCommand,
   configCommand,

@@ -2,26 +2,26 @@ import type { Config } from '../config/config.ts';
 import { openSecretBox, MasterKeyError } from '../key/secret-box.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
-import { bad, type Finding, good, odd } from './doctor-machine.ts';
-import type { Workplace } from './with-database.ts';
+import { fail, type Finding, ok, warn } from './doctor-machine.ts';
+import type { DatabaseContext } from './with-database.ts';
 
-/** Expiries compare times of several machines. */
-const mostClockDifferenceMs = 2_000;
+/** Expiry checks compare times from several machines. */
+const maxClockSkewMs = 2_000;
 /** Deliveries are attempted within a second of being due. */
 const overdue = '5 minutes';
 
-/** What the database says. */
+/** Checks of the database and what it holds. */
 export async function databaseFindings({
   database,
   config,
   migrated,
-}: Workplace): Promise<Finding[]> {
+}: DatabaseContext): Promise<Finding[]> {
   return [
     ...(await server(database)),
-    good(
+    ok(
       migrated.length === 0
-        ? 'the schema is up to date'
-        : `the schema was changed: ${migrated.join(', ')}`,
+        ? 'the database schema is up to date'
+        : `the database schema was migrated: ${migrated.join(', ')}`,
     ),
     await masterKey(database, config),
     await keys(database),
@@ -38,11 +38,11 @@ async function server(database: Queries): Promise<Finding[]> {
   );
   const differenceMs = Math.abs((row?.now.getTime() ?? 0) - systemClock.nowMs());
   return [
-    good(`the database answers (PostgreSQL ${row?.version ?? '?'})`),
-    ...(differenceMs > mostClockDifferenceMs
+    ok(`the database is available (PostgreSQL ${row?.version ?? '?'})`),
+    ...(differenceMs > maxClockSkewMs
       ? [
-          bad(
-            `its clock differs by ${Math.round(differenceMs / 1_000)} s from this one: set both by NTP`,
+          fail(
+            `its clock differs from this machine’s by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
           ),
         ]
       : []),
@@ -53,9 +53,9 @@ async function masterKey(database: Queries, config: Config): Promise<Finding> {
   const [secret] = await database.query<{ sealed: string }>('SELECT sealed FROM secrets LIMIT 1');
   try {
     if (secret) openSecretBox(config).open(secret.sealed);
-    return good('the master key decrypts the secrets');
+    return ok('the master key decrypts the secrets');
   } catch (error) {
-    if (error instanceof MasterKeyError) return bad(error.message);
+    if (error instanceof MasterKeyError) return fail(error.message);
     throw error;
   }
 }
@@ -66,7 +66,7 @@ async function keys(database: Queries): Promise<Finding> {
       (SELECT count(*) FROM keys WHERE revoked_at IS NULL OR revoked_at > now())::bigint AS keys`,
   );
   const text = `accounts: ${row?.accounts ?? 0}, keys: ${row?.keys ?? 0}`;
-  return row?.keys === 0 ? odd(`${text}: make one with keys create`) : good(text);
+  return row?.keys === 0 ? warn(`${text}: create one with keys create`) : ok(text);
 }
 
 async function openOrigins(database: Queries): Promise<Finding[]> {
@@ -75,7 +75,7 @@ async function openOrigins(database: Queries): Promise<Finding[]> {
       AND (revoked_at IS NULL OR revoked_at > now()) ORDER BY id`,
   );
   return rows.map(({ id }) =>
-    odd(`the live key ${id} works from any page: give it allowed_origins`),
+    warn(`the live key ${id} works on any site: restrict its allowed_origins`),
   );
 }
 
@@ -85,7 +85,9 @@ async function countryPolicies(database: Queries): Promise<Finding[]> {
       WHERE kind = 'policy' AND archived_at IS NULL AND document->'when'->'countries' IS NOT NULL ORDER BY id`,
   );
   return rows.map(({ id, name }) =>
-    odd(`the policy ${id} (${name}) holds for nobody: countries are known by COUNTRY_HEADER only`),
+    warn(
+      `the policy ${id} (${name}) never applies: countries are known only if COUNTRY_HEADER is set`,
+    ),
   );
 }
 
@@ -96,8 +98,8 @@ async function webhooks(database: Queries): Promise<Finding[]> {
         AND document->>'disabled_reason' <> 'operator' ORDER BY id`,
   );
   return rows.map(({ id, url, reason }) =>
-    bad(
-      `the webhook ${id} (${url}) was disabled (${reason}): mend the receiver, enable it, then recover`,
+    fail(
+      `the webhook ${id} (${url}) was disabled (${reason}): fix the receiver, enable the webhook, then recover missed events`,
     ),
   );
 }
@@ -109,6 +111,6 @@ async function deliveries(database: Queries): Promise<Finding> {
       FROM deliveries WHERE state = 'pending'`,
     [overdue],
   );
-  const text = `deliveries waiting: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
-  return (row?.late ?? 0) > 0 ? odd(`${text}; start the service to send them`) : good(text);
+  const text = `deliveries pending: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
+  return (row?.late ?? 0) > 0 ? warn(`${text}; start the service to deliver them`) : ok(text);
 }

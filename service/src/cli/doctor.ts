@@ -3,61 +3,62 @@ import { ConfigError, unknownSettings } from '../config/read-settings.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
 import { databaseFindings } from './doctor-database.ts';
-import { bad, type Finding, good, odd, machineFindings, runningFinding } from './doctor-machine.ts';
+import { fail, type Finding, ok, warn, machineFindings, runningFinding } from './doctor-machine.ts';
 import { withDatabase } from './with-database.ts';
 
-const marks = { good: 'ok   ', odd: 'look ', bad: 'WRONG' };
+const marks = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
 
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'look for what is wrong with this installation',
+  summary: 'check this installation for problems',
   help: `Usage: trueward-service doctor
 
-Looks at the configuration, the data folder, the database and the webhooks, and says what to do.
-It changes nothing but the schema of the database, as the start would. On the embedded database it
-sees less while a service runs, which alone may open it. The exit code is 1 when something is wrong.`,
+Checks the configuration, the data folder, the database and the webhooks, and suggests fixes. It
+migrates the database schema, as start does, and changes nothing else. Only one process can open the
+embedded database: while a service runs, its checks are skipped. The exit code is 1 if a check fails.`,
   async run(args) {
     readArguments(args, {});
-    let wrong = 0;
+    let failures = 0;
     const show = (findings: readonly Finding[]): void => {
       for (const { state, text } of findings) {
         process.stdout.write(`${marks[state]} ${text}\n`);
-        if (state === 'bad') wrong += 1;
+        if (state === 'fail') failures += 1;
       }
     };
-    const config = configured();
+    const config = loadConfig();
     if ('state' in config) show([config]);
     else {
       show([
-        good('the configuration is valid'),
+        ok('the configuration is valid'),
         ...unknownSettings(process.env).map((name) =>
-          odd(`${name} is not a setting and is ignored: correct its name or remove it`),
+          warn(`${name} is not a known setting and is ignored: correct its name or remove it`),
         ),
         ...machineFindings(config),
       ]);
-      show(await lookIntoDatabase());
+      show(await databaseReport());
       show([await runningFinding(config)]);
     }
-    if (wrong > 0) throw new CommandError(`${wrong} to put right.`);
+    if (failures > 0)
+      throw new CommandError(`${failures} ${failures === 1 ? 'check' : 'checks'} failed.`);
   },
 };
 
-function configured(): Config | Finding {
+function loadConfig(): Config | Finding {
   try {
     return readConfig(process.env);
   } catch (error) {
-    if (error instanceof ConfigError) return bad(error.message);
+    if (error instanceof ConfigError) return fail(error.message);
     throw error;
   }
 }
 
-async function lookIntoDatabase(): Promise<readonly Finding[]> {
+async function databaseReport(): Promise<readonly Finding[]> {
   try {
     return await withDatabase(databaseFindings);
   } catch (error) {
     if (error instanceof DirectoryInUseError) {
-      return [good(`process ${error.pid} has the embedded database open: not looked into it`)];
+      return [ok(`process ${error.pid} has the embedded database open: database checks skipped`)];
     }
-    return [bad(`the database cannot be opened: ${(error as Error).message}`)];
+    return [fail(`the database cannot be opened: ${(error as Error).message}`)];
   }
 }

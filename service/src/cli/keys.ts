@@ -10,28 +10,28 @@ import {
   CommandError,
   oneOf,
   readArguments,
-  say,
-  tell,
+  printMessage,
+  printResult,
   UsageError,
 } from './command.ts';
 import { withDatabase } from './with-database.ts';
 
-/** So that a mistaken number does not keep a leaked key for years. */
+/** Keeps a typo from leaving a leaked key valid for years. */
 const maxOverlapS = 604_800;
 
 export const keyCommands: Command[] = [
   {
     name: 'keys create',
-    summary: 'make a key, and the account with the first one',
+    summary: 'create a key; the first one also creates the account',
     help: `Usage: trueward-service keys create --environment <environment> --kind <kind> [options]
 
   --environment <environment>  sandbox or live
   --kind <kind>                secret or publishable
-  --allowed-origin <origin>    where a publishable key may be used; may be repeated; live needs one
-  --account <id>               whose key; needed when there are several accounts
-  --new-account <name>         make an account and its first key
+  --allowed-origin <origin>    where a publishable key may be used; repeatable; required in live
+  --account <id>               the account of the key; required if there are several
+  --new-account <name>         create an account and its first key
 
-Prints one line of JSON with the key. The text of a key is shown once and cannot be read again.
+Prints one line of JSON with the key. The text of a key is shown only once.
 
 Example
   trueward-service keys create --environment live --kind publishable --allowed-origin https://game.example`,
@@ -45,28 +45,28 @@ Example
       });
       const environment = oneOf('environment', values.environment, ['sandbox', 'live']);
       const kind = oneOf('kind', values.kind, ['secret', 'publishable']);
-      // Checked before the database is opened: a wrong argument has no side effects.
+      // Validated before the database is opened: an invalid argument has no side effects.
       const origins = values['allowed-origin']?.map(readOrigin);
       await withDatabase(({ database, makeId }) =>
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, makeId, values);
-          const keys = createManageKeys(managing(makeId));
+          const keys = createManageKeys(manageParts(makeId));
           const made = await keys.create(operation(queries, accountId, environment), {
             kind,
             ...(origins === undefined ? {} : { allowed_origins: origins }),
           });
-          tell({ account_id: accountId, ...made });
+          printResult({ account_id: accountId, ...made });
         }),
       );
-      say('Keep the key now: it is not shown again.');
+      printMessage('Store the key now: it is not shown again.');
     },
   },
   {
     name: 'keys list',
-    summary: 'list all keys without their texts',
+    summary: 'list all keys, without their texts',
     help: `Usage: trueward-service keys list
 
-Prints one line of JSON for each key, the newest first.`,
+Prints one line of JSON per key, newest first.`,
     async run(args) {
       readArguments(args, {});
       const rows = await withDatabase(({ database }) =>
@@ -75,15 +75,15 @@ Prints one line of JSON for each key, the newest first.`,
             last_four, allowed_origins, created_at, last_used_at, revoked_at FROM keys ORDER BY id DESC`,
         ),
       );
-      rows.forEach(tell);
+      rows.forEach(printResult);
     },
   },
   {
     name: 'keys roll',
-    summary: 'make a key that replaces another one',
+    summary: 'replace a key with a new one',
     help: `Usage: trueward-service keys roll <key id> [--overlap <seconds>]
 
-  --overlap <seconds>  how long the old key still works (default 0, at most ${maxOverlapS})
+  --overlap <seconds>  how long the old key keeps working (default 0, at most ${maxOverlapS})
 
 Prints one line of JSON with the new key.`,
     async run(args) {
@@ -91,31 +91,33 @@ Prints one line of JSON with the new key.`,
         'key id',
       ]);
       const overlapS = readOverlap(values.overlap ?? '0');
-      const made = await onKey(positionals[0] ?? '', (keys, ...key) => keys.roll(...key, overlapS));
-      tell(made);
-      say('Keep the key now: it is not shown again.');
+      const made = await withKey(positionals[0] ?? '', (keys, ...key) =>
+        keys.roll(...key, overlapS),
+      );
+      printResult(made);
+      printMessage('Store the key now: it is not shown again.');
     },
   },
   {
     name: 'keys revoke',
-    summary: 'end a key at once',
+    summary: 'revoke a key immediately',
     help: `Usage: trueward-service keys revoke <key id>
 
-Running services on the same database refuse the key within a second.`,
+Running services on the same database reject the key within a second.`,
     async run(args) {
       const { positionals } = readArguments(args, {}, ['key id']);
       const [id = ''] = positionals;
-      await onKey(id, (keys, ...key) => keys.revoke(...key));
-      tell({ id, revoked: true });
+      await withKey(id, (keys, ...key) => keys.revoke(...key));
+      printResult({ id, revoked: true });
     },
   },
 ];
 
-const managing = (makeId: Parameters<typeof createAuditLog>[1]) => ({
+const manageParts = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   clock: systemClock,
   makeId,
   audit: createAuditLog(systemClock, makeId),
-  // The commands set no rate limits.
+  // These commands set no rate limits.
   ceiling: undefined,
   raiseConfigVersion,
 });
@@ -126,8 +128,8 @@ const operation = (
   environment: ApiKey['environment'],
 ): Operation => ({ queries, scope: { accountId, environment }, actor: 'command_line' });
 
-/** Works on one key, wherever it belongs. */
-function onKey<T>(
+/** Runs `work` on one key, in its own account and environment. */
+function withKey<T>(
   id: string,
   work: (keys: ManageKeys, operation: Operation, id: string) => Promise<T>,
 ): Promise<T> {
@@ -137,8 +139,8 @@ function onKey<T>(
         'SELECT account_id, environment FROM keys WHERE id = $1',
         [id],
       );
-      if (!row) throw new CommandError(`There is no key ${id}; keys list shows their ids.`);
-      const keys = createManageKeys(managing(makeId));
+      if (!row) throw new CommandError(`Key ${id} does not exist; keys list shows all ids.`);
+      const keys = createManageKeys(manageParts(makeId));
       return work(keys, operation(queries, row.account_id, row.environment), id);
     }),
   );

@@ -5,7 +5,14 @@ import type { WebhookEvent, Problem } from '@trueward/protocol/wire';
 import { signWebhook } from 'trueward/server';
 import { readConfig } from '../config/config.ts';
 import { parseKeyText } from '../key/key-text.ts';
-import { type Command, readArguments, say, tell, UsageError, CommandError } from './command.ts';
+import {
+  type Command,
+  readArguments,
+  printMessage,
+  printResult,
+  UsageError,
+  CommandError,
+} from './command.ts';
 import { linkSignal } from '../platform/link-signal.ts';
 
 const pollMs = 500;
@@ -16,15 +23,15 @@ export const listenCommand: Command = {
   summary: 'forward sandbox webhooks to a receiver on this machine',
   help: `Usage: trueward-service listen --forward-to <url> [options]
 
-  --forward-to <url>  where your receiver listens: http://localhost:3000/webhooks
-  --service <url>     the service (default PUBLIC_URL, or http://HOST:PORT)
-  --key <key>         a secret sandbox key (default: the variable TRUEWARD_SECRET_KEY, which
-                      other users of this machine cannot see)
-  --events <types>    only these, separated by commas
+  --forward-to <url>  the URL of your receiver, such as http://localhost:3000/webhooks
+  --service <url>     the URL of the service (default: PUBLIC_URL, or http://HOST:PORT)
+  --key <key>         a secret sandbox key (default: TRUEWARD_SECRET_KEY; unlike an argument, it is
+                      not visible to other users of this machine)
+  --events <types>    forward only these event types, comma-separated
 
-Prints one line of JSON with the signing secret to verify with, then one line for each event
-that was forwarded, until Ctrl-C. Only what happens from now on is forwarded, each event once.
-No webhook has to be registered, and the service need not be able to reach this machine.`,
+Prints one line of JSON with the webhook secret, then one line per forwarded event, until Ctrl-C.
+Only new events are forwarded, each once. You don't have to register a webhook, and the service
+doesn't have to reach this machine.`,
   async run(args) {
     const { values } = readArguments(args, {
       'forward-to': { type: 'string' },
@@ -32,10 +39,10 @@ No webhook has to be registered, and the service need not be able to reach this 
       key: { type: 'string' },
       events: { type: 'string' },
     });
-    const target = readAddress('forward-to', values['forward-to']);
+    const target = readUrl('forward-to', values['forward-to']);
     const types = readTypes(values.events);
     const config = readConfig(process.env);
-    const service = readAddress(
+    const service = readUrl(
       'service',
       values.service ?? config.publicUrl ?? `http://${config.host}:${config.port}`,
     );
@@ -49,23 +56,23 @@ No webhook has to be registered, and the service need not be able to reach this 
 
     await feed.read(stopping.signal);
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
-    tell({ listening: true, forward_to: target, secret });
+    printResult({ listening: true, forward_to: target, secret });
     while (!stopping.signal.aborted) {
       const events = await feed.read(stopping.signal);
       for (const event of events.filter(({ type }) => types.includes(type))) {
-        say(`${event.type} ${event.id} → ${await forward(target, event, secret)}`);
+        printMessage(`${event.type} ${event.id} → ${await forward(target, event, secret)}`);
       }
-      await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined); // it is the end
+      await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => undefined); // aborted
     }
   },
 };
 
-/** Posts one event, signed, and says how it went. */
+/** Posts one signed event and describes the result. */
 async function forward(target: string, event: WebhookEvent, secret: string): Promise<string> {
   const body = JSON.stringify(event);
   const startedMs = performance.now();
   try {
-    const answer = await fetch(target, {
+    const response = await fetch(target, {
       method: 'POST',
       redirect: 'manual',
       headers: {
@@ -75,19 +82,19 @@ async function forward(target: string, event: WebhookEvent, secret: string): Pro
       body,
       signal: AbortSignal.timeout(timeoutMs),
     });
-    await answer.body?.cancel();
-    return `${answer.status} in ${Math.round(performance.now() - startedMs)} ms`;
+    await response.body?.cancel();
+    return `${response.status} in ${Math.round(performance.now() - startedMs)} ms`;
   } catch (error) {
     const cause = error instanceof Error ? (error.cause ?? error) : error;
     return cause instanceof Error ? cause.message || String(cause) : String(cause);
   }
 }
 
-function readAddress(name: string, text: string | undefined): string {
+function readUrl(name: string, text: string | undefined): string {
   if (text !== undefined && /^https?:/.test(text) && URL.canParse(text))
     return text.replace(/\/+$/, '');
-  const got = text === undefined ? 'it is missing' : `got ${JSON.stringify(text)}`;
-  throw new UsageError(`--${name} must be an http or https address; ${got}.`);
+  const got = text === undefined ? 'it is missing' : `received ${JSON.stringify(text)}`;
+  throw new UsageError(`--${name} must be an http or https URL; ${got}.`);
 }
 
 function readTypes(text: string | undefined): readonly string[] {
@@ -96,18 +103,18 @@ function readTypes(text: string | undefined): readonly string[] {
   const unknown = types.find((type) => !webhookEventTypes.some((known) => known === type));
   if (unknown === undefined) return types;
   throw new UsageError(
-    `--events has ${JSON.stringify(unknown)}; there is ${webhookEventTypes.join(', ')}.`,
+    `--events contains ${JSON.stringify(unknown)}; expected ${webhookEventTypes.join(', ')}.`,
   );
 }
 
 function readKey(text: string | undefined): string {
   if (text === undefined)
-    throw new UsageError('Set TRUEWARD_SECRET_KEY, or give --key: a secret sandbox key.');
+    throw new UsageError('Set TRUEWARD_SECRET_KEY, or pass --key, to a secret sandbox key.');
   const { kind, environment } = parseKeyText(text) ?? {};
   if (kind === 'sk' && environment === 'sandbox') return text;
   throw new UsageError(
     kind === undefined
-      ? 'The key is not one: its form or its checksum is wrong.'
+      ? 'Not a valid API key: its format or checksum is wrong.'
       : `The key is a ${kind === 'sk' ? 'secret' : 'publishable'} ${environment} key; expected a secret sandbox key.`,
   );
 }
@@ -117,45 +124,46 @@ interface EventPage {
   next_cursor?: string;
 }
 
-/** Reads the events of a service as they happen. */
+/** Polls a service for new events. */
 interface EventFeed {
   /**
-   * What has come since the last call, the oldest first; the first call hands back nothing. A
-   * service that does not answer has nothing new, and that is said once.
+   * Returns the events since the last call, oldest first; the first call returns none. While the
+   * service is unreachable there are none either, and a message is printed once.
    *
-   * @throws CommandError when the service refuses, or does not answer the first call.
+   * @throws CommandError when the service rejects the request, or is unreachable on the first call.
    */
   read(signal: AbortSignal): Promise<WebhookEvent[]>;
 }
 
-/** Ids come in order but for some milliseconds and commits that take long: so far is looked back. */
-const lookBack = 1_000;
+/** Ids are ordered except for clock skew and slow commits: this many recent ids are remembered. */
+const rememberedIds = 1_000;
 
 function createEventFeed(service: string, key: string): EventFeed {
   const seen = new Set<string>();
   let started = false;
-  let silent = false;
+  let unreachable = false;
 
   const readPage = async (cursor: string | undefined, signal: AbortSignal): Promise<EventPage> => {
     const query = cursor === undefined ? '' : `&starting_after=${cursor}`;
     const linked = linkSignal(signal, { timeoutMs: 10_000 });
     try {
-      const answer = await fetch(`${service}/v1/webhook-events?limit=100${query}`, {
+      const response = await fetch(`${service}/v1/webhook-events?limit=100${query}`, {
         headers: { authorization: `Bearer ${key}` },
         signal: linked.signal,
       });
-      if (answer.ok) return (await answer.json()) as EventPage;
-      if (answer.status >= 500 || answer.status === 429) throw new Error(`status ${answer.status}`);
-      const problem = (await answer.json().catch(() => ({}))) as Partial<Problem>;
+      if (response.ok) return (await response.json()) as EventPage;
+      if (response.status >= 500 || response.status === 429)
+        throw new Error(`status ${response.status}`);
+      const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
       throw new CommandError(
-        `${service} refuses (${answer.status}): ${problem.detail ?? 'it is no ad service'}`,
+        `${service} returned ${response.status}: ${problem.detail ?? 'it is not a Trueward service'}`,
       );
     } finally {
       linked.release();
     }
   };
 
-  /** Page by page back to what is known. */
+  /** Pages back to the newest known event. */
   const readNew = async (signal: AbortSignal): Promise<WebhookEvent[]> => {
     const fresh: WebhookEvent[] = [];
     let cursor: string | undefined;
@@ -174,9 +182,9 @@ function createEventFeed(service: string, key: string): EventFeed {
       try {
         const events = await readNew(signal);
         for (const { id } of events) seen.add(id);
-        for (const id of seen) if (seen.size > lookBack) seen.delete(id);
-        if (silent) say(`${service} answers again.`);
-        silent = false;
+        for (const id of seen) if (seen.size > rememberedIds) seen.delete(id);
+        if (unreachable) printMessage(`${service} is reachable again.`);
+        unreachable = false;
         const first = !started;
         started = true;
         return first ? [] : events;
@@ -184,9 +192,9 @@ function createEventFeed(service: string, key: string): EventFeed {
         if (signal.aborted) return [];
         if (error instanceof CommandError) throw error;
         const reason = describe(error);
-        if (!started) throw new CommandError(`${service} does not answer: ${reason}`);
-        if (!silent) say(`${service} does not answer (${reason}); trying again.`);
-        silent = true;
+        if (!started) throw new CommandError(`${service} is unreachable: ${reason}`);
+        if (!unreachable) printMessage(`${service} is unreachable (${reason}); retrying.`);
+        unreachable = true;
         return [];
       }
     },

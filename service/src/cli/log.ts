@@ -2,15 +2,15 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { DatabaseAwayError } from '../store/is-unavailable.ts';
 import { isDiskFull } from '../store/watch-disk.ts';
 
-/** Longest text in a line, in characters; whatever comes from a client can be as long as a body. */
-const mostOfText = 500;
-const mostOfStack = 4_000;
-/** Longest list or object in a line, as JSON. */
-const mostOfJson = 2_000;
+/** Longest text in a log line, in characters; text from a client can be as long as a request body. */
+const maxTextLength = 500;
+const maxStackLength = 4_000;
+/** Longest array or object in a log line, as JSON. */
+const maxJsonLength = 2_000;
 
 /**
- * The log of the service: lines of JSON, each of a bounded length. That the database is away, or its
- * disk full, is logged once when it begins and once when it ends, not by everything that fails meanwhile.
+ * The log of the service: JSON lines of bounded length. When the database is unavailable or its disk is
+ * full, only the start and the end are logged, not every request that fails in between.
  */
 export function createLog(level: string, destination: DestinationStream): Logger {
   return pino(
@@ -30,22 +30,22 @@ export function createLog(level: string, destination: DestinationStream): Logger
   );
 }
 
-/** An error is bounded when it has been serialized. */
+/** Errors are bounded by their serializer. */
 const bound = (members: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(members).map(([name, value]: [string, unknown]) => [
       name,
       value instanceof Error
         ? value
-        : boundValue(value, name === 'stack' ? mostOfStack : mostOfText),
+        : boundValue(value, name === 'stack' ? maxStackLength : maxTextLength),
     ]),
   );
 
-function boundValue(value: unknown, mostCharacters: number): unknown {
-  if (typeof value === 'string') return cut(value, mostCharacters);
+function boundValue(value: unknown, maxLength: number): unknown {
+  if (typeof value === 'string') return cut(value, maxLength);
   if (typeof value !== 'object' || value === null) return value;
   const json = JSON.stringify(value) ?? '';
-  return json.length <= mostOfJson ? value : cut(json, mostOfJson);
+  return json.length <= maxJsonLength ? value : cut(json, maxJsonLength);
 }
 
 const cut = (text: string, most: number): string =>

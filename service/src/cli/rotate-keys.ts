@@ -1,7 +1,14 @@
 import { readConfig } from '../config/config.ts';
 import { beginFileRotation, openSecretBox } from '../key/secret-box.ts';
 import { discardSecrets, reencrypt } from '../key/reencrypt.ts';
-import { type Command, CommandError, readArguments, say, tell, createProgress } from './command.ts';
+import {
+  type Command,
+  CommandError,
+  readArguments,
+  printMessage,
+  printResult,
+  createProgress,
+} from './command.ts';
 import { withDatabase } from './with-database.ts';
 import { systemClock } from '../platform/clock.ts';
 import { readReceiptKeys, rotateReceiptKey } from '../reward/receipt-keys.ts';
@@ -42,16 +49,16 @@ Prints one line of JSON with the number of secrets that are now encrypted with t
         finish();
         return count;
       });
-      tell({ reencrypted });
+      printResult({ reencrypted });
     },
   },
   {
     name: 'master-key discard',
-    summary: 'start over with a new master key when the old one is lost',
+    summary: 'start over with a new master key after losing the old one',
     help: `Usage: trueward-service master-key discard --confirm
 
-Only when the master key is lost for good: restore it from a backup if there is one. Stop the service
-first. This removes from the database what nobody can decrypt any more:
+Only if the master key is lost for good: restore it from a backup if there is one. Stop the service
+first. This removes everything that can no longer be decrypted from the database:
 
   - the signing secrets of webhooks: rotate the secret of each webhook and give it to its receiver
   - the keys that sign decisions and receipts: ads that players watch now, or watched offline, earn
@@ -68,21 +75,21 @@ Prints one line of JSON with the number of secrets and webhook events that were 
           'This cannot be undone. See master-key discard --help, then run it again with --confirm.',
         );
       }
-      tell(await withDatabase(({ database }) => discardSecrets(database)));
-      say('The next start creates new secrets with the configured master key.');
+      printResult(await withDatabase(({ database }) => discardSecrets(database)));
+      printMessage('The next start creates new secrets with the configured master key.');
     },
   },
 ];
 
 export const rotateReceiptKeyCommand: Command = {
   name: 'receipt-keys rotate',
-  summary: 'sign receipts with a new key from now on',
+  summary: 'sign new receipts with a new key',
   help: `Usage: trueward-service receipt-keys rotate
 
 Running services on the same database sign with the new key within a minute. The old keys stay in
 /.well-known/jwks.json until the last receipt that they signed has expired, 30 days later.
 
-Prints one line of JSON with the ids of all keys that verify; the first one signs.`,
+Prints one line of JSON with the ids of all valid keys; the first one signs.`,
   async run(args) {
     readArguments(args, {});
     const kids = await withDatabase(async ({ database, config }) => {
@@ -91,6 +98,6 @@ Prints one line of JSON with the ids of all keys that verify; the first one sign
       const keys = await readReceiptKeys(database, box, systemClock);
       return keys.map(({ kid }) => kid);
     });
-    tell({ kids });
+    printResult({ kids });
   },
 };

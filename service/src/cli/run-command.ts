@@ -6,10 +6,10 @@ import { RetentionError } from '../resource/check-retention.ts';
 import { DatabaseConnectionError } from '../store/open-database.ts';
 import { TransferError } from '../store/transfer/format.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
-import { type Command, CommandError, say, UsageError } from './command.ts';
+import { type Command, CommandError, printMessage, UsageError } from './command.ts';
 import { environmentHelp } from './config.ts';
 
-/** Runs what the arguments name and resolves with the exit code: 0 done, 1 failed, 2 wrong arguments. */
+/** Runs a command and resolves with the exit code: 0 on success, 1 on failure, 2 for invalid arguments. */
 export async function runCommand(
   commands: readonly Command[],
   args: readonly string[],
@@ -19,17 +19,19 @@ export async function runCommand(
     return 0;
   }
   const words = args[0] === 'help' ? args.slice(1) : args;
-  const asked = words !== args || words.some((word) => word === '--help' || word === '-h');
+  const wantsHelp = words !== args || words.some((word) => word === '--help' || word === '-h');
   const command = commands.find(({ name }) =>
     name.split(' ').every((word, index) => words[index] === word),
   );
-  if (asked) {
+  if (wantsHelp) {
     process.stdout.write(command ? helpOf(command) : overview(commands, groupOf(words)));
     return 0;
   }
   if (!command) {
-    say(args.length === 0 ? 'Say what to do.\n' : `There is no command ${args.join(' ')}.\n`);
-    say(overview(commands, groupOf(words)));
+    printMessage(
+      args.length === 0 ? 'No command given.\n' : `Unknown command ${args.join(' ')}.\n`,
+    );
+    printMessage(overview(commands, groupOf(words)));
     return 2;
   }
   try {
@@ -37,15 +39,15 @@ export async function runCommand(
     return 0;
   } catch (error) {
     if (!(error instanceof UsageError)) {
-      say(describe(error));
+      printMessage(describe(error));
       return 1;
     }
-    say(`${error.message}\n\n${helpOf(command)}`);
+    printMessage(`${error.message}\n\n${helpOf(command)}`);
     return 2;
   }
 }
 
-/** `keys`, which is no command but the beginning of some. */
+/** The first word, such as `keys`, which groups several commands. */
 const groupOf = (words: readonly string[]): string =>
   words[0] === undefined || words[0].startsWith('-') ? '' : words[0];
 
@@ -62,12 +64,12 @@ function overview(commands: readonly Command[], group: string): string {
 Commands
 ${lines.join('\n')}
 
-trueward-service <command> --help describes one command; --version prints the version.
+trueward-service <command> --help shows the help of a command; --version prints the version.
 
 ${environmentHelp}`;
 }
 
-/** What an operator can fix is one plain message; anything else shows where it came from. */
+/** A plain message for errors that an operator can fix; a stack for all others. */
 function describe(error: unknown): string {
   if (error instanceof RefusedError) {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);

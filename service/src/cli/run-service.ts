@@ -10,24 +10,24 @@ import { createLog } from './log.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { CommandError } from './command.ts';
 
-/** A hanging connection must not keep the process: after this it ends anyway. */
-const stopWithinMs = 5_000;
+/** A hanging connection must not keep the process alive: it exits after this time. */
+const stopTimeoutMs = 5_000;
 
 /**
- * What lives long is some 25 MB. V8 lets it grow by a tenth before it marks the whole heap, which under
- * load is each 0.7 s and a twentieth of the processor time; it may be three times as much.
+ * Long-lived objects take about 25 MB. By default V8 marks the whole heap each time it has grown by a
+ * tenth: under load every 0.7 s, for 5% of the CPU time. This lets the heap triple first.
  */
 const heapGrowthPercent = 200;
 
-/** Runs the service until a signal ends it; prints one line of JSON when it answers. */
+/** Runs the service until a signal stops it; prints one line of JSON when it is ready. */
 export async function runService(): Promise<void> {
   const config = readConfig(process.env);
   setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
-  // Whoever read the log may be gone; that is no reason to stop.
+  // Keep running if the reader of the log goes away.
   process.stderr.on('error', () => undefined);
   const log = createLog(config.logLevel, process.stderr);
   for (const name of unknownSettings(process.env))
-    log.warn({ name }, 'ignoring an environment variable that is not a setting');
+    log.warn({ name }, 'ignoring an unknown setting in the environment');
   const clock = config.testClock ? followParentClock() : systemClock;
   const service = await assemble(config, clock, log);
 
@@ -35,7 +35,7 @@ export async function runService(): Promise<void> {
   const drainAndStop = async (): Promise<void> => {
     service.drain();
     if (config.drainMs > 0) await sleep(config.drainMs);
-    setTimeout(() => process.exit(1), stopWithinMs).unref();
+    setTimeout(() => process.exit(1), stopTimeoutMs).unref();
     await service.stop();
   };
   const stop = (signal: NodeJS.Signals): void => {
@@ -56,13 +56,13 @@ export async function runService(): Promise<void> {
   try {
     await announce(service, config, clock, log);
   } catch (error) {
-    // It listens already: without this it would live on, and nobody would know that it is not ready.
+    // It already listens: otherwise the process would keep running without ever being ready.
     await service.stop();
     throw error;
   }
 }
 
-/** @throws CommandError that names the setting when the address cannot be listened on. */
+/** @throws CommandError that names the settings when it cannot listen on the host and port. */
 async function listen(service: Service, { host, port }: Config): Promise<string> {
   try {
     return await service.app.listen({ host, port });
@@ -75,13 +75,13 @@ async function listen(service: Service, { host, port }: Config): Promise<string>
 }
 
 const listenRemedies: Record<string, string> = {
-  EADDRINUSE: 'another process uses the port; stop it or set another PORT',
+  EADDRINUSE: 'another process is using the port; stop it or set another PORT',
   EACCES: 'this user may not use the port; set a PORT above 1023',
-  EADDRNOTAVAIL: 'this machine does not have the address; set another HOST',
+  EADDRNOTAVAIL: 'this machine does not have that IP; set another HOST',
   ENOTFOUND: 'the host name does not resolve; set another HOST',
 };
 
-/** Listens, and prints the line that says so. */
+/** Starts listening and prints the ready line. */
 async function announce(
   service: Service,
   config: Config,

@@ -5,7 +5,13 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { access, constants, open } from 'node:fs/promises';
 import { exportRows } from '../store/transfer/export-rows.ts';
-import { type Command, CommandError, readArguments, say, createProgress } from './command.ts';
+import {
+  type Command,
+  CommandError,
+  readArguments,
+  printMessage,
+  createProgress,
+} from './command.ts';
 import { withDatabase } from './with-database.ts';
 import { openSecretBox } from '../key/secret-box.ts';
 import { checkExport } from '../store/transfer/check-export.ts';
@@ -13,15 +19,14 @@ import { importRows } from '../store/transfer/import-rows.ts';
 
 export const exportCommand: Command = {
   name: 'export',
-  summary: 'write everything in the database to a file',
+  summary: 'export the whole database to a file',
   help: `Usage: trueward-service export [--out <file>]
 
   --out <file>  a new file (default: standard output)
 
-One JSON object per line: all accounts, as they are at one moment; the last line has the number of
-rows of each table and a checksum. One that was broken off is started again. Secrets stay encrypted: keep
-the master key (master.key in the data folder, or TRUEWARD_MASTER_KEY) with the file, but not in
-the same place.
+One JSON object per line: a consistent snapshot of all accounts. The last line has the row count and a
+checksum of each table. Start an interrupted export again. Secrets stay encrypted: also back up the
+master key (master.key in the data folder, or TRUEWARD_MASTER_KEY), but in a different place.
 
 Example: from the embedded database to a PostgreSQL server
   trueward-service export --out all.jsonl
@@ -38,18 +43,18 @@ Example: from the embedded database to a PostgreSQL server
       if (target !== process.stdout) await finished(target.end());
       return count;
     });
-    say(`Exported ${rows} rows.`);
+    printMessage(`Exported ${rows} rows.`);
   },
 };
 
-/** Opens a file that must not exist yet: an export before is worth more than a retyped command. */
+/** Opens a file that must not exist yet, so that an earlier export is never overwritten. */
 async function create(file: string): Promise<Writable> {
   const stream = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
   try {
     await once(stream, 'open');
     return stream;
   } catch (error) {
-    throw new CommandError(`${file} cannot be made: ${String(error)}`);
+    throw new CommandError(`Cannot create ${file}: ${String(error)}`);
   }
 }
 
@@ -59,44 +64,44 @@ async function writeLine(target: Writable, line: string): Promise<void> {
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'take in what export wrote, into an empty database',
+  summary: 'import an export into an empty database',
   help: `Usage: trueward-service import <file>
 
-Reads the file to its end before it writes anything, then takes it in a part at a time, and at last
-compares the rows and the checksum of each table. If it is broken off, run it again with the same
-file: it goes on where it was. No service starts on the database before it is done.
+Verifies the whole file before it writes anything, imports it in batches, and finally compares the row
+count and the checksum of each table. If interrupted, run it again with the same file: it resumes where
+it stopped. No service starts on the database until the import is complete.
 
-The master key of the exporting service has to be here already, as master.key in the data folder or
-as TRUEWARD_MASTER_KEY.`,
+The master key of the exporting service must be in place, as master.key in the data folder or as
+TRUEWARD_MASTER_KEY.`,
   async run(args) {
     const { positionals } = readArguments(args, {}, ['file']);
     const [path = ''] = positionals;
-    await refuseUnreadable(path);
+    await requireReadable(path);
     const rows = await withDatabase(async ({ database, config }) => {
-      const checked = createProgress((done) => `${done} rows read …`);
-      const file = await checkExport(readLines(path), checked);
-      // With another key the service could not start on what was imported.
+      const onRows = createProgress((done) => `${done} rows read …`);
+      const file = await checkExport(readLines(path), onRows);
+      // With another key the service could not start on the imported data.
       if (file.sealed !== undefined) openSecretBox(config).open(file.sealed);
-      // A part is a second's work or less: each is told.
-      const taken = (done: number) => say(`${done} of ${file.rows} rows taken in …`);
-      await importRows(database, file, readLines(path), taken);
+      // A batch takes a second or less, so each one is reported.
+      const onBatch = (done: number) => printMessage(`${done} of ${file.rows} rows imported …`);
+      await importRows(database, file, readLines(path), onBatch);
       return file.rows;
     });
-    say(`Imported ${rows} rows.`);
+    printMessage(`Imported ${rows} rows.`);
   },
 };
 
 /** Checked first, so that a wrong path does not create a database. */
-async function refuseUnreadable(path: string): Promise<void> {
+async function requireReadable(path: string): Promise<void> {
   await access(path, constants.R_OK).catch((error: NodeJS.ErrnoException) => {
-    const reason = error.code === 'ENOENT' ? 'there is no such file' : error.message;
+    const reason = error.code === 'ENOENT' ? 'the file does not exist' : error.message;
     throw new CommandError(
-      `Cannot read ${path}: ${reason}. Name the file that trueward-service export wrote.`,
+      `Cannot read ${path}: ${reason}. Pass a file written by trueward-service export.`,
     );
   });
 }
 
-/** Opens the file when its first line is asked for: lines that nobody waits for yet would be lost. */
+/** Opens the file lazily: lines that are read before anybody iterates would be lost. */
 async function* readLines(file: string): AsyncGenerator<string> {
   const handle = await open(file);
   yield* handle.readLines();

@@ -9,20 +9,27 @@ import { createSessions } from '../user/sessions.ts';
 import { roles } from '../key/principal.ts';
 import { findUserByEmail, normalizeEmail } from '../user/user.ts';
 import { chooseAccount } from './choose-account.ts';
-import { type Command, oneOf, readArguments, say, tell, UsageError } from './command.ts';
+import {
+  type Command,
+  oneOf,
+  readArguments,
+  printMessage,
+  printResult,
+  UsageError,
+} from './command.ts';
 import { withDatabase } from './with-database.ts';
 
 export const inviteUserCommand: Command = {
   name: 'users invite',
-  summary: 'let somebody in to the panel, also who has lost the password',
+  summary: 'invite a user to the panel, or reset a lost password',
   help: `Usage: trueward-service users invite <e-mail> [options]
 
-  --role <role>   owner, operator or viewer (default viewer); a user who exists keeps theirs
-  --name <name>   how the panel calls them (default: the e-mail)
-  --account <id>  whose user; needed when there are several accounts
+  --role <role>   owner, operator or viewer (default viewer); existing users keep theirs
+  --name <name>   the display name in the panel (default: the e-mail)
+  --account <id>  the account of the user; required if there are several
 
-Prints one line of JSON with a link that is good once, for a day. For a user who exists, it sets a
-new password and turns one-time codes off.
+Prints one line of JSON with a single-use link that is valid for a day. An existing user sets a new
+password with it, which turns one-time codes off.
 
 Example
   trueward-service users invite ada@example.com --role owner`,
@@ -37,8 +44,8 @@ Example
       throw new UsageError(`${JSON.stringify(email)} is not an e-mail address.`);
     const role = oneOf('role', values.role ?? 'viewer', roles);
     await withDatabase(async ({ database, makeId, config }) => {
-      const address = config.publicUrl ?? `http://${config.host}:${config.port}`;
-      const manage = managing(database, makeId);
+      const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+      const manage = manageParts(database, makeId);
       const { user, linkText } = await database.transaction(async (queries) => {
         const known = await findUserByEmail(queries, email);
         const accountId = known?.accountId ?? (await chooseAccount(queries, makeId, values));
@@ -51,19 +58,19 @@ Example
           ? manage.makeLink(operation, known.id)
           : manage.invite(operation, { email, name: values.name ?? email, role });
       });
-      tell({
+      printResult({
         id: user.id,
         account_id: user.accountId,
         email,
         role: user.role,
-        invite_url: `${address}/panel/#/setup?token=${linkText}`,
+        invite_url: `${serviceUrl}/panel/#/setup?token=${linkText}`,
       });
     });
-    say('The link is good once, for a day.');
+    printMessage('The link works once and expires in a day.');
   },
 };
 
-function managing(database: Database, makeId: MakeId) {
+function manageParts(database: Database, makeId: MakeId) {
   const [clock, audit] = [systemClock, createAuditLog(systemClock, makeId)];
   const sessions = createSessions(database, clock);
   const links = createLinks({

@@ -4,31 +4,32 @@ import { systemClock } from '../platform/clock.ts';
 import { createIds, type MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 import { migrate } from '../store/migrate.ts';
-import { say } from './command.ts';
+import { printMessage } from './command.ts';
 
-/** What a command that works on the database has. */
-export interface Workplace {
+/** What a command that works on the database gets. */
+export interface DatabaseContext {
   database: Database;
   config: Config;
   makeId: MakeId;
-  /** Names of the changes to the schema that were made now. */
+  /** Names of the migrations that were applied on opening. */
   migrated: string[];
 }
 
-/** Opens the database of the configuration with its schema up to date, and closes it after the work. */
-export async function withDatabase<T>(work: (workplace: Workplace) => Promise<T>): Promise<T> {
+/** Opens and migrates the configured database, runs `work`, and closes it. */
+export async function withDatabase<T>(work: (context: DatabaseContext) => Promise<T>): Promise<T> {
   const config = readConfig(process.env);
-  // The embedded database takes long to load, and --help needs none.
+  // The embedded database is slow to load, and --help doesn't need it.
   const { openDatabase } = await import('../store/open-database.ts');
   const database = await openDatabase(config, {
-    onInitialise: () => say('Making a new database; this takes some seconds, once.'),
-    onError: (error) => say(`A database connection broke: ${error.message}`),
+    onInitialise: () => printMessage('Creating a new database; this takes a few seconds.'),
+    onError: (error) => printMessage(`A database connection failed: ${error.message}`),
   });
   try {
     const migrated = await migrate(database, {
-      onApply: (name) => say(`Changing the schema: ${name}`),
-      onNewer: (names) => say(`The schema is of a newer version (${names.join(', ')}).`),
-      onWait: say,
+      onApply: (name) => printMessage(`Applying migration ${name}`),
+      onNewer: (names) =>
+        printMessage(`The database schema is newer than this build (${names.join(', ')}).`),
+      onWait: printMessage,
       waitMs: config.migrationWaitMs,
     });
     return await work({ database, config, makeId: createIds(systemClock, randomBytes), migrated });

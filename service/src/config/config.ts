@@ -8,32 +8,32 @@ import type { PostgresLimits } from '../store/postgres.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from '../trace/trace-settings.ts';
 import type { Keep } from '../upkeep/remove-old-rows.ts';
 
-/** What the service is started with. */
+/** The configuration of the service. */
 export interface Config {
   /** Folder of the embedded database and of the master key. */
   dataDirectory: string;
   /** Connection string of a PostgreSQL server; absent: the embedded database. */
   databaseUrl?: string;
   databaseLimits: PostgresLimits;
-  /** How long the start waits for whoever blocks a change of the tables. */
+  /** How long startup waits for sessions that block a migration. */
   migrationWaitMs: number;
   keep: Keep;
   host: string;
   /** 0: any free port. */
   port: number;
-  /** The address that clients and receipts know the service by; absent: the one it listens on. */
+  /** The URL that clients and receipts use for the service; absent: the one it listens on. */
   publicUrl?: string;
-  /** Load balancers that are believed about who the client is; absent: whoever connects is the client. */
+  /** Proxies whose `X-Forwarded-For` is trusted; absent: the peer of the connection is the client. */
   trustedProxies?: string[];
-  /** The header in which they say where the client is; absent: countries are not known. */
+  /** The header in which they send the client's country; absent: countries are unknown. */
   countryHeader?: string;
-  /** How long it goes on taking requests after SIGTERM, while it says that it is not ready. */
+  /** How long it keeps accepting requests after SIGTERM, while `/readyz` fails. */
   drainMs: number;
   /** Folder of the media under `/media/`. */
   mediaDirectory: string;
-  /** Where uploaded media are; absent: a folder beside the database. */
+  /** The bucket of uploaded media; absent: a folder next to the database. */
   mediaBucket?: S3Bucket;
-  /** Seeds a demo account, prints its keys, and lets sandbox webhooks go to this machine. */
+  /** Seeds a demo account, prints its keys, and allows sandbox webhooks to this machine. */
   development: boolean;
   /** Uses a clock that the parent process moves, so that tests need not wait. */
   testClock: boolean;
@@ -43,22 +43,22 @@ export interface Config {
   otherMasterKey?: string;
   /** Absent: requests are not limited. */
   rateLimits?: RateLimits;
-  /** What `/metrics` asks for; absent: it answers this machine only. */
+  /** The bearer token for `/metrics`; absent: only this machine may read it. */
   metricsToken?: string;
-  /** Absent: no traces. */
+  /** Absent: tracing is off. */
   traces?: TraceSettings;
   logLevel: string;
 }
 
 /**
- * Reads the configuration from variables such as `process.env`, and from the file that they name.
+ * Reads the configuration from environment variables and from the file in `TRUEWARD_CONFIG`.
  *
  * @throws ConfigError
  */
 export function readConfig(env: Record<string, string | undefined>): Config {
   const values = new Map(readSettings(env).map(({ name, value }) => [name, value]));
   const optional = (name: SettingName) => values.get(name);
-  // Only settings that have a default are read by these two.
+  // Use these two only for settings that have a default.
   const text = (name: SettingName) => optional(name) ?? '';
   const number = (name: SettingName) => Number(text(name));
   const trustedProxies = optional('TRUSTED_PROXIES')
@@ -149,16 +149,16 @@ function readTraces(values: ReadonlyMap<SettingName, string | undefined>): {
   };
 }
 
-/** @throws ConfigError outside development: whoever can move the clock can earn rewards without watching. */
+/** @throws ConfigError outside development: whoever moves the clock can earn rewards without watching. */
 function readTestClock(values: ReadonlyMap<SettingName, string | undefined>): boolean {
   if (values.get('TRUEWARD_TEST_CLOCK') !== '1') return false;
   if (values.get('TRUEWARD_DEVELOPMENT') === '1') return true;
   throw new ConfigError([
-    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: a clock that can be moved is for tests, never for production.',
+    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: the test clock must not be used in production.',
   ]);
 }
 
-/** @throws ConfigError when there is nobody to believe it of. */
+/** @throws ConfigError without `TRUSTED_PROXIES`, since any client could send the header. */
 function readCountryHeader(values: ReadonlyMap<SettingName, string | undefined>): {
   countryHeader?: string;
 } {
@@ -166,13 +166,13 @@ function readCountryHeader(values: ReadonlyMap<SettingName, string | undefined>)
   if (countryHeader === undefined) return {};
   if (values.get('TRUSTED_PROXIES') === undefined) {
     throw new ConfigError([
-      'COUNTRY_HEADER is believed of TRUSTED_PROXIES only: name the load balancer that writes it.',
+      'COUNTRY_HEADER requires TRUSTED_PROXIES: set it to the load balancer that sends the header.',
     ]);
   }
   return { countryHeader };
 }
 
-/** @throws ConfigError when only a part of it is there. */
+/** @throws ConfigError when only some of the settings are present. */
 function readBucket(values: ReadonlyMap<SettingName, string | undefined>): {
   mediaBucket?: S3Bucket;
 } {
@@ -182,7 +182,7 @@ function readBucket(values: ReadonlyMap<SettingName, string | undefined>): {
   if (url === undefined && keyId === undefined && secret === undefined) return {};
   if (url === undefined || keyId === undefined || secret === undefined) {
     throw new ConfigError([
-      'MEDIA_S3_URL, MEDIA_S3_KEY_ID and MEDIA_S3_SECRET belong together: set all or none.',
+      'MEDIA_S3_URL, MEDIA_S3_KEY_ID and MEDIA_S3_SECRET must be set together: set all or none.',
     ]);
   }
   return { mediaBucket: { url, region: values.get('MEDIA_S3_REGION') ?? '', keyId, secret } };

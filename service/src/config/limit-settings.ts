@@ -10,48 +10,48 @@ const rate = {
 /** Rate limits. */
 export const limitSettings = {
   RATE_LIMITS: {
-    about: 'off: disables every rate limit below',
+    about: 'off disables every rate limit below',
     ...oneOf('on', 'off'),
     fallback: 'on',
   },
   RATE_LIMIT_KEY_LIVE: {
-    about: 'requests per second, and burst, of a live key without a limit of its own',
+    about: 'requests per second and burst of a live key that has no limit of its own',
     ...rate,
     fallback: '2000/4000',
   },
   RATE_LIMIT_KEY_SANDBOX: {
-    about: 'requests per second, and burst, of a sandbox key without a limit of its own',
+    about: 'requests per second and burst of a sandbox key that has no limit of its own',
     ...rate,
     fallback: '500/1000',
   },
   RATE_LIMIT_KEY_CEILING: {
-    about: 'the highest limit that may be set for a single key',
+    about: 'the highest limit that can be set for a single key',
     ...rate,
     fallback: '10000/20000',
   },
   RATE_LIMIT_ADDRESS: {
-    about: 'requests with publishable keys from one IPv4 address, or one IPv6 /64',
+    about: 'requests with publishable keys per IPv4 address or IPv6 /64',
     ...rate,
     fallback: '100/500',
   },
   RATE_LIMIT_USER_LIVE: {
-    about: 'decisions for one user in live',
+    about: 'decisions per user in live',
     ...rate,
     fallback: '2/60',
   },
   RATE_LIMIT_USER_SANDBOX: {
-    about: 'decisions for one user in the sandbox',
+    about: 'decisions per user in the sandbox',
     ...rate,
     fallback: '2/60',
   },
   WAITS_PER_KEY: {
-    about: 'long-polling requests (wait_s) that one key may hold open in each process',
+    about: 'concurrent long-polling requests (wait_s) per key and process',
     ...wholeNumber(1, 10_000),
     fallback: '5000',
   },
   WAITS_PER_ADDRESS: {
     about:
-      'long-polling requests with publishable keys that one IP address, or one IPv6 /64, may hold open in each process',
+      'concurrent long-polling requests with publishable keys, per process and IPv4 address or IPv6 /64',
     ...wholeNumber(1, 10_000),
     fallback: '100',
   },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Setting } from './setting.ts';
 import { settingList, type SettingName, settings } from './settings.ts';
 
-/** The configuration is not one; the message lists everything that is wrong. */
+/** The configuration is invalid; the message lists every problem. */
 export class ConfigError extends Error {
   constructor(problems: string[]) {
     super(
@@ -14,7 +14,7 @@ export class ConfigError extends Error {
 
 type Variables = Record<string, string | undefined>;
 
-/** A setting as it is in force. */
+/** The effective value of a setting, and where it comes from. */
 export interface EffectiveSetting {
   name: SettingName;
   value: string | undefined;
@@ -22,9 +22,9 @@ export interface EffectiveSetting {
 }
 
 /**
- * What is in force: the environment, else the file that TRUEWARD_CONFIG names, else the default.
+ * Resolves every setting: from the environment, else the file in TRUEWARD_CONFIG, else the default.
  *
- * @throws ConfigError that names every wrong value, without the secret ones.
+ * @throws ConfigError that lists every invalid value, but shows no secrets.
  */
 export function readSettings(env: Variables): EffectiveSetting[] {
   const problems: string[] = [];
@@ -44,10 +44,10 @@ export function readSettings(env: Variables): EffectiveSetting[] {
 
 const withoutCredentials = (text: string): string => text.replace(/\/\/[^/]*@/, '//…@');
 
-/** Used by commands; see their help. */
+/** Variables that commands read; see their help. */
 const commandVariables = ['TRUEWARD_SECRET_KEY'];
 
-/** Variables with our prefix that are not settings: typos, most likely. */
+/** Variables with our prefix that are not settings: most likely typos. */
 export const unknownSettings = (env: Variables): string[] =>
   Object.keys(env).filter(
     (name) =>
@@ -60,7 +60,7 @@ function find(
   env: Variables,
   file: Variables,
 ): EffectiveSetting {
-  // Compose files and unit files set a variable to nothing where they mean that it is not set.
+  // Compose files and systemd units set a variable to the empty string to mean unset.
   if (env[name]) return { name, value: env[name], origin: 'environment' };
   if (file[name]) return { name, value: file[name], origin: 'file' };
   return { name, value: fallback, origin: fallback === undefined ? 'unset' : 'default' };
@@ -76,16 +76,16 @@ function readFile(path: string | undefined, problems: string[]): Variables {
     return {};
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    problems.push(`TRUEWARD_CONFIG has to hold an object such as {"PORT": "8700"}.`);
+    problems.push(`TRUEWARD_CONFIG must contain a JSON object such as {"PORT": "8700"}.`);
     return {};
   }
   return Object.fromEntries(
     Object.entries(value).map(([name, entry]: [string, unknown]) => {
-      // The file cannot name the file.
+      // The file cannot refer to another file.
       if (!(name in settings) || name === 'TRUEWARD_CONFIG')
-        problems.push(`TRUEWARD_CONFIG sets ${name}, which is no setting.`);
+        problems.push(`TRUEWARD_CONFIG sets ${name}, which is not a known setting.`);
       if (!['string', 'number'].includes(typeof entry))
-        problems.push(`TRUEWARD_CONFIG sets ${name} to no text and no number.`);
+        problems.push(`TRUEWARD_CONFIG must set ${name} to a string or a number.`);
       return [name, String(entry)];
     }),
   );

@@ -1,15 +1,15 @@
 import ipaddr from 'ipaddr.js';
 
-/** One variable that the service is configured by. */
+/** A configuration variable of the service. */
 export interface Setting {
   /** What it is for, for `--help`. */
   about: string;
-  /** What a value has to be, for the message that refuses one. */
+  /** What a valid value looks like, for error messages. */
   expected: string;
   valid(text: string): boolean;
-  /** Taken when the variable is unset or empty. */
+  /** The default, used when the variable is unset or empty. */
   fallback?: string;
-  /** Its value stays out of messages, of the log and of `trueward-service config`. */
+  /** Keeps the value out of messages, the log and `trueward-service config`. */
   secret?: true;
 }
 
@@ -18,7 +18,7 @@ export const isUrlOf =
   (text: string): boolean =>
     URL.canParse(text) && protocols.includes(new URL(text).protocol);
 
-/** An http or https address that anybody may read: it holds no user name and no password. */
+/** An http or https URL that is safe to publish: it contains no credentials. */
 export const isPublicUrl = (text: string): boolean =>
   isUrlOf('http:', 'https:')(text) && new URL(text).username + new URL(text).password === '';
 
@@ -29,9 +29,9 @@ export const oneOf = (...allowed: string[]): Pick<Setting, 'expected' | 'valid'>
   valid: (text) => allowed.includes(text),
 });
 
-export const wholeNumber = (least: number, most: number): Pick<Setting, 'expected' | 'valid'> => ({
-  expected: `a whole number from ${least} to ${most}`,
-  valid: (text) => /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most,
+export const wholeNumber = (min: number, max: number): Pick<Setting, 'expected' | 'valid'> => ({
+  expected: `a whole number from ${min} to ${max}`,
+  valid: (text) => /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max,
 });
 
 export const isNetwork = (text: string): boolean =>

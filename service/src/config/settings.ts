@@ -10,16 +10,16 @@ import {
   wholeNumber,
 } from './setting.ts';
 
-/** Everything that can be configured, in the order in which help shows it. */
+/** All settings, in the order of the help. */
 export const settings = {
   TRUEWARD_CONFIG: {
-    about: 'a JSON file with these variables; what the environment has counts before it',
+    about: 'a JSON file with these variables; the environment takes precedence',
     expected: 'a file',
     valid: anything,
   },
   TRUEWARD_DATA_DIR: {
     about: 'folder of the embedded database and of master.key',
-    expected: 'a folder',
+    expected: 'a folder path',
     valid: anything,
     fallback: '.trueward',
   },
@@ -30,91 +30,89 @@ export const settings = {
     secret: true,
   },
   DATABASE_POOL_SIZE: {
-    about: 'connections of this process to the server, at most',
+    about: 'maximum number of connections from this process to the server',
     ...wholeNumber(2, 1_000),
     fallback: '8',
   },
   DATABASE_TIMEOUT_S: {
-    about: 'seconds after which a statement, or the wait for a connection, has failed',
+    about: 'timeout of a statement and of acquiring a connection, in seconds',
     ...wholeNumber(1, 600),
     fallback: '10',
   },
   DATABASE_LOCK_TIMEOUT_MS: {
-    about: 'milliseconds after which a statement that waits for a locked row or table has failed',
+    about: 'how long a statement waits for a locked row or table, in milliseconds',
     ...wholeNumber(100, 60_000),
     fallback: '2000',
   },
   DATABASE_POOLER: {
-    about: 'transaction: a pooler is in between that hands out connections by transaction',
+    about: 'transaction if a pooler in transaction mode is in front of the server',
     ...oneOf('none', 'transaction'),
     fallback: 'none',
   },
   MIGRATION_WAIT_S: {
-    about: 'seconds that the start waits for another session that blocks a change of tables',
+    about: 'seconds that startup waits for sessions that block a migration',
     ...wholeNumber(1, 86_400),
     fallback: '60',
   },
   RETENTION_DAYS: {
     about:
-      'days after which decisions and their events are dropped, by the week, and webhook events removed; reports keep their sums; unset: never',
-    // Completions are taken for a week, and a dispute takes longer than that.
+      'days after which decisions and their events (whole weeks at a time) and webhook events are deleted; reports keep their totals; unset: never',
+    // Completions are accepted for a week, and disputes take longer.
     ...wholeNumber(14, 3_650),
   },
   AUDIT_RETENTION_DAYS: {
-    about: 'days after which entries of the audit trail are removed; unset: never',
+    about: 'days after which audit records are deleted; unset: never',
     ...wholeNumber(30, 36_500),
   },
   ARCHIVE_DIR: {
-    about:
-      'folder that the command archive writes to; with it, only weeks that are archived are dropped',
+    about: 'target folder of the archive command; if set, only archived weeks are dropped',
     expected: 'a folder',
     valid: anything,
   },
   HOST: {
-    about: 'where to listen',
-    expected: 'an address',
+    about: 'host name or IP to listen on',
+    expected: 'a host name or IP',
     valid: anything,
     fallback: '127.0.0.1',
   },
   PORT: {
-    about: 'where to listen; 0: any free port',
+    about: 'port to listen on; 0: any free port',
     ...wholeNumber(0, 65_535),
     expected: 'a port from 0 to 65535',
     fallback: '8700',
   },
   PUBLIC_URL: {
-    about: 'the address by which clients know the service',
-    expected: 'an http or https address without credentials',
+    about: 'the URL under which clients reach the service',
+    expected: 'an http or https URL without credentials',
     valid: isPublicUrl,
   },
   TRUSTED_PROXIES: {
     about:
-      'load balancers whose X-Forwarded-For tells who the client is, by commas; uniquelocal: private networks',
+      'comma-separated proxies whose X-Forwarded-For is trusted; uniquelocal: private networks',
     expected:
-      'addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, by commas',
+      'comma-separated IPs, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal',
     valid: (text) => text.split(',').every((each) => isNetwork(each.trim())),
   },
   COUNTRY_HEADER: {
     about:
-      'header in which TRUSTED_PROXIES write the country of the client, such as CF-IPCountry; policies by country need it',
-    expected: 'the name of a header',
+      'header in which TRUSTED_PROXIES send the country of the client, such as CF-IPCountry; needed for policies by country',
+    expected: 'a header name',
     valid: (text) => /^[\w-]+$/.test(text),
   },
   DRAIN_S: {
-    about: 'seconds after SIGTERM in which /readyz says no and requests are still taken',
+    about: 'seconds after SIGTERM in which /readyz fails but requests are still accepted',
     ...wholeNumber(0, 300),
     fallback: '0',
   },
   TRUEWARD_MEDIA_DIR: {
-    about: 'folder of the files under /media/',
+    about: 'folder of the files served under /media/',
     expected: 'a folder',
     valid: anything,
     fallback: 'demo/creatives/dist',
   },
   MEDIA_S3_URL: {
-    about:
-      'a bucket of S3, or of what speaks like it, for uploads; unset: media in the data folder',
-    expected: 'an http or https address with the bucket in its path and no credentials',
+    about: 'an S3-compatible bucket for uploads; unset: uploads are stored in the data folder',
+    expected: 'an http or https URL with the bucket in its path and no credentials',
     valid: isPublicUrl,
   },
   MEDIA_S3_REGION: {
@@ -124,78 +122,78 @@ export const settings = {
     fallback: 'us-east-1',
   },
   MEDIA_S3_KEY_ID: {
-    about: 'the access key of the bucket',
+    about: 'the access key id for the bucket',
     expected: 'an access key',
     valid: anything,
   },
   MEDIA_S3_SECRET: {
-    about: 'the secret of that key',
+    about: 'the secret access key for the bucket',
     expected: 'a secret',
     valid: anything,
     secret: true,
   },
   TRUEWARD_MASTER_KEY: {
-    about: 'encrypts secrets at rest; unset: master.key in the data folder',
+    about: 'the key that encrypts secrets at rest; unset: master.key in the data folder',
     expected: '32 bytes in base64',
     valid: (text) => Buffer.from(text, 'base64').length === 32,
     secret: true,
   },
   TRUEWARD_OTHER_MASTER_KEY: {
-    about: 'a second master key that also decrypts, while master-key rotate replaces the first',
+    about: 'a second master key that can also decrypt, for the time of a rotation',
     expected: '32 bytes in base64',
     valid: (text) => Buffer.from(text, 'base64').length === 32,
     secret: true,
   },
   TRUEWARD_DEVELOPMENT: {
-    about: '1: seed a demo account, print its keys, let sandbox webhooks go to this machine',
+    about: '1: seed a demo account, print its keys, and allow sandbox webhooks to this machine',
     ...oneOf('0', '1'),
     fallback: '0',
   },
   TRUEWARD_TEST_CLOCK: {
     about:
-      '1: the parent process moves the clock of the service; for tests, with TRUEWARD_DEVELOPMENT=1',
+      '1: the parent process controls the clock of the service; for tests, with TRUEWARD_DEVELOPMENT=1',
     ...oneOf('0', '1'),
     fallback: '0',
   },
   ...limitSettings,
   METRICS_TOKEN: {
-    about: 'what /metrics asks for as a bearer token; unset: only this machine may ask',
+    about: 'bearer token for /metrics; unset: only this machine may read it',
     expected: '16 characters or more',
     valid: (text) => text.length >= 16,
     secret: true,
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    about: 'an OpenTelemetry collector that takes OTLP over HTTP; unset: no traces',
-    expected: 'an http or https address such as http://127.0.0.1:4318',
+    about: 'an OpenTelemetry collector that accepts OTLP over HTTP; unset: tracing is off',
+    expected: 'an http or https URL such as http://127.0.0.1:4318',
     valid: isUrlOf('http:', 'https:'),
     secret: true,
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
-    about: 'headers that the collector asks for: name=value, by commas, percent-encoded',
-    expected: 'name=value, by commas',
+    about: 'headers for the collector: comma-separated name=value pairs, percent-encoded',
+    expected: 'comma-separated name=value pairs',
     valid: (text) => parseHeaders(text) !== undefined,
     secret: true,
   },
   OTEL_SERVICE_NAME: {
-    about: 'the name of the service in its traces',
+    about: 'the service name in traces',
     expected: 'a name',
     valid: anything,
     fallback: 'trueward',
   },
   OTEL_TRACES_SAMPLER: {
     about:
-      'which traces are told of; those with parentbased ask the traceparent of the client first',
+      'which traces are sampled; the parentbased samplers follow the traceparent of the client first',
     ...oneOf(...samplerNames),
     fallback: 'parentbased_always_on',
   },
   OTEL_TRACES_SAMPLER_ARG: {
-    about: 'the share of traces that a sampler with traceidratio takes',
+    about: 'the fraction of traces that a traceidratio sampler keeps',
     expected: 'a number from 0 to 1',
     valid: (text) => /^(0|1|[01]?\.\d+)$/.test(text) && Number(text) <= 1,
     fallback: '1',
   },
   LOG_LEVEL: {
-    about: 'the least severe lines to log; debug has a line for each request',
+    about: 'minimum severity to log; debug logs every request',
     ...oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     fallback: 'info',
   },
@@ -203,5 +201,5 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 
-/** The settings as a list, each as what it may have. */
+/** The settings as a list. */
 export const settingList = Object.entries(settings) as [SettingName, Setting][];

@@ -9,13 +9,13 @@ interface NewKey {
   accountId: string;
   environment: Environment;
   kind: KeyKind;
-  /** Where a publishable key may be used; `*` is everywhere. */
+  /** Origins that may use a publishable key; `*` is any. */
   allowedOrigins: string[];
   /** Absent: the service's default for keys. */
   rateLimit?: ApiKey['rate_limit'];
 }
 
-/** Makes a key and hands back its id and its text, which is not stored and cannot be read again. */
+/** Creates a key and returns its id and text. The text is not stored and cannot be read again. */
 export async function createKey(
   queries: Queries,
   clock: Clock,
@@ -73,7 +73,7 @@ function toApiKey({ kind, created_at, last_used_at, revoked_at, ...rest }: KeyRo
   };
 }
 
-/** Keys of one account and environment, newest first; one more than `limit` when there are more. */
+/** Keys of one account and environment, newest first; `limit` + 1 rows when there is another page. */
 export async function listKeys(
   queries: Queries,
   scope: Scope,
@@ -100,7 +100,7 @@ export async function findKeyById(
   return row && toApiKey(row);
 }
 
-/** Changes where, and how often, a key may be used. */
+/** Changes the allowed origins and the rate limit of a key. */
 export async function updateKey(
   queries: Queries,
   scope: Scope,
@@ -119,7 +119,7 @@ export async function updateKey(
   );
 }
 
-/** Ends a key at this time; one that ends sooner stays so. */
+/** Revokes a key at this time; an earlier revocation stays. */
 export async function revokeKey(
   queries: Queries,
   scope: Scope,

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 export type Environment = 'sandbox' | 'live';
 export type KeyKind = 'sk' | 'pk';
 
-/** What the text of a key says about itself. */
+/** What the text of a key encodes. */
 export interface KeyText {
   kind: KeyKind;
   environment: Environment;
@@ -15,7 +15,7 @@ const pattern = /^(sk|pk)_(sandbox|live)_[0-9A-Za-z]{36}$/;
 const checksumLength = 6;
 
 /**
- * The checksum at the end of a key, so that a typing error is refused without a look-up:
+ * The checksum at the end of a key, which catches typos without a lookup:
  *
  * 1. Take everything before the checksum: `sk_live_` and the 30 random characters.
  * 2. CRC-32 (IEEE 802.3, the one of zip and PNG) of its ASCII bytes, as an unsigned 32-bit number.
@@ -32,13 +32,13 @@ export function keyChecksum(body: string): string {
   return text;
 }
 
-/** Makes the text of a new key; 30 base-62 characters carry 178 bits. */
+/** Generates the text of a new key; 30 base-62 characters hold 178 bits. */
 export function makeKeyText(kind: KeyKind, environment: Environment): string {
   const body = `${kind}_${environment}_${randomBase62(30)}`;
   return body + keyChecksum(body);
 }
 
-/** Reads a key's text, or undefined when it is no key or was mistyped. */
+/** Parses the text of a key; undefined when it is not a valid key. */
 export function parseKeyText(text: string): KeyText | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
@@ -50,7 +50,7 @@ export function parseKeyText(text: string): KeyText | undefined {
   };
 }
 
-/** What is stored of a key. 178 random bits need no slow hash. */
+/** The stored form of a key. With 178 random bits, a slow hash is unnecessary. */
 export function hashKey(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
@@ -59,7 +59,7 @@ function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 = 4 × 62: bytes above it would favour the first digits.
+      // 248 = 4 × 62: bytes from 248 on would bias towards the first digits.
       if (byte < 248 && text.length < length) text += alphabet.charAt(byte % 62);
     }
   }

@@ -4,14 +4,14 @@ import type { Database } from '../store/database.ts';
 import type { KeyPrincipal } from './principal.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 
-/** Remembers when keys were last used, and writes it down now and then: a write per request would cost more than the request. */
+/** Records when keys were last used, flushed periodically: a write per request would cost more than the request. */
 interface KeyUse {
   touch(principal: KeyPrincipal): void;
-  /** Writes what is left. */
+  /** Flushes the rest. */
   stop(): Promise<void>;
 }
 
-const everyMs = 10_000;
+const flushIntervalMs = 10_000;
 
 export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyUse {
   let used = new Map<string, { accountId: string; atMs: number }>();
@@ -32,8 +32,8 @@ export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyU
     );
   };
   const flushOrLog = () =>
-    flush().catch((error: unknown) => log.warn({ err: error }, 'the use of keys was not written'));
-  const timer = setInterval(() => void flushOrLog(), everyMs);
+    flush().catch((error: unknown) => log.warn({ err: error }, 'could not record key usage'));
+  const timer = setInterval(() => void flushOrLog(), flushIntervalMs);
   timer.unref();
 
   return {
@@ -48,20 +48,20 @@ export function startKeyUse(database: Database, clock: Clock, log: Logger): KeyU
 }
 
 /** The longest allowed origin, in characters. */
-const mostOfOrigin = 260;
-/** A page that goes on sending a leaked key makes one entry in this time. */
-const onceInMs = 60_000;
+const maxOriginLength = 260;
+/** A page that keeps sending a leaked key adds one audit record per interval. */
+const leakIntervalMs = 60_000;
 
-/** Makes the recorder of secret keys that were used in a browser. */
+/** Creates the recorder for secret keys that were used in a browser. */
 export function createRecordLeak(database: Database, audit: AuditLog, clock: Clock) {
   const recorded = new Map<string, number>();
   return async (principal: KeyPrincipal, origin: string, requestId: string): Promise<void> => {
     const nowMs = clock.nowMs();
     const last = recorded.get(principal.keyId);
-    if (last !== undefined && nowMs - last < onceInMs) return;
+    if (last !== undefined && nowMs - last < leakIntervalMs) return;
     recorded.set(principal.keyId, nowMs);
     const { accountId, environment, keyId } = principal;
-    const page = origin.slice(0, mostOfOrigin);
+    const page = origin.slice(0, maxOriginLength);
     await database.query(
       'UPDATE keys SET leaked_at = $3, leaked_to = $4 WHERE account_id = $1 AND id = $2',
       [accountId, keyId, new Date(nowMs), page],

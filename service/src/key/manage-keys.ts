@@ -10,18 +10,18 @@ interface Parts {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
-  /** The most that the limit of a key may be set to; absent: nothing is limited. */
+  /** The highest rate limit that a key may have; absent: unlimited. */
   ceiling: { perS: number; burst: number } | undefined;
-  /** Makes every process read the keys of the account again. */
+  /** Makes every process reload the keys of the account. */
   raiseConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
-/** What operators do with keys, each in the transaction of the operation. */
+/** Key management, each call in the transaction of its operation. */
 export interface ManageKeys {
-  /** The answer carries the text of the key, this once. */
+  /** The result contains the text of the key, which is shown only once. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
-  /** Makes a key like this one, which itself ends after `overlapS` seconds. */
+  /** Replaces a key with a new one; the old one is revoked after `overlapS` seconds. */
   roll(operation: Operation, id: string, overlapS: number): Promise<ApiKey>;
   revoke(operation: Operation, id: string): Promise<void>;
 }
@@ -35,7 +35,11 @@ export function createManageKeys({
 }: Parts): ManageKeys {
   const find = async ({ queries, scope }: Operation, id: string): Promise<ApiKey> => {
     const key = await findKeyById(queries, scope, id);
-    if (!key) throw new RefusedError('not_found', `There is no key ${id.slice(0, 64)} here.`);
+    if (!key)
+      throw new RefusedError(
+        'not_found',
+        `Key ${id.slice(0, 64)} does not exist in this environment.`,
+      );
     return key;
   };
   const finish = async (
@@ -63,7 +67,7 @@ export function createManageKeys({
     });
     return { ...(await finish(operation, 'key.created', id)), key: text };
   };
-  const alive = async (operation: Operation, id: string): Promise<ApiKey> => {
+  const findActive = async (operation: Operation, id: string): Promise<ApiKey> => {
     const key = await find(operation, id);
     if (key.revoked_at !== undefined && Date.parse(key.revoked_at) <= clock.nowMs())
       throw new RefusedError('conflict', 'The key has been revoked.');
@@ -72,7 +76,7 @@ export function createManageKeys({
 
   return {
     create(operation, { kind, allowed_origins: origins, rate_limit: limit }) {
-      // In live, nobody should find out later that any page could use the key.
+      // In live, allowing every origin has to be a conscious choice.
       const required = kind === 'publishable' && operation.scope.environment === 'live';
       refuseFields([
         ...(required && origins === undefined
@@ -86,7 +90,7 @@ export function createManageKeys({
       return make(operation, kind, origins ?? ['*'], limit);
     },
     async update(operation, id, changes) {
-      const before = await alive(operation, id);
+      const before = await findActive(operation, id);
       const { allowed_origins: origins, rate_limit: limit = before.rate_limit } = changes;
       refuseFields([
         ...(before.kind === 'secret' && origins !== undefined
@@ -102,7 +106,7 @@ export function createManageKeys({
       return finish(operation, 'key.updated', id, before);
     },
     async roll(operation, id, overlapS) {
-      const before = await alive(operation, id);
+      const before = await findActive(operation, id);
       const { kind, allowed_origins: origins, rate_limit: limit } = before;
       const made = await make(operation, kind, origins, limit);
       await revokeKey(operation.queries, operation.scope, id, clock.nowMs() + overlapS * 1_000);
@@ -117,17 +121,17 @@ export function createManageKeys({
   };
 }
 
-/** The members of a rate limit that exceed the ceiling. */
+/** Errors for the members of a rate limit that exceed the ceiling. */
 const aboveCeiling = (
   ceiling: Parts['ceiling'],
   limit: ApiKey['rate_limit'] | null,
 ): { pointer: string; message: string }[] => {
   if (!ceiling || !limit) return [];
-  const most = { per_s: ceiling.perS, burst: ceiling.burst };
+  const max = { per_s: ceiling.perS, burst: ceiling.burst };
   return (['per_s', 'burst'] as const)
-    .filter((name) => limit[name] > most[name])
+    .filter((name) => limit[name] > max[name])
     .map((name) => ({
       pointer: `/rate_limit/${name}`,
-      message: `must be at most ${most[name]}, the highest limit that this service allows`,
+      message: `must be at max ${max[name]}, the highest limit on this service`,
     }));
 };

@@ -1,29 +1,29 @@
 import type { Environment, KeyKind } from './key-text.ts';
 
-/** Whom a request comes from, as its key says. */
+/** The principal of a request with an API key. */
 export interface KeyPrincipal {
   accountId: string;
   environment: Environment;
   kind: KeyKind;
   keyId: string;
-  /** Where a publishable key may be used; `*` is everywhere. */
+  /** Origins that may use a publishable key; `*` is any. */
   allowedOrigins: string[];
-  /** Requests that it may send, where it has a limit of its own. */
+  /** The rate limit of the key, if it has its own. */
   rateLimit?: { perS: number; burst: number };
   /** Unix milliseconds from which the key no longer works. */
   revokedAtMs?: number;
 }
 
-/** What a user may do: a viewer reads; an operator changes; an owner also manages keys, secrets and users. */
+/** What a panel user may do: viewers read, operators make changes, owners also manage keys, secrets and users. */
 export type Role = 'viewer' | 'operator' | 'owner';
 
 export const roles = ['viewer', 'operator', 'owner'] as const satisfies readonly Role[];
 
-/** Whether `role` may do what `needed` may. */
-export const reaches = (role: Role, needed: Role): boolean =>
+/** Whether `role` includes the permissions of `needed`. */
+export const includesRole = (role: Role, needed: Role): boolean =>
   roles.indexOf(role) >= roles.indexOf(needed);
 
-/** Whom a request of the panel comes from. */
+/** The principal of a request from the panel. */
 export interface SessionPrincipal {
   accountId: string;
   environment: Environment;
@@ -33,5 +33,5 @@ export interface SessionPrincipal {
   role: Role;
 }
 
-/** Whom a request comes from. */
+/** On whose behalf a request runs. */
 export type Principal = KeyPrincipal | SessionPrincipal;

@@ -24,11 +24,11 @@ const pageSize = 500;
 type StoredRow = Record<string, string>;
 
 /**
- * Encrypts every secret in the database with the first key of the box; its other keys decrypt the old
- * texts. It can be interrupted at any point and run again.
+ * Re-encrypts every secret in the database with the first key of the box; its other keys decrypt the old
+ * ciphertexts. Can be interrupted at any point and run again.
  *
- * @returns how many secrets there are.
- * @throws MasterKeyError when none of the keys decrypts one; what was done before stays done.
+ * @returns the number of secrets.
+ * @throws MasterKeyError when no key decrypts a secret; those before it stay re-encrypted.
  */
 export async function reencrypt(
   database: Database,
@@ -49,7 +49,7 @@ export async function reencrypt(
       for (const row of rows) {
         const { sealed = '' } = row;
         after = primaryKey.map((name) => row[name] ?? '');
-        // If the row has changed meanwhile, its writer encrypted it with a key that is configured.
+        // If the row has changed in the meantime, its writer encrypted it with a configured key.
         await database.query(
           `UPDATE ${table} SET ${column} = $${primaryKey.length + 1}
             WHERE (${key}) = (${keyParams}) AND ${column} = $${primaryKey.length + 2}`,
@@ -75,7 +75,7 @@ export function discardSecrets(database: Database): Promise<{ secrets: number; e
       'UPDATE users SET codes_secret = NULL, codes_active = false WHERE codes_secret IS NOT NULL',
     );
     await queries.query('DELETE FROM idempotency_keys');
-    // Confidential bodies: nobody can read them any more.
+    // Encrypted bodies, which nobody can read any more.
     await queries.query(
       `DELETE FROM deliveries WHERE (account_id, event_id) IN
         (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,

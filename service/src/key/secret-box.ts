@@ -57,7 +57,7 @@ function decrypt(key: Uint8Array, iv: string, tag: string, body: string): string
   try {
     return Buffer.concat([text, decipher.final()]).toString('utf8');
   } catch {
-    return undefined; // The tag does not match: another key, or a changed text.
+    return undefined; // The tag does not match: a different key, or a corrupted text.
   }
 }
 
@@ -72,7 +72,7 @@ interface KeyConfig {
 /**
  * The secret box of the configuration: `TRUEWARD_MASTER_KEY`, else `master.key` in the data folder.
  *
- * @throws Error when a key file does not hold 32 bytes.
+ * @throws Error when a key file does not contain 32 bytes.
  */
 export const openSecretBox = (config: KeyConfig): SecretBox =>
   createSecretBox(readMasterKeys(config));
@@ -122,9 +122,7 @@ function createKeyFile(file: string, { dataDirectory }: KeyConfig): void {
 function readKeyFile(file: string): Buffer {
   const key = decode(readFileSync(file, 'utf8').trim());
   if (key.length === 32) return key;
-  throw new Error(
-    `${file} holds ${key.length} bytes; expected the 32 bytes in base64 that it was created with.`,
-  );
+  throw new Error(`${file} contains ${key.length} bytes; expected 32 bytes in base64.`);
 }
 
 const decode = (text: string): Buffer => Buffer.from(text, 'base64');

@@ -3,12 +3,12 @@ import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
 
-/** The owner of rows that belong to the service and to no customer. */
+/** The account id of rows that belong to the service itself. */
 export const serviceAccount = 'service';
 
 /**
- * Hands back the secret of the service with this purpose, and makes it on the first call of the
- * first process: all processes on one database share it.
+ * Returns the secret of the service for this purpose. The first call creates it; all processes on one
+ * database share it.
  */
 export async function readServiceSecret(
   queries: Queries,

@@ -6,15 +6,15 @@ import type { Database } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
 
 const purpose = 'user_token';
-/** A token that lives longer is no proof of who plays now. */
-const longestLifeS = 86_400;
+/** A longer-lived token would not prove who is playing now. */
+const maxLifetimeS = 86_400;
 const clockToleranceS = 60;
 
-/** What the customer's server signs user tokens with, and whom a token names. */
+/** Secrets with which customers' servers sign user tokens, and the verification of those. */
 export interface UserTokens {
-  /** Makes a new secret, shown this once; older ones are good for `overlapS` more seconds. */
+  /** Creates a secret, which is shown only once; older ones stay valid for `overlapS` more seconds. */
   createSecret(scope: Scope, overlapS: number): Promise<string>;
-  /** The `user_ref` that a token proves; undefined when it proves none here and now. */
+  /** The verified `user_ref` of a token; undefined when the token is invalid or expired. */
   verify(scope: Scope, token: string): Promise<string | undefined>;
 }
 
@@ -72,9 +72,9 @@ async function readToken(token: string, secret: string, now: Date): Promise<stri
       clockTolerance: clockToleranceS,
       requiredClaims: ['sub', 'exp'],
     });
-    const lifeS = (payload.exp ?? Infinity) - now.getTime() / 1_000;
+    const lifetimeS = (payload.exp ?? Infinity) - now.getTime() / 1_000;
     const valid =
-      lifeS <= longestLifeS + clockToleranceS && /^[\x20-\x7e]{1,128}$/.test(payload.sub ?? '');
+      lifetimeS <= maxLifetimeS + clockToleranceS && /^[\x20-\x7e]{1,128}$/.test(payload.sub ?? '');
     return valid ? payload.sub : undefined;
   } catch (error) {
     if (error instanceof errors.JOSEError) return undefined;

@@ -71,7 +71,7 @@ function textType(body: Buffer): MediaType | undefined {
   return htmlStart.test(start) ? 'text/html' : undefined;
 }
 
-/** Whether a file reaches to its own end; half of a video can still be opened, and stops in the middle. */
+/** Whether a file is complete: a truncated video can still be opened, and stops in the middle. */
 export function isWhole(type: MediaType, body: Buffer): boolean {
   switch (type) {
     case 'video/mp4':

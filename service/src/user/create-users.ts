@@ -21,7 +21,7 @@ interface Parts {
   passwords: Passwords;
 }
 
-/** Everything about the people who use the panel. */
+/** The panel users and everything they sign in with. */
 export interface Users {
   sessions: Sessions;
   signIn: SignIn;

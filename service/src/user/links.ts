@@ -11,23 +11,23 @@ import { normalizeEmail, type User, findUser, insertUser, updateUser } from './u
 
 const lifetimeMs = 86_400_000;
 
-/** What a link is for: a first owner (no user), or a password for a user. */
+/** An invitation: for the first owner (no user yet), or for a user to set a password. */
 export interface Link {
   accountId: string;
   user: User | undefined;
 }
 
-/** Links that let somebody in once, without a password, to set one. */
+/** Single-use links with which people set their password. */
 export interface Links {
-  /** Makes the text of a link for a user; earlier ones end. */
+  /** Creates a link for a user and returns its token; revokes earlier ones. */
   make(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
-  /** The text of a link that makes the first owner; undefined when there is a user already. */
+  /** The token of a link that creates the first owner; undefined when a user exists already. */
   makeFirst(): Promise<string | undefined>;
   find(text: string): Promise<Link | undefined>;
   /**
-   * Uses the link up and hands back the user, whose password it is now.
+   * Consumes the link, sets the password, and returns the user.
    *
-   * @throws RefusedError when the link is used, has ended, or is for another e-mail.
+   * @throws RefusedError when the link has been used, has expired, or is for a different e-mail.
    */
   use(text: string, person: { email: string; name: string; password: string }): Promise<User>;
 }
@@ -64,7 +64,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     const user = id === null ? undefined : await findUser(queries, accountId, id);
     return id !== null && !user ? undefined : { accountId, user };
   };
-  /** An account for the first owner of a service that has none yet. */
+  /** Creates an account for the first owner, if the service has none yet. */
   const makeAccount = async (queries: Queries): Promise<string> => {
     const accountId = makeId('account');
     await queries.query('INSERT INTO accounts (account_id, name, created_at) VALUES ($1, $2, $3)', [
@@ -89,7 +89,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       role: 'owner',
       createdAtMs: clock.nowMs(),
     });
-    // A second first link must not make a second owner.
+    // Another first-owner link must not create a second owner.
     await queries.query('DELETE FROM user_links WHERE user_id IS NULL');
     const user = await findUser(queries, accountId, id);
     if (!user) throw new Error(`The user ${id} was not stored.`);
@@ -120,9 +120,9 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       const known = await read(database, text);
       if (!known) throw gone();
       if (known.user && known.user.email !== email)
-        refuseFields([{ pointer: '/email', message: 'is not the one that the link is for' }]);
+        refuseFields([{ pointer: '/email', message: 'is not the e-mail that was invited' }]);
       await checkNewPassword(password, { email, name }, '/password');
-      // Before the transaction: a hash takes long, and others wait for the embedded database.
+      // Before the transaction: hashing is slow, and the embedded database runs one transaction at a time.
       const person = { email, name: name.trim(), password: await passwords.hash(password) };
       return database.transaction(async (queries) => {
         await lockConfiguration(queries, known.accountId);
@@ -153,5 +153,5 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
 const gone = (): RefusedError =>
   new RefusedError(
     'not_found',
-    'The link has been used or has ended: ask an owner for a new one, or run `trueward-service users invite`.',
+    'The link has been used or has expired: ask an owner for a new one, or run `trueward-service users invite`.',
   );

@@ -4,17 +4,17 @@ import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 
 interface Limit {
-  /** Failures in a row without a wait. */
+  /** Consecutive failures without a delay. */
   free: number;
-  /** From then on each failure doubles the wait. */
+  /** The first delay, which doubles with every further failure. */
   firstWaitS: number;
   longestWaitS: number;
 }
 
 /**
- * Guesses at one account from one address are stopped early. An address may be shared by a whole office, so
- * it gets more. The limit on an account from all addresses only slows down botnets: if it were as strict as
- * the others, anybody could lock out the owner by guessing at their password.
+ * Guesses at one account from one IP are stopped early. A whole office may share an IP, so an IP gets more
+ * attempts. The limit per account across all IPs only slows down botnets: if it were as strict as the
+ * others, anybody could lock out an owner by guessing their password.
  */
 const limits = {
   pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
@@ -22,10 +22,10 @@ const limits = {
   account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
 } as const satisfies Record<string, Limit>;
 
-/** Guesses from elsewhere do not slow down an address from which the account has signed in. */
+/** Guesses from elsewhere don't slow down an IP from which the account has signed in. */
 const knownForMs = 30 * 86_400_000;
 
-/** Who tries to sign in, and from where. */
+/** The e-mail and the IP of a sign-in attempt. */
 export interface Attempt {
   email: string;
   address: string;
@@ -33,16 +33,16 @@ export interface Attempt {
 
 /** An attempt, counted before its outcome is known, so that parallel attempts all count. */
 export interface CountedAttempt {
-  /** The attempt succeeded: the failures of the account at this address are reset. */
+  /** The attempt succeeded: resets the failures of the account from this IP. */
   succeed(): Promise<void>;
-  /** The attempt was neither right nor wrong: it no longer counts. */
+  /** The attempt neither succeeded nor failed: it no longer counts. */
   undo(): Promise<void>;
 }
 
-/** Slows down guessing of passwords and codes. */
+/** Throttles guessing of passwords and codes. */
 export interface LockOut {
-  /** Counts an attempt, or says how many seconds to wait before the next one. */
-  take(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
+  /** Counts an attempt, or returns how many seconds to wait before the next one. */
+  count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
 }
 
 /** A row of `sign_in_attempts` after the increment. */
@@ -74,7 +74,7 @@ export function createLockOut(queries: Queries, clock: Clock): LockOut {
     const waitMs = (row?.locked_until.getTime() ?? nowMs) - nowMs;
     return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
   };
-  /** Keeps the wait of another attempt that was counted meanwhile. */
+  /** Keeps the delay of a concurrent attempt. */
   const uncount = async ({ subject, failures }: Counted): Promise<void> => {
     await queries.query(
       `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0),
@@ -92,10 +92,10 @@ export function createLockOut(queries: Queries, clock: Clock): LockOut {
     ).length > 0;
 
   return {
-    async take({ email, address }) {
+    async count({ email, address }) {
       const pair = subjectOf('pair', `${email} ${address}`);
       const account = subjectOf('account', email);
-      // The address first: while it is locked out, it adds no row for each e-mail address it makes up.
+      // The IP first: while locked out, it cannot add a row for every e-mail that it makes up.
       const wanted: [string, Limit][] = [
         [subjectOf('address', address), limits.address],
         [pair, limits.pair],
@@ -133,6 +133,6 @@ export function createLockOut(queries: Queries, clock: Clock): LockOut {
   };
 }
 
-/** Of one length, whatever was typed. */
+/** Hashed to a fixed length, whatever was entered. */
 const subjectOf = (kind: string, name: string): string =>
   createHash('sha256').update(`${kind} ${name}`).digest('hex');

@@ -25,9 +25,9 @@ interface Parts {
   sessions: Sessions;
 }
 
-/** What owners do with users, each in the transaction of the operation, which has locked the account. */
+/** User management by owners, each call in the transaction of its operation, which has locked the account. */
 export interface ManageUsers {
-  /** Makes a user, and the text of the link by which they set their password. */
+  /** Creates a user and the token of the link with which they set their password. */
   invite(
     operation: Operation,
     person: { email: string; name: string; role: Role },
@@ -37,7 +37,7 @@ export interface ManageUsers {
     target: { id: string; ifMatch: IfMatch },
     change: { name?: string; role?: Role },
   ): Promise<User>;
-  /** A new link for somebody who has lost the password, the codes, or the first link. */
+  /** Creates a new link for a user who has lost the password, the authenticator, or the first link. */
   makeLink(operation: Operation, id: string): Promise<{ user: User; linkText: string }>;
   remove(operation: Operation, target: { id: string; ifMatch: IfMatch }): Promise<void>;
 }
@@ -48,16 +48,22 @@ export function createManageUsers({ clock, makeId, audit, links, sessions }: Par
     { id, ifMatch }: { id: string; ifMatch: IfMatch },
   ): Promise<User> => {
     const user = await findUser(queries, scope.accountId, id);
-    if (!user) throw new RefusedError('not_found', `There is no user ${id.slice(0, 64)} here.`);
+    if (!user) throw new RefusedError('not_found', `User ${id.slice(0, 64)} does not exist.`);
     if (ifMatch && !ifMatch(user.revision))
-      throw new RefusedError('precondition_failed', 'The user has changed: read it again.');
+      throw new RefusedError(
+        'precondition_failed',
+        'The user has been modified since you read it: read it again.',
+      );
     return user;
   };
-  /** Without an owner nobody could ever make one again. */
+  /** Without an owner, nobody could ever appoint one again. */
   const keepAnOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
     const last = user.role === 'owner' && user.password !== null;
     if (last && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
-      throw new RefusedError('conflict', 'This is the last owner: make another one first.');
+      throw new RefusedError(
+        'conflict',
+        'This is the last owner: make somebody else an owner first.',
+      );
   };
   return {
     async invite(operation, { email, name, role }) {
@@ -73,8 +79,8 @@ export function createManageUsers({ clock, makeId, audit, links, sessions }: Par
         createdAtMs: clock.nowMs(),
       });
       const user = await find(operation, { id, ifMatch: undefined });
-      const deed = { action: 'user.invited', targetId: id, after: describeUser(user) };
-      await audit.record(operation, deed);
+      const entry = { action: 'user.invited', targetId: id, after: describeUser(user) };
+      await audit.record(operation, entry);
       return { user, linkText: await links.make(queries, user) };
     },
     async update(operation, target, change) {
@@ -101,8 +107,8 @@ export function createManageUsers({ clock, makeId, audit, links, sessions }: Par
       await keepAnOwner(operation, user);
       await sessions.endAll(operation.queries, user);
       await deleteUser(operation.queries, user);
-      const deed = { action: 'user.removed', targetId: user.id, before: describeUser(user) };
-      await audit.record(operation, deed);
+      const entry = { action: 'user.removed', targetId: user.id, before: describeUser(user) };
+      await audit.record(operation, entry);
     },
   };
 }

@@ -14,13 +14,13 @@ interface Parts {
   passwords: Passwords;
 }
 
-/** What users do with their own sign-in. */
+/** What panel users can change about their own sign-in. */
 export interface OwnAccount {
-  /** Ends every session of the user, and hands back the text of a new one. */
+  /** Ends every session of the user, and returns the token of a new one. */
   changePassword(user: User, next: string): Promise<string>;
-  /** Makes a secret for an authenticator app; it counts from {@link confirmCodes} on. */
+  /** Creates a secret for an authenticator app; codes are required once {@link confirmCodes} succeeds. */
   startCodes(user: User): Promise<{ secret: string; otpauthUrl: string }>;
-  /** @throws RefusedError when the code is wrong, or there is nothing to confirm. */
+  /** @throws RefusedError when the code is wrong, or no setup is in progress. */
   confirmCodes(user: User, code: string): Promise<void>;
   stopCodes(user: User): Promise<void>;
 }
@@ -61,18 +61,21 @@ export function createOwnAccount({
     },
     async startCodes(user) {
       if (user.codesActive) {
-        throw new RefusedError('conflict', 'One-time codes are on: turn them off first.');
+        throw new RefusedError('conflict', 'One-time codes are already on: turn them off first.');
       }
-      const { sealed, ...told } = codes.make(user.email);
+      const { sealed, ...setup } = codes.make(user.email);
       await updateUser(database, { ...user, codesSecret: sealed });
-      return told;
+      return setup;
     },
     async confirmCodes(user, code) {
       if (user.codesActive || user.codesSecret === null)
-        throw new RefusedError('conflict', 'There are no codes to confirm: start them first.');
+        throw new RefusedError(
+          'conflict',
+          'There is nothing to confirm: start the setup of one-time codes first.',
+        );
       if (!(await codes.use(user, code))) {
         throw new RefusedError('invalid_request', 'The body is not valid.', [
-          { pointer: '/code', message: 'is not the code that the app shows now' },
+          { pointer: '/code', message: 'is not the current code of the app' },
         ]);
       }
       await change(user, 'user.codes_turned_on', (queries, now) =>

@@ -2,37 +2,37 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { type FieldError, refuseFields } from '../platform/refused-error.ts';
 
 /**
- * 32 MiB and three passes: one of the settings of equal strength that OWASP names for scrypt
- * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). The one with
- * 128 MiB would let a few sign-ins at once fill a small machine.
+ * 32 MiB and three passes: one of the equivalent settings that OWASP recommends for scrypt
+ * (https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html). With the 128 MiB
+ * setting, a few concurrent sign-ins would exhaust the memory of a small machine.
  */
-const strong = { N: 2 ** 15, r: 8, p: 3 };
+const defaultCost = { N: 2 ** 15, r: 8, p: 3 };
 const saltBytes = 16;
 const hashBytes = 32;
 
 /** The scrypt parameters. */
-type PasswordCost = typeof strong;
+type PasswordCost = typeof defaultCost;
 
 export interface Passwords {
-  /** The hash of a new password, with its salt and its cost: `scrypt$32768$8$3$<salt>$<hash>`. */
+  /** Hashes a password; the result includes cost and salt: `scrypt$32768$8$3$<salt>$<hash>`. */
   hash(password: string): Promise<string>;
-  /** Whether the password has this hash. Without a hash it takes as long and says no. */
+  /** Whether the password matches the hash. Without a hash: false, after the same time. */
   verify(password: string, stored: string | null): Promise<boolean>;
 }
 
-/** @param cost of new hashes; a stored one says its own */
-export function createPasswords(cost: PasswordCost = strong): Passwords {
+/** @param cost of new hashes; stored hashes include their own */
+export function createPasswords(cost: PasswordCost = defaultCost): Passwords {
   const write = (salt: Buffer, hash: Buffer): string =>
     `scrypt$${cost.N}$${cost.r}$${cost.p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
-  // An unknown e-mail address takes as long to refuse as a known one.
-  const nobody = write(Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
+  // Rejecting an unknown e-mail takes as long as rejecting a wrong password.
+  const dummyHash = write(Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes);
       return write(salt, await derive(password, salt, cost));
     },
     async verify(password, stored) {
-      const [, n, r, p, salt, hash] = (stored ?? nobody).split('$');
+      const [, n, r, p, salt, hash] = (stored ?? dummyHash).split('$');
       const expected = Buffer.from(hash ?? '', 'base64url');
       const parameters = { N: Number(n), r: Number(r), p: Number(p) };
       const derived = await derive(password, Buffer.from(salt ?? '', 'base64url'), parameters);
@@ -42,7 +42,7 @@ export function createPasswords(cost: PasswordCost = strong): Passwords {
 }
 
 function derive(password: string, salt: Buffer, parameters: PasswordCost): Promise<Buffer> {
-  // NFKC: the same characters, typed on another keyboard, can be other code points.
+  // NFKC: different keyboards can produce different code points for the same characters.
   const text = password.normalize('NFKC');
   const maxmem = 256 * parameters.N * parameters.r;
   return new Promise((resolve, reject) => {
@@ -52,16 +52,16 @@ function derive(password: string, salt: Buffer, parameters: PasswordCost): Promi
   });
 }
 
-/** Who chooses a password: their e-mail address and name are easy guesses. */
+/** The person who chooses a password; their e-mail and name are easy guesses. */
 interface Person {
   email: string;
   name: string;
 }
 
-/** On zxcvbn's scale from 0 to 4; 3 means more than a hundred million guesses. */
-const leastScore = 3;
+/** On zxcvbn's scale from 0 to 4; 3 means more than 10^8 guesses. */
+const minScore = 3;
 
-/** Loaded on first use: the list of common passwords takes some 15 MB. */
+/** Loaded on first use: the list of common passwords takes about 15 MB. */
 let estimating: ReturnType<typeof loadEstimator> | undefined;
 
 async function loadEstimator() {
@@ -73,11 +73,11 @@ async function loadEstimator() {
 }
 
 /**
- * Refuses a password that is easy to guess: a common one, a repetition, a keyboard row, or the
- * person's own e-mail address or name.
+ * Rejects passwords that are easy to guess: common ones, repetitions, keyboard rows, and the person's
+ * own e-mail or name.
  *
- * @param pointer The member of the request that it came in.
- * @throws RefusedError with what to do instead.
+ * @param pointer The member of the request that contains it.
+ * @throws RefusedError with advice for a better password.
  */
 export async function checkNewPassword(
   password: string,
@@ -88,9 +88,9 @@ export async function checkNewPassword(
   const estimator = await estimating;
   const own = [email, ...email.split(/[@._+-]/), ...name.split(/\s+/), 'trueward'];
   const { score, feedback } = estimator.check(password, own);
-  if (score >= leastScore) return;
-  const wrong: FieldError = { pointer, message: `${reasonOf(feedback.warning)} ${advice}` };
-  refuseFields([wrong]);
+  if (score >= minScore) return;
+  const error: FieldError = { pointer, message: `${reasonOf(feedback.warning)} ${advice}` };
+  refuseFields([error]);
 }
 
 const advice = 'Four or more unrelated words are easy to remember and hard to guess.';

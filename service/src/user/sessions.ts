@@ -3,28 +3,28 @@ import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import { type User, toUser, userColumns } from './user.ts';
 
-/** A session ends so long after the sign-in, and so long after its last request. */
-const longestMs = 12 * 3_600_000;
+/** A session expires this long after the sign-in, or this long after its last request. */
+const maxLifetimeMs = 12 * 3_600_000;
 const idleMs = 2 * 3_600_000;
-/** Its last request is written down once in this time. */
-const seenEveryMs = 60_000;
+/** The last request is recorded at most this often. */
+const touchIntervalMs = 60_000;
 
-/** Somebody who is signed in. */
+/** A session of a signed-in user. */
 export interface Session {
   user: User;
   accountName: string;
   csrfToken: string;
-  /** When it ends if nothing more is asked for. */
+  /** When it expires without further requests. */
   expiresAtMs: number;
-  /** When it ends even if it is in use; its cookie lasts until then. */
+  /** When it expires even if in use; the cookie lasts until then. */
   endsAtMs: number;
 }
 
-/** Sessions are known by the text of their cookie, of which a hash is stored. */
+/** Sessions are identified by a random token in a cookie, of which only the hash is stored. */
 export interface Sessions {
-  /** Makes the text of a new session. */
+  /** Starts a session and returns its token. */
   begin(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
-  /** Undefined when there is none, or no longer. A look that is no request of its own keeps it no longer. */
+  /** Undefined when the session does not exist or has expired. Only with `touch` does the lookup extend it. */
   find(text: string, options?: { touch: boolean }): Promise<Session | undefined>;
   end(queries: Queries, text: string): Promise<void>;
   /** Signs the user out everywhere. */
@@ -59,7 +59,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
       ]);
       await queries.query(
         'INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
-        [accountId, hashSecretText(text), id, new Date(nowMs), new Date(nowMs + longestMs)],
+        [accountId, hashSecretText(text), id, new Date(nowMs), new Date(nowMs + maxLifetimeMs)],
       );
       return text;
     },
@@ -69,7 +69,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
       if (!row) return undefined;
       const { accountName, seenAt, expiresAt, ...user } = row;
       const nowMs = clock.nowMs();
-      if (touch && nowMs - seenAt.getTime() > seenEveryMs) {
+      if (touch && nowMs - seenAt.getTime() > touchIntervalMs) {
         await database.query(
           'UPDATE sessions SET seen_at = $3 WHERE account_id = $1 AND hash = $2',
           [user.accountId, hash, new Date(nowMs)],
@@ -99,10 +99,10 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
 /** 256 random bits for a cookie or a link. */
 export const makeSecretText = (): string => randomBytes(32).toString('base64url');
 
-/** What is stored of it; so much chance needs no slow hash. */
+/** The stored form. With 256 random bits, a slow hash is unnecessary. */
 export const hashSecretText = (text: string): string =>
   createHash('sha256').update(text).digest('hex');
 
-/** What the requests of a session carry, so that only pages that could read it can send them. */
+/** The CSRF token of a session, which only pages of our origin can read. */
 const csrfTokenOf = (sessionText: string): string =>
   createHmac('sha256', sessionText).update('csrf').digest('base64url');

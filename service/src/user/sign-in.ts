@@ -15,23 +15,23 @@ interface Parts {
   passwords: Passwords;
 }
 
-/** What came of somebody who wanted to sign in; `sessionText` is the cookie. */
+/** The result of a sign-in; `sessionText` is the value of the cookie. */
 export type SignedIn =
   | { sessionText: string }
   | { refused: 'sign_in_failed' | 'code_required' }
   | { refused: 'locked'; waitS: number };
 
 export interface SignIn {
-  /** With the e-mail, the password and, where they are on, a one-time code. */
+  /** Signs in with e-mail, password and, if enabled, a one-time code. */
   byPassword(credentials: {
     email: string;
     password: string;
     code?: string;
     address: string;
   }): Promise<SignedIn>;
-  /** Somebody who has just proven it otherwise. Hands back the text of the session. */
+  /** Starts a session for a user who has been authenticated by other means, and returns its token. */
   begin(queries: Queries, user: User): Promise<string>;
-  /** Whether it is the user's password; guesses are counted as those at the sign-in are. */
+  /** Verifies the user's password again; failures count like those of sign-ins. */
   confirm(user: User, password: string, address: string): Promise<SignedIn | undefined>;
 }
 
@@ -51,17 +51,17 @@ export function createSignIn({
     ]);
     return sessions.begin(queries, user);
   };
-  /** Checks credentials, and counts wrong ones against the limits. */
-  const counted = async (
+  /** Checks credentials and counts failures against the limits. */
+  const checkLimited = async (
     attempt: Attempt,
-    look: () => Promise<SignedIn | undefined>,
+    verify: () => Promise<SignedIn | undefined>,
   ): Promise<SignedIn | undefined> => {
-    const taken = await lockOut.take(attempt);
-    if ('waitS' in taken) return { refused: 'locked', waitS: taken.waitS };
-    const refusal = await look();
-    if (refusal === undefined) await taken.succeed();
-    // The password was right and no code was guessed.
-    else if ('refused' in refusal && refusal.refused === 'code_required') await taken.undo();
+    const attempted = await lockOut.count(attempt);
+    if ('waitS' in attempted) return { refused: 'locked', waitS: attempted.waitS };
+    const refusal = await verify();
+    if (refusal === undefined) await attempted.succeed();
+    // The password was right, and no code was tried.
+    else if ('refused' in refusal && refusal.refused === 'code_required') await attempted.undo();
     return refusal;
   };
   return {
@@ -69,9 +69,9 @@ export function createSignIn({
     async byPassword({ password, code, address, ...given }) {
       const email = normalizeEmail(given.email);
       const user = await findUserByEmail(database, email);
-      const refusal = await counted({ email, address }, async () => {
-        const right = await passwords.verify(password, user?.password ?? null);
-        if (!user || !right) return { refused: 'sign_in_failed' };
+      const refusal = await checkLimited({ email, address }, async () => {
+        const matches = await passwords.verify(password, user?.password ?? null);
+        if (!user || !matches) return { refused: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
         if (code === undefined) return { refused: 'code_required' };
         return (await codes.use(user, code)) ? undefined : { refused: 'sign_in_failed' };
@@ -80,7 +80,7 @@ export function createSignIn({
       return { sessionText: await database.transaction((queries) => begin(queries, user)) };
     },
     confirm: (user, password, address) =>
-      counted({ email: user.email, address }, async () =>
+      checkLimited({ email: user.email, address }, async () =>
         (await passwords.verify(password, user.password))
           ? undefined
           : { refused: 'sign_in_failed' },

@@ -3,25 +3,25 @@ import { serviceAccount } from '../key/service-secrets.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import type { Queries } from '../store/database.ts';
 
-/** Somebody who uses the panel of one account. */
+/** A panel user of one account. */
 export interface User {
   accountId: string;
   id: string;
   email: string;
   name: string;
   role: Role;
-  /** The hash of the password; null until the invitation is taken. */
+  /** The hash of the password; null until the invitation is accepted. */
   password: string | null;
-  /** The sealed secret of the one-time codes. */
+  /** The encrypted secret of the one-time codes. */
   codesSecret: string | null;
-  /** Whether signing in asks for a code. */
+  /** Whether signing in requires a code. */
   codesActive: boolean;
   revision: number;
   createdAtMs: number;
   lastSignInAtMs: number | null;
 }
 
-/** A user as the panel is told of. */
+/** A user as the panel receives it. */
 export const describeUser = (user: User) => ({
   id: user.id,
   email: user.email,
@@ -35,7 +35,7 @@ export const describeUser = (user: User) => ({
     : { last_sign_in_at: new Date(user.lastSignInAtMs).toISOString() }),
 });
 
-/** One spelling for one address: what is typed with a capital signs in as well. */
+/** The canonical spelling of an e-mail, so that capitals don't matter. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
 
 type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
@@ -43,7 +43,7 @@ type UserRow = Omit<User, 'createdAtMs' | 'lastSignInAtMs'> & {
   lastSignInAt: Date | null;
 };
 
-/** The columns of a user `u`. */
+/** The columns of the table `users`, aliased as `u`. */
 export const userColumns = `u.account_id AS "accountId", u.id, u.email, u.name, u.role, u.password,
   u.codes_secret AS "codesSecret", u.codes_active AS "codesActive", u.revision,
   u.created_at AS "createdAt", u.last_sign_in_at AS "lastSignInAt"`;
@@ -76,7 +76,7 @@ export async function findUser(
   return row && toUser(row);
 }
 
-/** The users of an account, newest first; one more than `limit` when there are more. */
+/** The users of an account, newest first; `limit` + 1 rows when there is another page. */
 export async function listUsers(
   queries: Queries,
   accountId: string,
@@ -90,7 +90,7 @@ export async function listUsers(
   return rows.map(toUser);
 }
 
-/** @throws RefusedError when somebody has the e-mail already. */
+/** @throws RefusedError when the e-mail is already in use. */
 export async function insertUser(
   queries: Queries,
   user: Pick<User, 'accountId' | 'id' | 'email' | 'name' | 'role' | 'password' | 'createdAtMs'>,
@@ -101,7 +101,7 @@ export async function insertUser(
     [serviceAccount, user.email, user.accountId, user.id],
   );
   if (taken.length === 0) {
-    throw new RefusedError('conflict', 'There is already a user with this e-mail.', [
+    throw new RefusedError('conflict', 'A user with this e-mail already exists.', [
       { pointer: '/email', message: 'is taken' },
     ]);
   }
@@ -120,7 +120,7 @@ export async function insertUser(
   );
 }
 
-/** Writes what an owner or the user can change. */
+/** Updates everything that an owner or the user can change. */
 export async function updateUser(queries: Queries, user: User): Promise<void> {
   await queries.query(
     `UPDATE users SET name = $3, role = $4, password = $5, codes_secret = $6, codes_active = $7,
@@ -150,7 +150,7 @@ export async function deleteUser(queries: Queries, { accountId, id, email }: Use
     ]);
 }
 
-/** How many users of a role the account has. */
+/** The number of users with this role who have accepted their invitation. */
 export async function countUsers(queries: Queries, accountId: string, role: Role): Promise<number> {
   const [row] = await queries.query<{ count: number }>(
     'SELECT count(*)::bigint AS count FROM users WHERE account_id = $1 AND role = $2 AND password IS NOT NULL',

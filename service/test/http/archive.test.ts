@@ -151,11 +151,11 @@ test('the archive says what is missing', async () => {
   const env = { TRUEWARD_DATA_DIR: folder };
   expect(await runHere(['archive', '--before', 'yesterday', '--to', folder], env)).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--before has to be a date such as 2026-10-01') as string,
+    err: expect.stringContaining('--before must be a date such as 2026-10-01') as string,
   });
   expect(await runHere(['archive'], env)).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--to, or ARCHIVE_DIR') as string,
+    err: expect.stringContaining('pass --to or set ARCHIVE_DIR') as string,
   });
   rmSync(folder, { recursive: true, force: true });
 });

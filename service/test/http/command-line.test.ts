@@ -51,15 +51,15 @@ test('help is everywhere, and names every command', async () => {
 });
 
 test.each([
-  [['dance'], 'There is no command dance.'],
+  [['dance'], 'Unknown command dance.'],
   [['keys', 'create', '--kind', 'golden'], '--environment must be one of sandbox, live'],
-  [['keys', 'roll'], 'The <key id> is missing.'],
+  [['keys', 'roll'], 'Missing argument <key id>.'],
   [['users', 'invite', 'ada'], '"ada" is not an e-mail address.'],
   [['keys', 'roll', 'key_x', '--overlap', 'soon'], '--overlap is "soon"; expected seconds'],
-  [['migrate', 'now'], '"now" is one word too many.'],
+  [['migrate', 'now'], 'Unexpected argument "now".'],
   [['export', '--into', 'x'], "Unknown option '--into'"],
-  [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https address'],
-])('%j is told what is wrong and how it goes', async (args, message) => {
+  [['listen', '--forward-to', 'localhost:3000'], '--forward-to must be an http or https URL'],
+])('%j is rejected with the reason and the usage', async (args, message) => {
   const { code, err } = await runHere(args, env);
   expect(code).toBe(2);
   expect(err).toContain(message);
@@ -249,21 +249,18 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
   const stopped = await runHere(['doctor'], env);
   expect(stopped.code).toBe(1);
   expect(stopped.out).toMatch(/ok .*the master key decrypts the secrets/);
-  expect(stopped.out).toMatch(/look .*no service answers/);
-  expect(stopped.out).toContain(`WRONG the webhook ${webhook.id}`);
-  expect(stopped.out).toMatch(/look .*Not in Germany.* holds for nobody/);
+  expect(stopped.out).toMatch(/WARN .*no service responds/);
+  expect(stopped.out).toContain(`FAIL the webhook ${webhook.id}`);
+  expect(stopped.out).toMatch(/WARN .*Not in Germany.* never applies/);
   const other = Buffer.alloc(32).toString('base64');
   const { code, out } = await runHere(['doctor'], { ...env, TRUEWARD_MASTER_KEY: other });
-  expect([code, out]).toEqual([
-    1,
-    expect.stringContaining('WRONG The master key does not decrypt'),
-  ]);
+  expect([code, out]).toEqual([1, expect.stringContaining('FAIL The master key does not decrypt')]);
   expect((await runHere(['doctor'], { ...env, LOG_LEVEL: 'loud' })).out).toContain(
-    'WRONG The config',
+    'FAIL The config',
   );
 });
 
-test('config shows what is in force, and no secret', async () => {
+test('config shows the effective settings, and no secret', async () => {
   const secrets = {
     DATABASE_URL: 'postgres://me:hunter2@db/ads',
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -289,7 +286,7 @@ test('migrate makes the tables once, and says what it did', async () => {
   expect(JSON.parse(first.out)).toMatchObject({
     migrated: expect.arrayContaining(['0001-initial']) as unknown,
   });
-  expect(first.err).toContain('Changing the schema: 0001-initial');
+  expect(first.err).toContain('Applying migration 0001-initial');
   expect(JSON.parse((await runHere(['migrate'], env)).out)).toEqual({ migrated: [] });
 });
 

@@ -126,7 +126,7 @@ test('a busy port, a wrong database and a missing file are one line each, withou
   expect(unreachable.err).toMatch(
     /^DATABASE_URL: cannot connect to PostgreSQL at 127\.0\.0\.1:9\/ads as ads: .*ECONNREFUSED.*\n$/,
   );
-  expect(missing.err).toMatch(/^Cannot read .*no-such\.jsonl: there is no such file\. .*\n$/);
+  expect(missing.err).toMatch(/^Cannot read .*no-such\.jsonl: the file does not exist\. .*\n$/);
   expect(origin).toMatchObject({
     code: 2,
     err: expect.stringContaining('an origin such as') as string,
@@ -151,8 +151,8 @@ test('the version is printed, and a mistyped variable is named', async () => {
   });
   const mistyped = { ...env, TRUEWARD_MASTERKEY: keyOf(1) };
   const config = await run(['config'], mistyped);
-  expect(config.err).toBe('TRUEWARD_MASTERKEY is not a setting and is ignored.\n');
+  expect(config.err).toBe('TRUEWARD_MASTERKEY is not a known setting and is ignored.\n');
   expect((await run(['doctor'], mistyped)).out).toContain(
-    'look  TRUEWARD_MASTERKEY is not a setting',
+    'WARN TRUEWARD_MASTERKEY is not a known setting',
   );
 });

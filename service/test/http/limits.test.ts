@@ -88,7 +88,7 @@ test('a key can have a limit of its own, up to what the service allows, and keep
     [
       {
         pointer: '/rate_limit/per_s',
-        message: 'must be at most 500, the highest limit that this service allows',
+        message: 'must be at most 500, the highest limit on this service',
       },
     ],
   ]);

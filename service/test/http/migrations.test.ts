@@ -88,7 +88,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     );
     expect(read.status).toBe(200);
     await again.stop();
-    expect((await runHere(['migrate'], env())).err).toContain('newer version (9000-tomorrow)');
+    expect((await runHere(['migrate'], env())).err).toContain(
+      'newer than this build (9000-tomorrow)',
+    );
 
     await admin.query(
       `INSERT INTO migrations (account_id, name, checksum) VALUES ('service', '9010-breaking-split', 'x')`,

@@ -52,6 +52,6 @@ test('nobody else is believed about a country', async () => {
 
 test('a header that nobody may write is refused at the start', async () => {
   await expect(startInProcess({ COUNTRY_HEADER: 'CF-IPCountry' })).rejects.toThrow(
-    'COUNTRY_HEADER is believed of TRUSTED_PROXIES only',
+    'COUNTRY_HEADER requires TRUSTED_PROXIES',
   );
 });

@@ -39,7 +39,7 @@ test.skipIf(!hasPostgres)(
     );
 
     const importing = launch(['import', file], there);
-    await importing.line(/^5000 of 12500 rows taken in/);
+    await importing.line(/^5000 of 12500 rows imported/);
     await importing.interrupt();
     await expect(startInProcess(there, { dataDirectory: folder })).rejects.toThrow(
       /was broken off/,

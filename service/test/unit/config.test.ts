@@ -71,9 +71,9 @@ test.each(['MEDIA_S3_URL', 'PUBLIC_URL'])(
 );
 
 test.each([
-  ['{"PROT": 9000}', 'sets PROT, which is no setting'],
-  ['{"PORT": true}', 'sets PORT to no text and no number'],
-  ['[]', 'has to hold an object'],
+  ['{"PROT": 9000}', 'sets PROT, which is not a known setting'],
+  ['{"PORT": true}', 'must set PORT to a string or a number'],
+  ['[]', 'must contain a JSON object'],
   ['{', 'cannot be read'],
   ['{"DATABASE_POOL_SIZE": 1}', 'DATABASE_POOL_SIZE is "1"; expected a whole number from 2'],
 ])('a file with %s is refused', (content, message) => {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../../key/key-text.ts';
-import { reaches, type Role, type SessionPrincipal } from '../../key/principal.ts';
+import { includesRole, type Role, type SessionPrincipal } from '../../key/principal.ts';
 import type { Session, Sessions } from '../../user/sessions.ts';
 import { checkOrigin } from './origins.ts';
 import { ProblemError } from '../problems/problem.ts';
@@ -98,7 +98,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest();
 function checkRole(request: FastifyRequest, { user }: Session): void {
   const { role: named } = request.routeOptions.config;
   const needed = named ?? (request.method === 'GET' ? 'viewer' : 'operator');
-  if (reaches(user.role, needed)) return;
+  if (includesRole(user.role, needed)) return;
   throw new ProblemError(
     'role_not_permitted',
     `This needs the role ${needed}; you are ${user.role}. An owner can change it.`,

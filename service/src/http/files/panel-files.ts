@@ -9,7 +9,7 @@ import { answerFileError, fileOptions } from './static-files.ts';
 /** Scripts are files of ours only; the component library makes its style elements as it goes. */
 const panelPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' https: http: data: blob:; media-src 'self' https: http: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-/** The preview runs creatives, so it runs without our origin: it reaches no cookie and no interface. */
+/** The preview runs creatives, so it runs without our origin: it has no access to our cookie or API. */
 const previewPolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; media-src * data: blob:; font-src data:; frame-src *; frame-ancestors 'self'";
 

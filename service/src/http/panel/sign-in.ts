@@ -136,7 +136,7 @@ export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
     },
     async (request) => {
       const link = await users.links.find(request.query.token);
-      if (!link) throw new ProblemError('not_found', 'The link has been used or has ended.');
+      if (!link) throw new ProblemError('not_found', 'The link has been used or has expired.');
       return describeLink(link);
     },
   );
