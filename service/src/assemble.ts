@@ -105,8 +105,8 @@ async function wire(
   { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
   passwords: Passwords,
 ): Promise<Service> {
-  const keptMs = config.keep.decisionsMs;
-  await refuseShortRetention(database, keptMs);
+  const retentionMs = config.keep.decisionsMs;
+  await refuseShortRetention(database, retentionMs);
   const box = openSecretBox(config);
   const makeId = createIds(clock, randomBytes);
   const resources = createResourceStore(clock, makeId);
@@ -124,7 +124,7 @@ async function wire(
   });
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
-  const manage = createManage({ resources, audit, writeEvents, keptMs });
+  const manage = createManage({ resources, audit, writeEvents, retentionMs });
   const webhooks = createWebhookService({ manage, box, clock, development: config.development });
   const { poolSize } = config.databaseLimits;
   const laneParts = createLaneParts({ database, tracing, clock, log, poolSize });

@@ -9,7 +9,7 @@ import type { NoteDropped } from '../event/dropped-events.ts';
 import type { TakeIn } from '../event/intake.ts';
 import { addErrorHandler, sendProblem } from './problems/error-handler.ts';
 import { addAuthentication, createAdmitKey } from './authentication/authenticate.ts';
-import { addAddressCheck, addJsonBody } from './requests/json-body.ts';
+import { addUrlCheck, addJsonBody } from './requests/json-body.ts';
 import { addPreflight } from './authentication/origins.ts';
 import type { Country } from './requests/player-context.ts';
 import { addOpenApi } from './openapi/openapi.ts';
@@ -52,7 +52,7 @@ import type { EventBodies } from '../webhook/event-body.ts';
 import type { Redelivery } from '../webhook/redelivery.ts';
 import type { WebhookService } from '../webhook/webhook-service.ts';
 
-/** Everything that the routes need. */
+/** The dependencies of the routes. */
 interface AppParts {
   database: Database;
   configuration: Configuration;
@@ -68,29 +68,29 @@ interface AppParts {
   users: Users;
   liveTail: LiveTail;
   tryRequest: TryRequest;
-  /** The address that the service is known by. */
+  /** The public URL of the service. */
   address(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;
   manage: Manage;
   manageKeys: ManageKeys;
   runOperation: RunOperation;
-  /** Told of every request whose key is good. */
+  /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal): void;
-  /** Told of a secret key that came from a web page. */
+  /** Called when a web page sends a secret key. */
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
   limiter: RateLimiter;
   metrics: ServiceMetrics;
   metricsToken: string | undefined;
   tracing: Pick<Tracing, 'listener' | 'named'>;
-  /** Whose X-Forwarded-For is believed. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: string[] | undefined;
   country: Country;
   mediaDirectory: string;
   mediaStore: MediaStore;
   uploads: Uploads;
   audit: AuditLog;
-  /** Aborts when the service is about to stop, while it still takes requests. */
+  /** Aborts when the service starts to drain, while it still accepts requests. */
   draining: AbortSignal;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
@@ -99,10 +99,10 @@ interface AppParts {
 }
 
 const bodyLimit = 64 * 1024;
-/** Longer than a balancer keeps an idle connection (60 s mostly), so that it never sends into one that is being closed. */
+/** Longer than load balancers keep idle connections (usually 60 s), so that they never reuse one that is closing. */
 const keepAliveMs = 72_000;
 
-/** Builds the HTTP application; it listens to nothing yet. */
+/** Creates the HTTP application; it does not listen yet. */
 export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   const { configuration, clock, limiter, onUse, onLeak } = parts;
   const log: FastifyBaseLogger = parts.log;
@@ -126,7 +126,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
-    // For URLs that the router refuses before any hook runs.
+    // For URLs that the router rejects before any hook runs.
     frameworkErrors: (error, request, reply) => {
       void reply.header('request-id', request.id);
       sendProblem(error, request, reply);
@@ -136,7 +136,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     tracing.named(request.raw, request.id, request.routeOptions.url);
     void reply.header('request-id', request.id);
   });
-  // Otherwise a client keeps the connection, and with it the process that is to end.
+  // Otherwise a client keeps its connection, and the process, alive.
   app.addHook('onSend', async (_request, reply) => {
     if (parts.draining.aborted) void reply.header('connection', 'close');
   });
@@ -145,12 +145,12 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     const { method, routeOptions, id } = request;
     const { statusCode: status, elapsedTime } = reply;
     const ms = Math.round(elapsedTime);
-    log.debug({ request_id: id, method, route: routeOptions.url, status, ms }, 'answered');
+    log.debug({ request_id: id, method, route: routeOptions.url, status, ms }, 'request completed');
   });
   addErrorHandler(app);
   addMetrics(app, parts);
   addJsonBody(app);
-  addAddressCheck(app);
+  addUrlCheck(app);
   addValidation(app);
   const cookie = createSessionCookie(parts.address);
   const sessions = createSessionAccess({
@@ -176,7 +176,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   return app;
 }
 
-/** What secret keys manage. */
+/** Adds the routes for secret keys. */
 function addOperatorRoutes(app: FastifyInstance, parts: AppParts): void {
   for (const definition of managedResources) {
     addResourceReads(app, parts, definition);

@@ -132,6 +132,6 @@ const aboveCeiling = (
     .filter((name) => limit[name] > max[name])
     .map((name) => ({
       pointer: `/rate_limit/${name}`,
-      message: `must be at max ${max[name]}, the highest limit on this service`,
+      message: `must be at most ${max[name]}, the highest limit on this service`,
     }));
 };

@@ -215,7 +215,7 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
   const { port } = new URL(service.url);
   expect(await runHere(['doctor'], { ...env, PORT: port })).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/ok .*a service answers/) as string,
+    out: expect.stringMatching(/ok .*a service is running/) as string,
   });
   const client = createClient(service);
   const gone = await startReceiver(() => 410);

@@ -42,10 +42,10 @@ test('a new data folder, and every file in it, belongs to its user alone; the do
     machineFindings(readConfig(at)).filter(({ text }) => text.includes('chmod -R go= '));
   expect(found()).toEqual([]);
   chmodSync(dataDir, 0o755);
-  expect(found()).toMatchObject([{ state: 'bad' }]);
+  expect(found()).toMatchObject([{ state: 'fail' }]);
   chmodSync(dataDir, 0o700);
   chmodSync(join(dataDir, 'database', 'PG_VERSION'), 0o644);
-  expect(found()).toMatchObject([{ state: 'odd' }]);
+  expect(found()).toMatchObject([{ state: 'warn' }]);
 });
 
 test('the master key in the data folder is rotated: what was encrypted is still read, the old key is gone', async () => {

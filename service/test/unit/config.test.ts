@@ -45,7 +45,7 @@ test('where traces go is configured by the variables of OpenTelemetry', () => {
 test('a clock that can be moved is refused outside development', () => {
   const env = { TRUEWARD_TEST_CLOCK: '1' };
   expect(() => readConfig(env)).toThrow(
-    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: a clock that can be moved is for tests',
+    'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: the test clock must not be used in production',
   );
   expect(readConfig({ ...env, TRUEWARD_DEVELOPMENT: '1' }).testClock).toBe(true);
   expect(readConfig({ TRUEWARD_DEVELOPMENT: '1' }).testClock).toBe(false);

@@ -9,7 +9,7 @@ import type { SessionAccess } from './session-access.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The kinds of key that the route takes; absent: it is public. */
+    /** The kinds of key that the route accepts; absent: the route is public. */
     keys?: readonly KeyKind[];
   }
   interface FastifyRequest {
@@ -21,14 +21,14 @@ interface Parts {
   clock: Clock;
   findKey(hash: string): KeyPrincipal | undefined;
   limiter: RateLimiter;
-  /** Told of every request whose key is good. */
+  /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal): void;
-  /** Told of a secret key that came from a web page; resolves when it is recorded. */
+  /** Called when a web page sends a secret key; resolves when that is recorded. */
   onLeak(principal: KeyPrincipal, origin: string, requestId: string): Promise<void>;
 }
 
-/** Hashes of keys that exist are kept by their header, since it comes with every request; so many at most. */
-const mostHashes = 10_000;
+/** Hashes of existing keys are cached by `Authorization` header, up to this many. */
+const maxHashes = 10_000;
 
 /**
  * Authenticates a request by its API key.
@@ -50,11 +50,11 @@ export function createAdmitKey(parts: Parts): AdmitKey {
     try {
       principal = readKey(parts, hashes, request);
       if (origin !== undefined) {
-        if (principal.kind === 'sk') await refuseLeak(parts, principal, origin, request);
+        if (principal.kind === 'sk') await rejectLeak(parts, principal, origin, request);
         checkOrigin(principal, origin);
       }
     } catch (error) {
-      parts.limiter.onStranger(request, reply);
+      parts.limiter.onUnauthenticated(request, reply);
       throw error;
     }
     parts.limiter.onKey(principal, request, reply);
@@ -62,8 +62,8 @@ export function createAdmitKey(parts: Parts): AdmitKey {
       throw new ProblemError(
         'key_not_permitted',
         principal.kind === 'pk'
-          ? 'A publishable key may ask for decisions and report events; this needs a secret key, on a server.'
-          : 'This is for publishable keys.',
+          ? 'Publishable keys can only request decisions and report events; send this request from your server, with a secret key.'
+          : 'This endpoint accepts publishable keys only.',
       );
     }
     parts.onUse(principal);
@@ -71,7 +71,7 @@ export function createAdmitKey(parts: Parts): AdmitKey {
   };
 }
 
-/** Adds to every route with `config.keys` the check of its key, before the body is read. */
+/** Authenticates every route with `config.keys`, before the body is read. */
 export function addAuthentication(
   app: FastifyInstance,
   admitKey: AdmitKey,
@@ -82,21 +82,21 @@ export function addAuthentication(
     const { keys } = request.routeOptions.config;
     if (!keys) return;
     const { authorization, cookie } = request.headers;
-    if (authorization === undefined && cookie !== undefined && takesSessions(request, keys)) {
+    if (authorization === undefined && cookie !== undefined && acceptsSessions(request, keys)) {
       request.principal = (await sessions.admit(request, reply)) ?? null;
     }
     request.principal ??= await admitKey(request, reply, keys);
   });
 }
 
-/** The panel reads what secret keys read, and writes what only they write: it plays no ads. */
-const takesSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
+/** The panel can read what secret keys can, and write what only they can: it plays no ads. */
+const acceptsSessions = (request: FastifyRequest, keys: readonly KeyKind[]): boolean =>
   keys.includes('sk') && (request.method === 'GET' || !keys.includes('pk'));
 
-/** Who sent the request, on a route with `config.keys` or `config.panel`. */
+/** The principal of a request, on a route with `config.keys` or `config.panel`. */
 export function principalOf(request: FastifyRequest): Principal {
   if (request.principal === null)
-    throw new Error(`The route ${request.routeOptions.url} names no keys.`);
+    throw new Error(`The route ${request.routeOptions.url} does not require authentication.`);
   return request.principal;
 }
 
@@ -110,16 +110,16 @@ function readKey(
   const text = known === undefined ? bearerKey(authorization) : '';
   const hash = known ?? hashKey(text);
   const principal = findKey(hash);
-  if (!principal) throw new ProblemError('key_unknown', 'There is no such key.');
-  if (known === undefined && hashes.size < mostHashes) hashes.set(usualHeader(text), hash);
+  if (!principal) throw new ProblemError('key_unknown', 'The API key does not exist.');
+  if (known === undefined && hashes.size < maxHashes) hashes.set(canonicalHeader(text), hash);
   if (principal.revokedAtMs !== undefined && principal.revokedAtMs <= clock.nowMs()) {
     throw new ProblemError('key_revoked', 'The key has been revoked.');
   }
   return principal;
 }
 
-/** The one spelling that is remembered, as a text of its own: a part of a text keeps the whole. */
-const usualHeader = (key: string): string => Buffer.from(`Bearer ${key}`).toString();
+/** The canonical header as a fresh string: a substring would keep the whole original alive. */
+const canonicalHeader = (key: string): string => Buffer.from(`Bearer ${key}`).toString();
 
 function bearerKey(authorization: string): string {
   const text = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
@@ -132,28 +132,31 @@ function bearerKey(authorization: string): string {
   if (parseKeyText(text) === undefined) {
     throw new ProblemError(
       'key_malformed',
-      'This is not a key: its form or its checksum is wrong.',
+      'Not a valid API key: its format or checksum is wrong.',
     );
   }
   return text;
 }
 
-async function refuseLeak(
+async function rejectLeak(
   { onLeak }: Parts,
   principal: KeyPrincipal,
   origin: string,
   { id, log }: FastifyRequest,
 ): Promise<never> {
-  log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: rotate it');
+  log.warn({ keyId: principal.keyId, origin }, 'a secret key was used in a browser: roll it');
   await onLeak(principal, origin, id);
   throw new ProblemError(
     'secret_key_in_browser',
-    'A secret key came from a web page, so it has leaked: rotate it now.',
+    'A web page sent this secret key, so it has leaked: roll it now.',
   );
 }
 
 function checkOrigin({ allowedOrigins }: KeyPrincipal, origin: string): void {
   if (!allowedOrigins.includes('*') && !allowedOrigins.includes(origin)) {
-    throw new ProblemError('origin_not_allowed', `The key does not allow the origin ${origin}.`);
+    throw new ProblemError(
+      'origin_not_allowed',
+      `The origin ${origin} is not allowed for this key.`,
+    );
   }
 }

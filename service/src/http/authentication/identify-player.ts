@@ -4,8 +4,8 @@ import type { UserTokens } from '../../key/user-tokens.ts';
 import { ProblemError } from '../problems/problem.ts';
 
 /**
- * Settles whom a decision is for: a server may say so, a client may have to prove it. At once where
- * there is nothing to prove.
+ * Determines the player of a decision: a server may name them, a client may have to prove it. Synchronous
+ * when there is nothing to verify.
  *
  * @throws ProblemError `identity_required`, `token_invalid` or `invalid_request`.
  */
@@ -36,12 +36,12 @@ function checkIdentity(
     throw new ProblemError(
       'identity_required',
       identity === 'server'
-        ? `The placement ${placement.name} takes decisions of your server only: ask with the secret key there, and hand the answer to the client.`
-        : `The placement ${placement.name} needs a user token: have your server sign one with signUserToken.`,
+        ? `Only your server can request decisions for the placement ${placement.name}: request them there with a secret key, and pass them to the client.`
+        : `The placement ${placement.name} requires a user token: have your server sign one with signUserToken.`,
     );
   }
   if (format === 'rewarded' && request.user_ref === undefined) {
-    throw new ProblemError('invalid_request', 'A rewarded ad needs to know whom to reward.', {
+    throw new ProblemError('invalid_request', 'A rewarded ad needs a player to reward.', {
       errors: [{ pointer: '/user_ref', message: 'is required for a rewarded placement' }],
     });
   }
@@ -58,11 +58,14 @@ async function withProvenUser(
   if (userRef === undefined) {
     throw new ProblemError(
       'token_invalid',
-      'The user token is not signed by a secret of this environment, has expired, or lives longer than a day.',
+      'The user token is not withActor by a secret of this environment, has expired, or lives longer than a day.',
     );
   }
   if (request.user_ref !== undefined && request.user_ref !== userRef) {
-    throw new ProblemError('token_invalid', 'The user token proves another user than `user_ref`.');
+    throw new ProblemError(
+      'token_invalid',
+      'The user token belongs to a different user than `user_ref`.',
+    );
   }
   return { ...request, user_ref: userRef };
 }

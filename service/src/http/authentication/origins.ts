@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.ts';
 
 /**
- * Lets a page of this origin read the answer. A preflight carries no key, so which origins a key
- * allows is checked on the request itself.
+ * Lets pages of this origin read the response. Preflights carry no key, so the allowed origins of a key are
+ * checked on the actual request.
  */
 export function allowOrigin(reply: FastifyReply, origin: string): void {
   void reply.headers({
@@ -13,10 +13,10 @@ export function allowOrigin(reply: FastifyReply, origin: string): void {
   });
 }
 
-/** The addresses that publishable keys may use. */
+/** The paths that accept publishable keys. */
 const publishablePaths = ['/v1/decisions', '/v1/decisions/:id', '/v1/events'];
 
-/** Answers the preflight requests of pages. */
+/** Answers CORS preflight requests. */
 export function addPreflight(app: FastifyInstance): void {
   for (const url of publishablePaths) {
     app.options(url, { schema: { hide: true } }, (request, reply) => {
@@ -34,8 +34,8 @@ export function addPreflight(app: FastifyInstance): void {
 }
 
 /**
- * Refuses what another site's page sends with a user's cookie. `Host` counts beside the address that
- * the service is known by, so that `localhost` works as `127.0.0.1` does; no page can forge either.
+ * Rejects requests that another site's page sends with a user's cookie. Accepts the origin of `Host` besides
+ * the public URL, so that `localhost` works like `127.0.0.1`; no page can forge either.
  *
  * @throws ProblemError `csrf_failed`
  */
@@ -49,6 +49,6 @@ export function checkOrigin(request: FastifyRequest, address: string): void {
   if (fromHere && sameSite) return;
   throw new ProblemError(
     'csrf_failed',
-    `The request came from ${origin ?? 'an unnamed origin'}, not from ${own}. If that is where your panel is, set PUBLIC_URL to it.`,
+    `The request came from ${origin ?? 'an unnamed origin'}, not from ${own}. If your panel is there, set PUBLIC_URL to it.`,
   );
 }

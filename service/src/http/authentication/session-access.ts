@@ -9,9 +9,9 @@ import type { RateLimiter } from '../limits/rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Only for whoever is signed in to the panel; `environment`: the request has to name one. */
+    /** Requires a panel session; `environment`: the request must also name one. */
     panel?: 'account' | 'environment';
-    /** What a user has to be; absent: a viewer for reading, otherwise an operator. */
+    /** The required role; absent: viewer for reads, otherwise operator. */
     role?: Role;
   }
   interface FastifyRequest {
@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** A session, and the text that it is known by. */
+/** A session and its token. */
 interface OpenSession extends Session {
   text: string;
 }
@@ -28,16 +28,16 @@ interface Parts {
   sessions: Sessions;
   cookie: SessionCookie;
   limiter: RateLimiter;
-  /** The address that the service is known by. */
+  /** The public URL of the service. */
   address(): string;
 }
 
-/** Lets in who is signed in to the panel, with no more rights than their role has. */
+/** Authenticates panel sessions and enforces their roles. */
 export interface SessionAccess {
   /**
-   * Whom a request without a key comes from; undefined: it has no session either.
+   * Authenticates a request without a key; undefined: it has no session either.
    *
-   * @throws ProblemError when the session has ended, may not do this, or the page is not ours.
+   * @throws ProblemError when the session has ended, its role does not suffice, or the page is of another origin.
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<SessionPrincipal | undefined>;
 }
@@ -51,10 +51,10 @@ export function createSessionAccess({ sessions, cookie, limiter, address }: Part
       checkOrigin(request, address());
       const session = await sessions.find(text);
       if (!session) {
-        limiter.onStranger(request, reply);
+        limiter.onUnauthenticated(request, reply);
         throw new ProblemError('authentication_required', 'The session has ended: sign in again.');
       }
-      if (request.method !== 'GET') checkCsrfToken(request, session);
+      if (request.method !== 'GET') requireCsrfToken(request, session);
       checkRole(request, session);
       request.session = { ...session, text };
       const { accountId, id: userId, email, role } = session.user;
@@ -64,10 +64,10 @@ export function createSessionAccess({ sessions, cookie, limiter, address }: Part
   };
 }
 
-/** Adds to every route here with `config.panel` the check of its session, before the body is read. */
+/** Requires a session on every route with `config.panel`, before the body is read. */
 export function addSessionCheck(app: FastifyInstance, access: SessionAccess): void {
   app.addHook('onRequest', async (request, reply) => {
-    // Who is signed in, and what they see, is for nobody's cache.
+    // Nothing about the user, or that they see, may be cached.
     void reply.header('cache-control', 'no-store');
     if (!request.routeOptions.config.panel) return;
     const principal = await access.admit(request, reply);
@@ -79,11 +79,11 @@ export function addSessionCheck(app: FastifyInstance, access: SessionAccess): vo
 /** The session of a request, on a route with `config.panel`. */
 export function sessionOf(request: FastifyRequest): OpenSession {
   if (!request.session)
-    throw new Error(`The route ${request.routeOptions.url} asks for no session.`);
+    throw new Error(`The route ${request.routeOptions.url} does not require a session.`);
   return request.session;
 }
 
-function checkCsrfToken(request: FastifyRequest, session: Session): void {
+function requireCsrfToken(request: FastifyRequest, session: Session): void {
   const given = request.headers['trueward-csrf'];
   if (typeof given === 'string' && timingSafeEqual(digest(given), digest(session.csrfToken)))
     return;
@@ -101,22 +101,22 @@ function checkRole(request: FastifyRequest, { user }: Session): void {
   if (includesRole(user.role, needed)) return;
   throw new ProblemError(
     'role_not_permitted',
-    `This needs the role ${needed}; you are ${user.role}. An owner can change it.`,
+    `This requires the role ${needed}; yours is ${user.role}. An owner can change your role.`,
   );
 }
 
-/** What belongs to the whole account is written down under live. */
+/** Changes to the account as a whole are recorded under live. */
 function readEnvironment(request: FastifyRequest): Environment {
   if (request.routeOptions.config.panel === 'account') return 'live';
   const name = request.headers['trueward-environment'];
   if (name === 'sandbox' || name === 'live') return name;
   throw new ProblemError(
     'invalid_request',
-    'Say in the header `Trueward-Environment` whether you mean sandbox or live.',
+    'Set the header `Trueward-Environment` to sandbox or live.',
   );
 }
 
-/** The cookie that holds the text of a session. */
+/** The cookie that contains the session token. */
 export interface SessionCookie {
   read(request: FastifyRequest): string | undefined;
   set(reply: FastifyReply, text: string, expiresAtMs: number): void;
@@ -124,10 +124,10 @@ export interface SessionCookie {
 }
 
 /**
- * No script reads it and no other site sends it. Over https its name begins with `__Host-`, by which
- * browsers refuse one that a subdomain or a plain connection would plant (RFC 6265bis, 4.1.3.2).
+ * Unreadable to scripts, and not sent by other sites. Over HTTPS its name begins with `__Host-`, so that
+ * browsers reject cookies set by a subdomain or over plain HTTP (RFC 6265bis, 4.1.3.2).
  *
- * @param address The address that the service is known by.
+ * @param address Returns the public URL of the service.
  */
 export function createSessionCookie(address: () => string): SessionCookie {
   const secure = () => address().startsWith('https:');

@@ -1,4 +1,4 @@
-// Own code for what `@fastify/static` cannot do: files in a bucket, and ranges that it refuses wrongly.
+// Our own code for what `@fastify/static` cannot do: files in a bucket, and valid ranges that it rejects.
 import { basename, extname } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -13,18 +13,18 @@ interface Parts {
   mediaStore: MediaStore;
 }
 
-/** Whatever a file holds, in a tab of its own it has no origin, runs nothing and loads nothing. */
-const stillPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** An HTML creative runs alone: an opaque origin, nothing loaded from elsewhere. */
+/** Opened in a tab of its own, a file has no origin, runs no scripts and loads nothing. */
+const staticPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+/** HTML creatives run isolated: in an opaque origin, without loading anything from elsewhere. */
 const creativePolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:";
 
-/** Nothing else of a configured folder is served. */
+/** No other files of the configured folder are served. */
 const servedExtensions: ReadonlySet<string> = new Set(
   [...Object.values(mediaExtensions), 'vtt'].map((extension) => `.${extension}`),
 );
 
-/** `/media/{file}`: uploaded files, and those of the configured folder, for every page. */
+/** `/media/{file}`: uploaded files and those of the configured folder, for pages of every origin. */
 export async function addMediaRoutes(
   app: FastifyInstance,
   { mediaDirectory, mediaStore: { source } }: Parts,
@@ -52,10 +52,10 @@ export async function addMediaRoutes(
       async (request, reply) => {
         const { file } = request.params;
         if (!servedExtensions.has(extname(file)))
-          throw new ProblemError('not_found', 'There is no such file.');
+          throw new ProblemError('not_found', 'The file does not exist.');
         const type = storedTypeOf(file);
         const sent =
-          type && 'fetch' in source ? await source.fetch(file, partOf(request)) : undefined;
+          type && 'fetch' in source ? await source.fetch(file, rangeOf(request)) : undefined;
         if (!type || !sent) return reply.sendFile(file);
         // Without the headers of the file: they would have caches keep the refusal for a year.
         if (sent.status === 416) return reply.code(416).headers(sent.headers).send(sent.body);
@@ -70,8 +70,8 @@ export async function addMediaRoutes(
 }
 
 /**
- * Whether a `Range` that `@fastify/static` refuses names no byte of the file. It refuses also a suffix
- * longer than the file, and a malformed range, both of which mean all of it (RFC 9110, 14.1.2 and 14.2).
+ * Whether a `Range` that `@fastify/static` rejects is really unsatisfiable. It also rejects suffixes longer
+ * than the file and malformed ranges, both of which mean the whole file (RFC 9110, 14.1.2 and 14.2).
  */
 function isUnsatisfiable(range = ''): boolean {
   const [match, first, last] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
@@ -79,8 +79,8 @@ function isUnsatisfiable(range = ''): boolean {
   return first === '' ? Number(last) === 0 : last === '' || Number(first) <= Number(last);
 }
 
-/** One range, as stores understand it; several at once, or what is malformed, mean the whole file. */
-const partOf = ({ method, headers: { range } }: FastifyRequest) => ({
+/** A single range, as stores support it; multiple or malformed ranges mean the whole file. */
+const rangeOf = ({ method, headers: { range } }: FastifyRequest) => ({
   method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
   range: /^bytes=(\d+-\d*|-\d+)$/.test(range ?? '') ? range : undefined,
 });
@@ -90,7 +90,7 @@ const headersOf = (name: string): Record<string, string> => ({
   'cache-control': storedTypeOf(name)
     ? 'public, max-age=31536000, immutable'
     : 'public, max-age=300',
-  'content-security-policy': extname(name) === '.html' ? creativePolicy : stillPolicy,
+  'content-security-policy': extname(name) === '.html' ? creativePolicy : staticPolicy,
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
   'x-content-type-options': 'nosniff',

@@ -6,19 +6,19 @@ import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../problems/problem.ts';
 import { answerFileError, fileOptions } from './static-files.ts';
 
-/** Scripts are files of ours only; the component library makes its style elements as it goes. */
+/** Only our own script files; the component library creates its style elements at run time. */
 const panelPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' https: http: data: blob:; media-src 'self' https: http: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-/** The preview runs creatives, so it runs without our origin: it has no access to our cookie or API. */
+/** The preview runs creatives, so it runs in an opaque origin: it has no access to our cookie or API. */
 const previewPolicy =
   "sandbox allow-scripts; default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; media-src * data: blob:; font-src data:; frame-src *; frame-ancestors 'self'";
 
-/** Where the build puts the panel: beside the built service, or seen from the sources. */
+/** The output folder of the panel's build, as seen from the built service or from the sources. */
 const built = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? '../../../dist/panel' : './panel', import.meta.url),
 );
 
-/** `/panel/…`: the files of the panel, compressed by its build. A path that names no file is its page. */
+/** `/panel/…`: the files of the panel, compressed at build time. Other paths get its page. */
 export async function addPanelFiles(app: FastifyInstance, folder = built): Promise<void> {
   for (const url of ['/', '/panel'])
     app.get(url, { schema: { hide: true } }, (_request, reply) => reply.redirect('/panel/'));
@@ -35,10 +35,10 @@ export async function addPanelFiles(app: FastifyInstance, folder = built): Promi
       { schema: { hide: true }, errorHandler: answerFileError },
       async (request, reply) => {
         if (!isBuilt)
-          throw new ProblemError('not_found', 'The panel is not built: run `npm run build`.');
+          throw new ProblemError('not_found', 'The panel has not been built: run `npm run build`.');
         const path = request.params['*'];
         if (path.startsWith('api/'))
-          throw new ProblemError('not_found', 'There is nothing at this address.');
+          throw new ProblemError('not_found', 'There is no such endpoint.');
         return reply.sendFile(extname(path) === '' ? 'index.html' : path);
       },
     );
@@ -52,7 +52,7 @@ function headersOf(path: string): Record<string, string> {
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cache-control': asset ? 'public, max-age=31536000, immutable' : 'no-cache',
-    // The preview has no origin of its own, so our scripts are those of another one to it.
+    // The preview has an opaque origin, so it loads our scripts cross-origin.
     ...(asset
       ? { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
       : { 'content-security-policy': name === 'preview.html' ? previewPolicy : panelPolicy }),

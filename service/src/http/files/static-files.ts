@@ -7,11 +7,11 @@ export const fileOptions = {
   cacheControl: false,
   dotfiles: 'ignore',
   index: false,
-  // A folder may appear later: uploads make theirs.
+  // The folder may be created later: uploads create theirs.
   suppressWarning: true,
 } as const;
 
-/** What an answer says about the file that it carries. */
+/** Headers that describe the file in a response. */
 const fileHeaders = [
   'accept-ranges',
   'cache-control',
@@ -22,8 +22,8 @@ const fileHeaders = [
 ];
 
 /**
- * Answers what `@fastify/static` refuses: a path that leaves the folder like a file that does not
- * exist, and a condition or range that does not hold with its status alone, as a player expects.
+ * Handles requests that `@fastify/static` rejects: a path outside of the folder is treated like a missing
+ * file, and a failed condition or range gets only its status, as media players expect.
  */
 export function answerFileError(
   error: Error & { statusCode?: number; headers?: Record<string, string> },
@@ -32,9 +32,9 @@ export function answerFileError(
 ): void {
   const { statusCode = 500, headers = {} } = error;
   if (statusCode === 400 || statusCode === 403)
-    throw new ProblemError('not_found', 'There is no such file.');
+    throw new ProblemError('not_found', 'The file does not exist.');
   if (statusCode !== 412 && statusCode !== 416) {
-    // A file that could not be read may be readable a second later: caches must not keep the answer as that file.
+    // The file may be readable a second later, so caches must not store this response.
     for (const name of fileHeaders) void reply.removeHeader(name);
     throw error;
   }

@@ -1,34 +1,34 @@
 import { ProblemError } from '../problems/problem.ts';
 
-/** How many requests may wait at a time; absent: only all together are limited. */
+/** Limits on concurrent long-polling requests; absent: only the total is limited. */
 export interface WaitLimits {
-  /** With one key. */
+  /** Per key. */
   key: number;
-  /** From one address, with a publishable key. */
+  /** Per IP, with a publishable key. */
   address: number;
 }
 
-/** What a waiting request counts against. */
-export interface Waiting {
+/** What a long-polling request counts against. */
+export interface WaitSubject {
   decisionId: string;
   keyId: string;
-  /** Absent for requests with a secret key, which come from the customer's server. */
+  /** The client's IP; absent with a secret key, since that is the customer's server. */
   address: string | undefined;
 }
 
-/** Bounds the requests that wait for a reward. */
+/** Bounds the number of long-polling requests. */
 interface ConcurrentWaits {
   /**
-   * Counts one more, until the returned function is called.
+   * Counts a request until the returned function is called.
    *
-   * @throws ProblemError `rate_limited` when too many wait already.
+   * @throws ProblemError `rate_limited` when a limit is reached.
    */
-  enter(waiting: Waiting): () => void;
+  enter(waiting: WaitSubject): () => void;
 }
 
-/** One player waits for a decision, in one tab. The rest is slack for requests that end late. */
+/** One player waits for a decision, in one tab; the rest allows for requests that end late. */
 const perDecision = 4;
-const inAll = 10_000;
+const maxTotal = 10_000;
 const retryAfterS = 5;
 
 export function createConcurrentWaits(limits: WaitLimits | undefined): ConcurrentWaits {
@@ -38,18 +38,18 @@ export function createConcurrentWaits(limits: WaitLimits | undefined): Concurren
     enter({ decisionId, keyId, address }) {
       type Count = [name: string, limit: number, what: string];
       const counted: Count[] = [
-        ['all', inAll, ''],
+        ['all', maxTotal, ''],
         [`decision ${decisionId}`, perDecision, ' for this decision'],
         [`key ${keyId}`, most(limits?.key), ' with this key'],
         ...(address === undefined
           ? []
-          : [[`address ${address}`, most(limits?.address), ' from this address'] satisfies Count]),
+          : [[`address ${address}`, most(limits?.address), ' from this IP'] satisfies Count]),
       ];
       for (const [name, limit, what] of counted) {
         if ((counts.get(name) ?? 0) < limit) continue;
         throw new ProblemError(
           'rate_limited',
-          `${limit} requests wait${what} already; ask without wait_s, or wait for fewer at a time.`,
+          `${limit} requests are already waiting${what}; omit wait_s, or send fewer such requests at a time.`,
           { retryAfterS },
         );
       }

@@ -2,39 +2,39 @@ import { hmac } from '../../platform/hmac.ts';
 import type { TokenBuckets } from './token-buckets.ts';
 import type { Queries } from '../../store/database.ts';
 
-/** How many requests a process let through since it began to tell, by a name that nobody else can read. */
+/** How many requests a process has allowed since its start, by hashed name. */
 export interface Use {
   name: string;
   uses: number;
 }
 
-/** Tells other processes of what was let through here, and takes in what was there. */
+/** Shares the rate-limit usage of this process with the others, and applies theirs. */
 export interface UseExchange {
-  /** What this process tells. */
-  tell(): Use[];
-  /** What the others have told, of the names that this process knows. */
-  hear(processes: number, uses: readonly (Use & { processId: string })[]): void;
-  /** The names that this process wants to hear of. */
+  /** The usage that this process reports. */
+  collect(): Use[];
+  /** Applies what other processes reported about the names that this process knows. */
+  apply(processes: number, uses: readonly (Use & { processId: string })[]): void;
+  /** The names whose usage elsewhere this process needs. */
   names(): string[];
 }
 
-/** So many rounds it is told again, in case that one of them failed. */
-const toldRounds = 3;
-/** After so many rounds without a use a name is forgotten. */
-const keptRounds = 120;
+/** Rounds in which a use is reported, in case that one of them fails. */
+const reportRounds = 3;
+/** A name is evicted after this many rounds without use. */
+const retainRounds = 120;
 
 interface Known {
   kind: string;
   name: string;
   uses: number;
-  /** The sums that other processes had told before. */
-  heard: Map<string, number>;
+  /** The latest totals of the other processes, by process id. */
+  seen: Map<string, number>;
   round: number;
 }
 
 /**
- * Only names of which more than a quiet part was used are told, and only by their hash: they are
- * addresses and users. Sums and not differences, so that nothing is lost when a round fails.
+ * Reports only names whose usage exceeds an unshared part of the limit, and only their hashes: they are IPs
+ * and users. Reports totals instead of differences, so that a failed round loses nothing.
  */
 export function createUseExchange(
   buckets: Readonly<Record<string, TokenBuckets>>,
@@ -43,73 +43,74 @@ export function createUseExchange(
   const known = new Map<string, Known>();
   let round = 0;
 
-  const remember = (kind: string, name: string, uses: number): void => {
+  const addUses = (kind: string, name: string, uses: number): void => {
     const hashed = hmac(key, `${kind}\n${name}`).slice(0, 22);
     const before = known.get(hashed);
     known.set(hashed, {
       kind,
       name,
       uses: (before?.uses ?? 0) + uses,
-      heard: before?.heard ?? new Map<string, number>(),
+      seen: before?.seen ?? new Map<string, number>(),
       round,
     });
   };
-  /** A process that began anew has told less than before. */
-  const added = (before: number | undefined, uses: number): number =>
+  /** The total of a restarted process begins at zero again. */
+  const increase = (before: number | undefined, uses: number): number =>
     before === undefined || uses < before ? uses : uses - before;
 
   return {
-    tell() {
+    collect() {
       round += 1;
       for (const [kind, each] of Object.entries(buckets))
-        for (const [name, uses] of each.readUses()) remember(kind, name, uses);
-      for (const [key, { round: last }] of known) if (round - last > keptRounds) known.delete(key);
+        for (const [name, uses] of each.readUses()) addUses(kind, name, uses);
+      for (const [key, { round: last }] of known)
+        if (round - last > retainRounds) known.delete(key);
       return [...known]
-        .filter(([, each]) => round - each.round < toldRounds)
+        .filter(([, each]) => round - each.round < reportRounds)
         .map(([name, { uses }]) => ({ name, uses }));
     },
     names: () => [...known.keys()],
-    hear(processes, told) {
+    apply(processes, reported) {
       for (const each of Object.values(buckets)) each.share(processes);
-      for (const { processId, name, uses } of told) {
+      for (const { processId, name, uses } of reported) {
         const mine = known.get(name);
         if (!mine) continue;
-        buckets[mine.kind]?.charge(mine.name, added(mine.heard.get(processId), uses));
-        mine.heard.set(processId, uses);
+        buckets[mine.kind]?.charge(mine.name, increase(mine.seen.get(processId), uses));
+        mine.seen.set(processId, uses);
       }
     },
   };
 }
 
-/** Where processes tell each other of their uses. */
+/** The table through which processes share their usage. */
 export interface UseStore {
-  /** Writes what this process tells, and that it lives. */
+  /** Writes the usage of this process, and a heartbeat. */
   write(uses: readonly Use[]): Promise<void>;
-  /** How many processes live, this one included, and what the others told of these names of late. */
+  /** The number of live processes, including this one, and the recent usage of these names elsewhere. */
   read(names: readonly string[]): Promise<{
     processes: number;
     uses: (Use & { processId: string })[];
   }>;
-  /** This process lives no longer. */
+  /** Removes this process. */
   remove(): Promise<void>;
 }
 
-/** A process that has told nothing for so long is taken to be gone. */
-const goneAfter = `interval '5 seconds'`;
-/** The name that only says that the process lives. */
-const alive = '';
+/** A process without a heartbeat for this long is considered dead. */
+const staleAfter = `interval '5 seconds'`;
+/** The name of heartbeat rows. */
+const heartbeat = '';
 
-/** Once in so many writes what is of no use any more is removed. */
-const tidyEvery = 60;
+/** Stale rows are deleted once in this many writes. */
+const cleanUpEvery = 60;
 
 export function createUseStore(queries: Queries, processId: string): UseStore {
   let writes = 0;
   return {
     async write(uses) {
       writes += 1;
-      if (writes % tidyEvery === 0) {
+      if (writes % cleanUpEvery === 0) {
         await queries.query(
-          `DELETE FROM limit_uses WHERE account_id = 'service' AND process_id = $1 AND seen_at < now() - ${goneAfter}`,
+          `DELETE FROM limit_uses WHERE account_id = 'service' AND process_id = $1 AND seen_at < now() - ${staleAfter}`,
           [processId],
         );
       }
@@ -117,19 +118,19 @@ export function createUseStore(queries: Queries, processId: string): UseStore {
         `INSERT INTO limit_uses (account_id, process_id, name, uses, seen_at)
           SELECT 'service', $1, name, uses, now() FROM jsonb_to_recordset($2::text::jsonb) AS row(name text, uses bigint)
           ON CONFLICT (account_id, process_id, name) DO UPDATE SET uses = excluded.uses, seen_at = now()`,
-        [processId, JSON.stringify([...uses, { name: alive, uses: 0 }])],
+        [processId, JSON.stringify([...uses, { name: heartbeat, uses: 0 }])],
       );
     },
     async read(names) {
       const rows = await queries.query<Use & { processId: string }>(
         `SELECT process_id AS "processId", name, uses FROM limit_uses
-          WHERE account_id = 'service' AND process_id <> $1 AND seen_at > now() - ${goneAfter}
+          WHERE account_id = 'service' AND process_id <> $1 AND seen_at > now() - ${staleAfter}
             AND name IN (SELECT jsonb_array_elements_text($2::text::jsonb))`,
-        [processId, JSON.stringify([...names, alive])],
+        [processId, JSON.stringify([...names, heartbeat])],
       );
       return {
-        processes: 1 + rows.filter(({ name }) => name === alive).length,
-        uses: rows.filter(({ name }) => name !== alive),
+        processes: 1 + rows.filter(({ name }) => name === heartbeat).length,
+        uses: rows.filter(({ name }) => name !== heartbeat),
       };
     },
     async remove() {

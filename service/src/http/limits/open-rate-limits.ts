@@ -21,16 +21,16 @@ interface Parts {
   box: SecretBox;
   clock: Clock;
   log: Logger;
-  /** What no other process calls itself; absent where this is the only one. */
+  /** The unique id of this process; absent if it is the only one. */
   processId: string | undefined;
 }
 
-const everyMs = 1_000;
+const intervalMs = 1_000;
 
 /**
- * Makes the limits, and each second exchanges with the other processes what was used of them.
+ * Creates the rate limiter, and shares its usage with other processes every second.
  *
- * @param limits absent: nothing is limited
+ * @param limits absent: requests are not limited
  */
 export async function openRateLimits(
   limits: RateLimits | undefined,
@@ -44,18 +44,18 @@ export async function openRateLimits(
   return { limiter, stop: startExchange(store, createUseExchange({ ...buckets }, key), log) };
 }
 
-/** Hands back what ends it. */
+/** Returns a function that stops the exchange. */
 function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () => Promise<void> {
   let failing = false;
-  /** Never rejects: without the others, this process limits by what it sees itself. */
+  /** Never rejects: if sharing fails, this process limits by its own usage. */
   const round = async (): Promise<void> => {
     try {
-      await store.write(exchange.tell());
+      await store.write(exchange.collect());
       const { processes, uses } = await store.read(exchange.names());
-      exchange.hear(processes, uses);
+      exchange.apply(processes, uses);
       failing = false;
     } catch (error) {
-      if (!failing) log.warn({ err: error }, 'rate limits are not shared with other processes');
+      if (!failing) log.warn({ err: error }, 'could not share rate limits with other processes');
       failing = true;
     }
   };
@@ -63,14 +63,14 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
   let stopped = false;
   let timer = setTimeout(function again() {
     running = round().then(() => {
-      if (!stopped) timer = setTimeout(again, everyMs).unref();
+      if (!stopped) timer = setTimeout(again, intervalMs).unref();
     });
-  }, everyMs).unref();
+  }, intervalMs).unref();
   return async () => {
     stopped = true;
     clearTimeout(timer);
     await running;
-    // Otherwise the others would share with it for five seconds more.
+    // Otherwise the others would reserve a share for it for another five seconds.
     await store.remove().catch(() => undefined);
   };
 }

@@ -6,15 +6,15 @@ import { ProblemError } from '../problems/problem.ts';
 import { createConcurrentWaits, type WaitLimits } from './concurrent-waits.ts';
 import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
 
-/** The limits by what they count. */
+/** The rate limits, by subject. */
 export interface RateLimits {
-  /** Requests of one key that has no limit of its own. */
+  /** Requests per key, for keys without a limit of their own. */
   key: Record<Environment, Rate>;
-  /** The most that the limit of a key may be set to. */
+  /** The highest limit that a key may have. */
   keyCeiling: Rate;
-  /** Requests of one address with a publishable key, or with none that is good. */
+  /** Requests per IP, with a publishable key or without a valid one. */
   address: Rate;
-  /** Decisions for one user. */
+  /** Decisions per user. */
   user: Record<Environment, Rate>;
   waits: WaitLimits;
 }
@@ -22,19 +22,19 @@ export interface RateLimits {
 type Client = Pick<FastifyRequest, 'ip'>;
 type ReplyHeaders = Pick<FastifyReply, 'getHeader' | 'header'>;
 
-/** Refuses floods with 429; every answer says how much is left of the tightest limit. */
+/** Rejects excess requests with 429; every response reports what is left of the tightest limit. */
 export interface RateLimiter {
-  /** A request whose key is good. */
+  /** A request with a valid key. */
   onKey(principal: KeyPrincipal, client: Client, reply: ReplyHeaders): void;
-  /** A request whose key is not good. */
-  onStranger(client: Client, reply: ReplyHeaders): void;
+  /** A request without a valid key. */
+  onUnauthenticated(client: Client, reply: ReplyHeaders): void;
   /** A decision for a user. */
   onUser(principal: Principal, userRef: string, reply: ReplyHeaders): void;
-  /** A request that waits for a reward, until the returned function is called. */
+  /** A long-polling request, until the returned function is called. */
   onWait(principal: Principal, client: Client, decisionId: string): () => void;
 }
 
-/** What each limit counts by. */
+/** The buckets of each limit. */
 type LimitBuckets = Record<'key' | 'address' | 'user', TokenBuckets>;
 
 export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): LimitBuckets => ({
@@ -43,7 +43,7 @@ export const createLimitBuckets = (limits: RateLimits, nowMs: () => number): Lim
   user: createTokenBuckets(limits.user.live, nowMs),
 });
 
-/** The limit of a key: its own, as far as the service allows it, or that of its environment. */
+/** The limit of a key: its own, capped by the ceiling, or that of its environment. */
 function rateOfKey(
   { key, keyCeiling }: RateLimits,
   { environment, rateLimit }: Pick<KeyPrincipal, 'environment' | 'rateLimit'>,
@@ -55,7 +55,7 @@ function rateOfKey(
   };
 }
 
-/** Without limits nothing is refused, except waiting requests: a process bounds them in any case. */
+/** Without limits, only long-polling requests are bounded, for the sake of the process. */
 export function createRateLimiter(
   limits: RateLimits | undefined,
   buckets: LimitBuckets | undefined,
@@ -69,7 +69,7 @@ export function createRateLimiter(
     });
   if (!limits || !buckets) {
     const nothing = () => undefined;
-    return { onKey: nothing, onStranger: nothing, onUser: nothing, onWait };
+    return { onKey: nothing, onUnauthenticated: nothing, onUser: nothing, onWait };
   }
   const take = (
     reply: ReplyHeaders,
@@ -85,15 +85,15 @@ export function createRateLimiter(
       retryAfterS: Math.max(1, taken.resetS),
     });
   };
-  const onStranger: RateLimiter['onStranger'] = ({ ip }, reply) =>
-    take(reply, 'from this address', buckets.address, addressGroup(ip));
+  const onUnauthenticated: RateLimiter['onUnauthenticated'] = ({ ip }, reply) =>
+    take(reply, 'from this IP', buckets.address, addressGroup(ip));
   return {
     onKey(principal, client, reply) {
       const rate = rateOfKey(limits, principal);
       take(reply, 'with this key', buckets.key, principal.keyId, rate);
-      if (principal.kind === 'pk') onStranger(client, reply);
+      if (principal.kind === 'pk') onUnauthenticated(client, reply);
     },
-    onStranger,
+    onUnauthenticated,
     onUser({ accountId, environment }, userRef, reply) {
       const name = `${accountId} ${environment} ${userRef}`;
       take(reply, 'for this user', buckets.user, name, limits.user[environment]);
@@ -112,7 +112,7 @@ function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: Taken): v
 }
 
 /**
- * The key of limits by address: an IPv4 address, or the /64 of an IPv6 address. Providers give each customer
+ * The subject of limits per IP: the IPv4 address, or the /64 of an IPv6 address. Providers give each customer
  * at least a /64, so one device has 2^64 addresses to choose from.
  */
 export function addressGroup(address: string): string {

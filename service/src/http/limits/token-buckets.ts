@@ -1,64 +1,64 @@
-/** How fast requests of one kind may come: `perS` on average, `burst` at once. */
+/** A rate limit: `perS` requests on average, `burst` at once. */
 export interface Rate {
   perS: number;
   burst: number;
 }
 
-/** What became of one request. */
+/** The result of taking a token. */
 export interface Taken {
   allowed: boolean;
   limit: number;
   remaining: number;
-  /** Seconds until the bucket is full again; for a refusal, until the next request is allowed. */
+  /** Seconds until the bucket is full again; if rejected, until the next request is allowed. */
   resetS: number;
 }
 
 /** Token buckets by name. */
 export interface TokenBuckets {
-  /** `rate` is that of this name, where it has one of its own. */
+  /** Takes a token; `rate` overrides the default for this name. */
   take(name: string, rate?: Rate): Taken;
-  /** So many processes share each bucket by what they tell each other; one until this is called. */
+  /** Sets the number of processes that share each bucket; 1 by default. */
   share(processes: number): void;
-  /** The names of which this process let through more than its share since the last call, and how many. */
+  /** The names that exceeded the unshared part since the last call, with the number of requests. */
   readUses(): [string, number][];
-  /** Another process let so many through; a whole bucket at most, of which it may have told before. */
+  /** Charges requests that another process allowed, up to a full bucket. */
   charge(name: string, uses: number): void;
 }
 
 interface Bucket {
   rate: Rate;
   tokens: number;
-  /** What is left of the part of the limit that this process need not tell of. */
-  quiet: number;
+  /** What is left of the part of the limit that this process may use without reporting it. */
+  unshared: number;
   atMs: number;
-  /** Requests let through in `round`. */
+  /** Requests allowed in `round`. */
   uses: number;
   round: number;
 }
 
-/** Buckets are forgotten when so many are kept; the one that was used longest ago first. */
+/** Beyond this many, the least recently used bucket is evicted. */
 const maxBuckets = 100_000;
-/** All processes together may let through so much of a limit and tell nobody; it is what the limit may err by. */
-const quietPart = 0.5;
+/** The part of a limit that all processes together may use without reporting it: the error of the limit. */
+const unsharedPart = 0.5;
 
-export function createTokenBuckets(usual: Rate, nowMs: () => number): TokenBuckets {
+export function createTokenBuckets(defaultRate: Rate, nowMs: () => number): TokenBuckets {
   const buckets = new Map<string, Bucket>();
-  const told = new Set<string>();
+  const toReport = new Set<string>();
   let processes = 1;
   let round = 0;
 
   const refill = (name: string, given?: Rate): Bucket => {
     const now = nowMs();
     const known = buckets.get(name);
-    const rate = given ?? known?.rate ?? usual;
+    const rate = given ?? known?.rate ?? defaultRate;
     const { perS, burst } = rate;
-    const part = quietPart / processes;
-    const full = Math.max(1, burst * part);
-    const bucket = known ?? { rate, tokens: burst, quiet: full, atMs: now, uses: 0, round };
+    const share = unsharedPart / processes;
+    const full = Math.max(1, burst * share);
+    const bucket = known ?? { rate, tokens: burst, unshared: full, atMs: now, uses: 0, round };
     bucket.rate = rate;
     const passedS = Math.max(0, now - bucket.atMs) / 1_000;
     bucket.tokens = Math.min(burst, bucket.tokens + passedS * perS);
-    bucket.quiet = Math.min(full, bucket.quiet + passedS * perS * part);
+    bucket.unshared = Math.min(full, bucket.unshared + passedS * perS * share);
     bucket.atMs = now;
     if (bucket.round !== round) Object.assign(bucket, { uses: 0, round });
     buckets.delete(name);
@@ -76,9 +76,9 @@ export function createTokenBuckets(usual: Rate, nowMs: () => number): TokenBucke
       if (allowed) {
         bucket.tokens -= 1;
         bucket.uses += 1;
-        bucket.quiet -= 1;
-        if (bucket.quiet < 0 && processes > 1) told.add(name);
-        bucket.quiet = Math.max(0, bucket.quiet);
+        bucket.unshared -= 1;
+        if (bucket.unshared < 0 && processes > 1) toReport.add(name);
+        bucket.unshared = Math.max(0, bucket.unshared);
       }
       const missing = allowed ? burst - bucket.tokens : 1 - bucket.tokens;
       return {
@@ -90,8 +90,11 @@ export function createTokenBuckets(usual: Rate, nowMs: () => number): TokenBucke
     },
     share: (count) => void (processes = count),
     readUses() {
-      const uses = [...told].map((name): [string, number] => [name, buckets.get(name)?.uses ?? 0]);
-      told.clear();
+      const uses = [...toReport].map((name): [string, number] => [
+        name,
+        buckets.get(name)?.uses ?? 0,
+      ]);
+      toReport.clear();
       round += 1;
       return uses;
     },

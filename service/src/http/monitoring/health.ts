@@ -4,19 +4,19 @@ import { ProblemError } from '../problems/problem.ts';
 
 interface Parts {
   database: Database;
-  /** Aborts when the process is about to stop, while it still takes requests. */
+  /** Aborts when the process starts to drain, while it still accepts requests. */
   draining: AbortSignal;
 }
 
 /**
- * `/healthz`: the process lives. `/readyz`: it can be sent requests. On a standby of the database
- * it can, for reading; each write says for itself that it has to come again.
+ * `/healthz`: the process is alive. `/readyz`: it can serve requests. With a read-only standby database it
+ * can serve reads; each write is rejected with a request to retry.
  */
 export function addHealthRoutes(app: FastifyInstance, { database, draining }: Parts): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
   app.get('/readyz', { schema: { hide: true } }, async () => {
     if (draining.aborted)
-      throw new ProblemError('unavailable', 'This process stops.', { retryAfterS: 1 });
+      throw new ProblemError('unavailable', 'This process is shutting down.', { retryAfterS: 1 });
     if (database.isFull?.() === true) {
       throw new ProblemError('unavailable', 'The disk of the database is full.', {
         retryAfterS: 5,
@@ -25,12 +25,12 @@ export function addHealthRoutes(app: FastifyInstance, { database, draining }: Pa
     try {
       return { status: (await isReadOnly(database)) ? 'read_only' : 'ok' };
     } catch {
-      throw new ProblemError('unavailable', 'The database does not answer.', { retryAfterS: 5 });
+      throw new ProblemError('unavailable', 'The database is unavailable.', { retryAfterS: 5 });
     }
   });
 }
 
-/** Whether the database takes no writes: it is a standby, or an operator has closed it for them. */
+/** Whether the database rejects writes: it is a standby, or an operator made it read-only. */
 export async function isReadOnly(database: Database): Promise<boolean> {
   const [row] = await database.query<{ read_only: boolean }>(
     `SELECT current_setting('transaction_read_only') = 'on' AS read_only`,

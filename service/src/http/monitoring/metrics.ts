@@ -7,7 +7,7 @@ import type { Lane } from '../../store/group-commit.ts';
 import { isReadOnly } from './health.ts';
 import { ProblemError } from '../problems/problem.ts';
 
-/** What is counted while it happens. */
+/** Metrics that are recorded as things happen. */
 export interface ServiceMetrics {
   registry: Registry;
   observeRequest(method: string, route: string, status: string, seconds: number): void;
@@ -15,7 +15,7 @@ export interface ServiceMetrics {
   observeDelivery(outcome: string, seconds: number): void;
 }
 
-/** What is looked at when somebody asks. */
+/** Sources of the metrics that are read on each scrape. */
 interface MetricSources {
   database: Database;
   configuration: Configuration;
@@ -25,31 +25,31 @@ interface MetricSources {
 
 const shortBuckets = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** The process itself, requests by route, time in the database, and attempts of deliveries. */
+/** Metrics of the process, requests by route, database time, and webhook attempts. */
 export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // Gauges that are named as counters; the metrics without `_total` say the same, by type.
+  // Gauges that are named like counters; the metrics without `_total` have the same values by type.
   for (const what of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${what}_total`);
   const requests = new Histogram({
     name: 'trueward_http_request_duration_seconds',
-    help: 'Time to answer a request.',
+    help: 'Duration of HTTP requests.',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
     registers,
   });
-  const asked = new Histogram({
+  const database = new Histogram({
     name: 'trueward_database_duration_seconds',
-    help: 'Time of a statement on its own, or of a whole transaction, with the wait for a connection.',
+    help: 'Duration of single statements and of whole transactions, including the wait for a connection.',
     labelNames: ['kind'] as const,
     buckets: shortBuckets,
     registers,
   });
   const deliveries = new Histogram({
     name: 'trueward_webhook_attempt_duration_seconds',
-    help: 'Time of an attempt to deliver a webhook event, by what came of it.',
+    help: 'Duration of webhook attempts, by outcome.',
     labelNames: ['outcome'] as const,
     buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
@@ -58,17 +58,17 @@ export function createServiceMetrics(): ServiceMetrics {
     registry,
     observeRequest: (method, route, status, seconds) =>
       requests.observe({ method, route, status }, seconds),
-    observeDatabase: (kind, seconds) => asked.observe({ kind }, seconds),
+    observeDatabase: (kind, seconds) => database.observe({ kind }, seconds),
     observeDelivery: (outcome, seconds) => deliveries.observe({ outcome }, seconds),
   };
 }
 
-/** Counting stops here: beyond it the exact number does not matter. */
-const mostCounted = 10_000;
+/** Counting stops here, since the exact number no longer matters. */
+const maxCount = 10_000;
 /** How long a count is cached, whatever the scrape interval is. */
-const countedForMs = 15_000;
+const countCacheMs = 15_000;
 const pendingDeliveries = `SELECT count(*)::bigint AS value FROM (
-    SELECT FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${mostCounted + 1}) AS pending`;
+    SELECT FROM deliveries WHERE state = 'pending' ORDER BY next_at LIMIT ${maxCount + 1}) AS pending`;
 const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0)::float8 AS value
   FROM deliveries WHERE state = 'pending' AND next_at < now()`;
 
@@ -76,11 +76,11 @@ const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0):
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
   OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other))::integer AS value`;
 
-/** What is true of the service and of its database at the moment of asking. */
+/** Adds metrics of the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {
   const { database, configuration, lanes, heldRequests } = sources;
-  // Before those that ask the database, and would be counted as waiting for it.
-  addLabelled(registry, 'trueward_queue_length', 'Writes that wait for the next commit.', () =>
+  // Before the metrics that query the database and would themselves count as waiting.
+  addLabelled(registry, 'trueward_queue_length', 'Writes waiting for the next commit.', () =>
     Object.entries(lanes).map(([lane, { waiting }]) => [lane, waiting()]),
   );
   addLabelled(registry, 'trueward_database_connections', 'Connections of this process.', () =>
@@ -95,7 +95,7 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
         try {
           this.set(await read());
         } catch {
-          this.reset(); // the database is away, which trueward_database_up tells
+          this.reset(); // the database is unavailable, as trueward_database_up reports
         }
       },
     });
@@ -105,50 +105,52 @@ export function addStateMetrics(registry: Registry, sources: MetricSources): voi
 
   gauge(
     'trueward_held_requests',
-    'Requests with wait_s whose answer is held until a reward changes.',
+    'Long-polling requests (wait_s) that wait for a reward.',
     heldRequests,
   );
-  gauge('trueward_database_up', 'Whether the database answers: 1 or 0.', () =>
+  gauge('trueward_database_up', 'Whether the database is available: 1 or 0.', () =>
     isReadOnly(database).then(
       () => 1,
       () => 0,
     ),
   );
-  gauge('trueward_database_read_only', 'Whether the database takes no writes: 1 or 0.', async () =>
+  gauge('trueward_database_read_only', 'Whether the database is read-only: 1 or 0.', async () =>
     Number(await isReadOnly(database)),
   );
   gauge(
     'trueward_database_disk_full',
-    'Whether writes fail for want of room on the disk: 1 or 0.',
+    'Whether writes fail because the disk is full: 1 or 0.',
     () => Number(database.isFull?.() === true),
   );
   gauge(
     'trueward_webhook_deliveries_pending',
-    `Deliveries that wait for their next attempt, up to 15 s ago; ${mostCounted + 1} means more than ${mostCounted}.`,
-    keepFor(countedForMs, () => count(pendingDeliveries)),
+    `Deliveries waiting for their next attempt, cached for 15 s; ${maxCount + 1} means more than ${maxCount}.`,
+    cacheFor(countCacheMs, () => count(pendingDeliveries)),
   );
-  gauge('trueward_webhook_overdue_seconds', 'For how long the oldest delivery has been due.', () =>
-    count(oldestDue),
+  gauge(
+    'trueward_webhook_overdue_seconds',
+    'How long the oldest pending delivery has been overdue.',
+    () => count(oldestDue),
   );
   gauge(
     'trueward_webhooks_disabled',
-    'Webhooks that the service took out of use because they were gone or failed for days.',
+    'Webhooks that the service disabled because they were gone or had failed for days.',
     configuration.disabledWebhooks,
   );
   gauge(
     'trueward_default_partition_used',
-    'Whether decisions or events lie in the partition for weeks that have none of their own: 1 or 0.',
+    'Whether the default partitions contain decisions or events: 1 or 0.',
     () => count(defaultPartitionUsed),
   );
   gauge(
     'trueward_configuration_age_seconds',
-    'How old the configuration of this process may be, kill switches included.',
+    'Age of the configuration of this process, including kill switches.',
     configuration.ageS,
   );
 }
 
 /** Caches a value for `ms` milliseconds. */
-function keepFor(ms: number, read: () => Promise<number>): () => Promise<number> {
+function cacheFor(ms: number, read: () => Promise<number>): () => Promise<number> {
   let kept: { value: number; readAtMs: number } | undefined;
   return async () => {
     const nowMs = performance.now();
@@ -176,7 +178,7 @@ function addLabelled(
 
 interface Parts {
   metrics: ServiceMetrics;
-  /** Who asks has to bring it; absent: only this machine may ask, and not through a proxy. */
+  /** The required bearer token; absent: only this machine may read the metrics, and not through a proxy. */
   metricsToken: string | undefined;
 }
 
@@ -184,7 +186,7 @@ interface Parts {
 export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Parts): void {
   const { registry } = metrics;
   app.addHook('onResponse', async (request, reply) => {
-    // The pattern, not the address: an address would make a series of its own.
+    // The route, not the URL: every URL would become a series of its own.
     const route = request.routeOptions.url ?? 'unknown';
     const status = String(reply.statusCode);
     metrics.observeRequest(request.method, route, status, reply.elapsedTime / 1_000);
@@ -196,7 +198,7 @@ export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Part
       metricsToken === undefined
         ? direct
         : equal(request.headers.authorization ?? '', `Bearer ${metricsToken}`);
-    if (!allowed) throw new ProblemError('not_found', 'There is nothing at this address.');
+    if (!allowed) throw new ProblemError('not_found', 'There is no such endpoint.');
     return reply
       .type(registry.contentType)
       .serializer(String)

@@ -26,7 +26,7 @@ summary{cursor:pointer}`;
 
 const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
 
-/** `/docs`: the interface for people, made of the OpenAPI document; it loads nothing and runs nothing. */
+/** `/docs`: API documentation rendered from the OpenAPI document, without scripts or external resources. */
 export function addDocs(app: FastifyInstance): void {
   let page: string | undefined;
   app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
@@ -54,7 +54,7 @@ function render({ info, paths, components }: Document): string {
   );
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escape(info.title)}</title><style>${style}</style>
-<h1>${escape(info.title)}</h1><p>${escape(info.description)} For programs: <a href="/openapi.json">openapi.json</a>.</p>
+<h1>${escape(info.title)}</h1><p>${escape(info.description)} Machine-readable: <a href="/openapi.json">openapi.json</a>.</p>
 <h2>Operations</h2>${operations.join('\n')}<h2>Schemas</h2>${schemas.join('\n')}</html>`;
 }
 
@@ -85,7 +85,7 @@ ${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
 ${body === undefined ? '' : `<p>Body: ${linked(body)}</p>`}<table>${responses.join('')}</table></section>`;
 }
 
-/** A schema as JSON, its references as links. */
+/** A schema as JSON, with its references as links. */
 const linked = (schema: object): string =>
   escape(
     '$ref' in schema ? JSON.stringify(schema) : JSON.stringify(schema, undefined, 2),

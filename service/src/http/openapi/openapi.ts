@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 
-/** Describes every route that follows at `/openapi.json`; schemas with a name become components. */
+/** Serves `/openapi.json` for every route that is added afterwards; named schemas become components. */
 export async function addOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -43,7 +43,7 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
           response: {
             ...(schema?.response as object | undefined),
             default: {
-              description: 'A refusal.',
+              description: 'The request failed.',
               content: { 'application/problem+json': { schema: { $ref: 'Problem#' } } },
             },
           },

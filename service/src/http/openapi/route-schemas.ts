@@ -1,7 +1,7 @@
 import { idPrefixes, type IdKind } from '@trueward/protocol';
 import { ProblemError } from '../problems/problem.ts';
 
-/** The query of every list. */
+/** The query parameters of every list. */
 export interface PageQuery {
   limit: number;
   starting_after?: string;
@@ -15,18 +15,18 @@ export const pageQuerySchema = {
     starting_after: {
       type: 'string',
       maxLength: 64,
-      description: 'The `next_cursor` of the page before.',
+      description: 'The `next_cursor` of the previous page.',
     },
   },
 } as const;
 
-/** What of the query a store takes. */
+/** The query parameters as a store expects them. */
 export const toCursor = ({ limit, starting_after: startingAfter }: PageQuery) => ({
   limit,
   ...(startingAfter === undefined ? {} : { startingAfter }),
 });
 
-/** A page of documents of the named schema. */
+/** The response schema of a page of documents. */
 export const pageSchema = (schema: string) => ({
   description: 'One page.',
   type: 'object',
@@ -39,7 +39,7 @@ export const pageSchema = (schema: string) => ({
   },
 });
 
-/** The id in an address, as OpenAPI shows it; what is no id simply names nothing. */
+/** The id in a path, for OpenAPI; a malformed id is simply not found. */
 export const idParams = (kind: IdKind) => ({
   type: 'object',
   required: ['id'],
@@ -48,17 +48,18 @@ export const idParams = (kind: IdKind) => ({
 
 const idempotencyKey = {
   type: 'string',
-  description: 'Any text of your own: a repetition with the same one gets the first answer again.',
+  description:
+    'A unique value of your choice: a retry with the same value gets the first response again.',
 };
-const ifMatch = { type: 'string', description: 'The `ETag` that the change is meant for.' };
+const ifMatch = { type: 'string', description: 'The `ETag` of the version to change.' };
 
-/** The headers of a write. */
+/** The headers of create requests and actions. */
 export const writeHeaders = {
   type: 'object',
   properties: { 'idempotency-key': idempotencyKey },
 } as const;
 
-/** The headers of a change to what exists. */
+/** The headers of requests that change an existing object. */
 export const changeHeaders = {
   type: 'object',
   properties: { 'idempotency-key': idempotencyKey, 'if-match': ifMatch },
@@ -67,4 +68,4 @@ export const changeHeaders = {
 export const nothing = (description: string) => ({ 204: { description, type: 'null' } });
 
 export const notFound = (schema: string, id: string): ProblemError =>
-  new ProblemError('not_found', `There is no ${schema} ${id.slice(0, 64)} here.`);
+  new ProblemError('not_found', `There is no ${schema} ${id.slice(0, 64)} in this environment.`);

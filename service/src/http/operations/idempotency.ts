@@ -6,23 +6,23 @@ import type { Scope } from '../../resource/scope.ts';
 import type { Queries } from '../../store/database.ts';
 import { ProblemError } from '../problems/problem.ts';
 
-/** What an operation answered. */
+/** The response of an operation. */
 export interface OperationAnswer {
   status: number;
   body?: object;
-  /** Of the object in the body; becomes the `ETag`. */
+  /** The revision of the object in the body; sent as the `ETag`. */
   revision?: number;
 }
 
-/** Answers of earlier requests are kept so long. */
-const keptMs = 86_400_000;
+/** How long responses are kept. */
+const retentionMs = 86_400_000;
 
 /**
- * Runs `work` once per key: a repetition gets the first answer. The key is written first and the
- * answer in the same transaction, so there is no state between “not done” and “done and answered”;
- * a repetition that comes meanwhile waits for the first at the unique key.
+ * Runs `work` once per idempotency key: a retry gets the first response. The key is inserted first and the
+ * response is stored in the same transaction, so there is no state between “not done” and “done”. A
+ * concurrent retry waits for the first request at the unique key.
  *
- * @throws ProblemError when the key came with another request before.
+ * @throws ProblemError when the key was used with a different request before.
  */
 export async function runOnce(
   parts: { queries: Queries; box: SecretBox; clock: Clock },
@@ -36,7 +36,7 @@ export async function runOnce(
   const row = [scope.accountId, scope.environment, key];
   await queries.query('DELETE FROM idempotency_keys WHERE account_id = $1 AND created_at < $2', [
     scope.accountId,
-    new Date(clock.nowMs() - keptMs),
+    new Date(clock.nowMs() - retentionMs),
   ]);
   const mine = await queries.query(
     `INSERT INTO idempotency_keys (account_id, environment, key, request_hash, created_at)
@@ -66,13 +66,17 @@ async function readAnswer(
   if (stored?.request_hash !== hashOf(request)) {
     throw new ProblemError(
       'idempotency_key_reused',
-      'This Idempotency-Key came with another request before; make a new one for each request.',
+      'This Idempotency-Key was used with a different request; use a new one for each request.',
     );
   }
   if (stored.answer === null) {
-    throw new ProblemError('request_in_progress', 'The first request with this key still runs.', {
-      retryAfterS: 1,
-    });
+    throw new ProblemError(
+      'request_in_progress',
+      'The first request with this key is still running.',
+      {
+        retryAfterS: 1,
+      },
+    );
   }
   return JSON.parse(box.open(stored.answer)) as OperationAnswer;
 }
@@ -83,7 +87,7 @@ function readKey(request: FastifyRequest): string | undefined {
   if (typeof key === 'string' && /^[\x21-\x7e]{1,255}$/.test(key)) return key;
   throw new ProblemError(
     'invalid_request',
-    'An Idempotency-Key has 1 to 255 printable ASCII characters and no space.',
+    'An Idempotency-Key must have 1 to 255 printable ASCII characters, without spaces.',
   );
 }
 

@@ -15,13 +15,13 @@ interface Parts {
   configuration: Configuration;
   box: SecretBox;
   clock: Clock;
-  /** Says that there may be webhooks to deliver. */
+  /** Wakes the dispatcher, since there may be deliveries. */
   wake(): void;
 }
 
 /**
- * Runs what an operator asked for in one transaction and answers when it is in force in this
- * process. `Idempotency-Key` is kept here, for every operation alike.
+ * Runs an operator's request in one transaction, and responds once this process has applied the change.
+ * Handles `Idempotency-Key` for every operation.
  */
 export type RunOperation = (
   request: FastifyRequest,
@@ -56,7 +56,7 @@ export function createRunOperation({
   };
 }
 
-/** How the audit log names who did it: people by what they are known by. */
+/** The actor in the audit log: the e-mail of a user, or the id of a key. */
 export const actorOf = (principal: Principal): string =>
   principal.kind === 'session' ? principal.email : principal.keyId;
 

@@ -5,18 +5,18 @@ import { sessionOf } from '../authentication/session-access.ts';
 import { type PanelParts, newPassword, strictBody, text } from './panel-parts.ts';
 import { refuse, startSession } from './sign-in.ts';
 
-/** Everybody may do this with their own sign-in. */
+/** Every role may change its own sign-in. */
 const config = { panel: 'account', role: 'viewer' } as const;
 
-/** `/panel/api/account`: one's own password and one-time codes. */
+/** `/panel/api/account`: the user's own password and one-time codes. */
 export function addAccountRoutes(app: FastifyInstance, parts: PanelParts): void {
   const { users } = parts;
-  /** Who found an open browser must not take over the account. */
+  /** Somebody at an unattended browser must not be able to take over the account. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const address = addressGroup(request.ip);
     const refusal = await users.signIn.confirm(sessionOf(request).user, password, address);
     if (!refusal || !('refused' in refusal)) return;
-    // Not 401: the session is as good as before, and the page would sign them out.
+    // Not 401: the session is still valid, and the page would sign the user out.
     if (refusal.refused === 'sign_in_failed')
       throw new ProblemError('invalid_request', 'The password is wrong.');
     throw refuse(refusal);

@@ -12,7 +12,7 @@ import type { LiveTail } from '../../inspect/live-tail.ts';
 import type { Sessions } from '../../user/sessions.ts';
 import { sessionOf } from '../authentication/session-access.ts';
 
-interface Trial {
+interface TrialRequest {
   request: DecisionRequest;
   device?: 'desktop' | 'mobile' | 'tablet';
   country?: string;
@@ -20,7 +20,7 @@ interface Trial {
   policy_id?: string;
 }
 
-/** Nothing is changed by trying, so everybody may. */
+/** Read-only, so every role may do it. */
 const config = { panel: 'environment', role: 'viewer' } as const;
 
 const trialSchema = strictBody(
@@ -34,7 +34,7 @@ const trialSchema = strictBody(
   ['request'],
 );
 
-/** `/panel/api/decisions` and `/panel/api/policies/try`: what was decided, and what would be. */
+/** `/panel/api/decisions` and `/panel/api/policies/try`: past decisions, and dry runs. */
 export function addInspectionRoutes(app: FastifyInstance, parts: PanelParts): void {
   const { database, tryRequest } = parts;
   const inspectDecision = createInspectDecision(parts);
@@ -57,7 +57,7 @@ export function addInspectionRoutes(app: FastifyInstance, parts: PanelParts): vo
       return found;
     },
   );
-  app.post<{ Body: Trial }>(
+  app.post<{ Body: TrialRequest }>(
     '/panel/api/policies/try',
     { config, schema: { hide: true, body: trialSchema } },
     async (request) => {
@@ -65,7 +65,7 @@ export function addInspectionRoutes(app: FastifyInstance, parts: PanelParts): vo
       const principal = principalOf(request);
       const tried = await tryRequest(principal, {
         ...trial,
-        // The schema has put in every default.
+        // The schema has filled in every default.
         ...(policy ? { policy: policy as Stored<'policy'> } : {}),
         ...(policyId === undefined ? {} : { policyId }),
       });
@@ -85,26 +85,30 @@ interface Parts {
   stopping: AbortSignal;
 }
 
-/** Proxies cut a connection on which nothing comes; and the session is looked at as often. */
+/** Proxies close idle connections. The session is checked at the same interval. */
 const heartbeatMs = 15_000;
-/** Open pages of one account. */
-const mostListeners = 20;
-/** Whoever reads more slowly than it comes is cut; the page connects anew. */
-const mostWaitingBytes = 1_048_576;
+/** Concurrent streams per account. */
+const maxListeners = 20;
+/** A reader that falls behind by more is disconnected; the page reconnects. */
+const maxBufferedBytes = 1_048_576;
 
 /** `/panel/api/live`: server-sent events of what the sandbox records, until the session ends. */
 export function addLiveRoute(app: FastifyInstance, parts: Parts): void {
   const { liveTail, users, stopping } = parts;
   app.get(
     '/panel/api/live',
-    // HEAD would never be answered: the stream does not end.
+    // HEAD would never complete: the stream does not end.
     { config: { panel: 'account' }, schema: { hide: true }, exposeHeadRoute: false },
     async (request, reply) => {
       const { user, text } = sessionOf(request);
-      if (liveTail.count(user.accountId) >= mostListeners) {
-        throw new ProblemError('rate_limited', 'Too many pages of this account watch already.', {
-          retryAfterS: 60,
-        });
+      if (liveTail.count(user.accountId) >= maxListeners) {
+        throw new ProblemError(
+          'rate_limited',
+          'Too many pages of this account show the live tail already.',
+          {
+            retryAfterS: 60,
+          },
+        );
       }
       reply.hijack();
       const stream = openStream(reply.raw, {
@@ -114,17 +118,17 @@ export function addLiveRoute(app: FastifyInstance, parts: Parts): void {
       const watch = liveTail.listen(user.accountId, ({ event, data }) =>
         stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`),
       );
-      const cut = (error: unknown): void => {
-        request.log.warn({ err: error }, 'a live tail was cut');
+      const disconnect = (error: unknown): void => {
+        request.log.warn({ err: error }, 'a live tail was disconnected');
         stream.end();
       };
-      // With the first bytes the page says that it listens: from then on it is shown everything.
-      watch.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), cut);
+      // The first bytes tell the page that it is connected: from here on it misses nothing.
+      watch.ready.then(() => stream.write(': the sandbox, as it happens\n\n'), disconnect);
       const beat = async (): Promise<void> => {
         if (await users.sessions.find(text, { touch: false })) stream.write(': \n\n');
         else stream.end();
       };
-      const timer = setInterval(() => void beat().catch(cut), heartbeatMs);
+      const timer = setInterval(() => void beat().catch(disconnect), heartbeatMs);
       stopping.addEventListener('abort', stream.end);
       reply.raw.once('close', () => {
         watch.stop();
@@ -141,15 +145,15 @@ function openStream(response: ServerResponse, headers: Record<string, string>) {
     ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'x-content-type-options': 'nosniff',
-    // Kept alive after its end, it would hold up a service that stops.
+    // A kept-alive connection would delay shutdown.
     connection: 'close',
-    // nginx would hold the lines back.
+    // nginx would buffer the events.
     'x-accel-buffering': 'no',
   });
   return {
     write(text: string): void {
       if (response.writableEnded) return;
-      if (response.writableLength > mostWaitingBytes) response.destroy();
+      if (response.writableLength > maxBufferedBytes) response.destroy();
       else response.write(text);
     },
     end: (): void => void response.end(),

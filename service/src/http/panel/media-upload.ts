@@ -5,21 +5,21 @@ import { actorOf } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { type PanelParts, text } from './panel-parts.ts';
 
-const mostBytes = 20 * 1_024 * 1_024;
+const maxBytes = 20 * 1_024 * 1_024;
 
-/** `POST /panel/api/media`: takes in a file for a creative, as the body of the request. */
+/** `POST /panel/api/media`: uploads a file for a creative, as the request body. */
 export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): Promise<void> {
   const { database, audit, mediaStore, uploads, address } = parts;
   const takeMedia = createTakeMedia(mediaStore, uploads);
-  // Apart, because every other route reads JSON.
+  // In its own scope, because every other route parses JSON.
   await app.register(async (upload) => {
     upload.removeAllContentTypeParsers();
-    const asItCame = async (_request: unknown, body: Buffer) => body;
-    upload.addContentTypeParser('*', { parseAs: 'buffer' }, asItCame);
+    const passThrough = async (_request: unknown, body: Buffer) => body;
+    upload.addContentTypeParser('*', { parseAs: 'buffer' }, passThrough);
     upload.post<{ Querystring: { name: string }; Body: Buffer | undefined }>(
       '/panel/api/media',
       {
-        bodyLimit: mostBytes,
+        bodyLimit: maxBytes,
         config: { panel: 'environment' },
         schema: {
           hide: true,
@@ -53,7 +53,7 @@ export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): P
   });
 }
 
-/** What the browser takes the file for, which it says by the name; undefined: it says nothing. */
+/** The media type that the browser derived from the file name; undefined if it sent none. */
 function typeOf({ headers }: FastifyRequest): string | undefined {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   return type === '' || type === 'application/octet-stream' ? undefined : type;

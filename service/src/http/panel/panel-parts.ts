@@ -12,7 +12,7 @@ import type { RateLimiter } from '../limits/rate-limits.ts';
 import type { SessionCookie } from '../authentication/session-access.ts';
 import { roles } from '../../key/principal.ts';
 
-/** What the routes of the panel have in common. */
+/** The dependencies of the panel's routes. */
 export interface PanelParts {
   database: Database;
   users: Users;
@@ -28,11 +28,11 @@ export interface PanelParts {
   liveTail: LiveTail;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
-  /** The address that the service is known by. */
+  /** The public URL of the service. */
   address(): string;
 }
 
-/** The body of a request of the panel; what is not named is refused. */
+/** The body schema of a panel request; unknown members are rejected. */
 export const strictBody = (properties: Record<string, object>, required: readonly string[]) => ({
   type: 'object',
   additionalProperties: false,
@@ -46,12 +46,12 @@ export const text = (maxLength: number, minLength = 1) => ({
   maxLength,
 });
 
-/** Something to call a person by. */
+/** A display name. */
 export const personName = { ...text(200), pattern: '\\S' };
 
 export const email = { ...text(254), pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' };
 
 export const role = { type: 'string', enum: roles };
 
-/** A phrase is easier to remember and harder to guess than eight characters with a sign. */
+/** A passphrase is easier to remember and harder to guess than eight characters with a symbol. */
 export const newPassword = text(200, 12);

@@ -9,14 +9,14 @@ import { addResourceLists } from './resource-lists.ts';
 import { addSessionRoutes, addSetupRoutes } from './sign-in.ts';
 import { addUserRoutes } from './users.ts';
 
-/** `/panel/`: the administration panel, and what it asks for beside `/v1`. */
+/** `/panel/`: the administration panel, and the endpoints that it uses in addition to `/v1`. */
 export async function addPanel(
   app: FastifyInstance,
   sessions: SessionAccess,
   parts: PanelParts,
 ): Promise<void> {
   await addPanelFiles(app);
-  // Apart, so that its hooks cost the other routes nothing.
+  // In its own scope, so that its hooks don't slow down other routes.
   await app.register(async (api) => {
     addSessionCheck(api, sessions);
     addSessionRoutes(api, parts);

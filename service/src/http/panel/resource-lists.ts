@@ -31,8 +31,8 @@ const querystring = {
 } as const;
 
 /**
- * `/panel/api/placements` and the like: lists with numbered pages, searched and sorted by the database.
- * The lists of `/v1` have cursors, which miss nothing when objects are added meanwhile.
+ * `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The
+ * lists of `/v1` use cursors, which miss nothing when objects are added in between.
  */
 export function addResourceLists(app: FastifyInstance, { database }: PanelParts): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {

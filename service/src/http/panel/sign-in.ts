@@ -22,7 +22,7 @@ interface Credentials {
   code?: string;
 }
 
-/** Tells the page who it speaks for. */
+/** The session as the page receives it. */
 function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session): object {
   return {
     user: describeUser(user),
@@ -33,19 +33,19 @@ function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session)
   };
 }
 
-/** Sends the cookie of a new session, and what the page is told of it. */
+/** Sets the cookie of a new session, and returns its description. */
 export async function startSession(
   { users, cookie }: PanelParts,
   reply: FastifyReply,
   sessionText: string,
 ): Promise<object> {
   const session = await users.sessions.find(sessionText);
-  if (!session) throw new Error('A session that was just made is not there.');
+  if (!session) throw new Error('A session that was just created does not exist.');
   cookie.set(reply, sessionText, session.endsAtMs);
   return describeSession(session);
 }
 
-/** Answers somebody who could not prove who they are. */
+/** The problem for a failed sign-in. */
 export function refuse(refusal: Exclude<SignedIn, { sessionText: string }>): ProblemError {
   switch (refusal.refused) {
     case 'locked':
@@ -57,17 +57,17 @@ export function refuse(refusal: Exclude<SignedIn, { sessionText: string }>): Pro
     case 'code_required':
       return new ProblemError('code_required', 'Send the code that your authenticator app shows.');
     default:
-      return new ProblemError('sign_in_failed', 'The e-mail, the password or the code is wrong.');
+      return new ProblemError('sign_in_failed', 'The e-mail, password or code is wrong.');
   }
 }
 
-/** Refuses floods and other sites' pages, where no session is asked for. */
-function checkStranger(
+/** Applies the rate limit and the origin check on routes without a session. */
+function checkUnauthenticated(
   { limiter, address }: PanelParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  limiter.onStranger(request, reply);
+  limiter.onUnauthenticated(request, reply);
   checkOrigin(request, address());
 }
 
@@ -85,7 +85,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
         hide: true,
         body: strictBody({ email, password: text(200), code: text(20) }, ['email', 'password']),
       },
-      preValidation: async (request, reply) => checkStranger(parts, request, reply),
+      preValidation: async (request, reply) => checkUnauthenticated(parts, request, reply),
     },
     async (request, reply) => {
       const signedIn = await users.signIn.byPassword({
@@ -94,10 +94,10 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
       });
       if ('refused' in signedIn) {
         if (signedIn.refused !== 'code_required')
-          request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'a sign-in failed');
+          request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'sign-in failed');
         throw refuse(signedIn);
       }
-      // What the browser had before is nobody's session any more.
+      // The browser's previous session ends.
       const earlier = cookie.read(request);
       if (earlier !== undefined) await users.sessions.end(database, earlier);
       return startSession(parts, reply, signedIn.sessionText);
@@ -132,7 +132,7 @@ export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
     url,
     {
       schema: { hide: true, querystring: strictBody({ token: text(100) }, ['token']) },
-      preValidation: async (request, reply) => checkStranger(parts, request, reply),
+      preValidation: async (request, reply) => checkUnauthenticated(parts, request, reply),
     },
     async (request) => {
       const link = await users.links.find(request.query.token);
@@ -152,7 +152,7 @@ export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
           'password',
         ]),
       },
-      preValidation: async (request, reply) => checkStranger(parts, request, reply),
+      preValidation: async (request, reply) => checkUnauthenticated(parts, request, reply),
     },
     async (request, reply) => {
       const { token, ...person } = request.body;

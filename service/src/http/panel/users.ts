@@ -14,7 +14,7 @@ interface IdRequest {
 const config = { panel: 'account', role: 'owner' } as const;
 const hidden = { hide: true } as const;
 
-/** `/panel/api/users`: who may use the panel. */
+/** `/panel/api/users`: manages the panel users. */
 export function addUserRoutes(app: FastifyInstance, parts: PanelParts): void {
   addReads(app, parts);
   addInvitations(app, parts);

@@ -1,8 +1,8 @@
 import { instantRule } from '../../platform/instant.ts';
 
 /**
- * Describes in plain words what a member of a request must be. The validator's own messages quote regular
- * expressions and format names.
+ * Describes a schema violation in plain words. The validator's own messages quote regular expressions and
+ * format names.
  */
 export function describeViolation(keyword: string, params: Record<string, unknown>): string {
   const limit = Number(params['limit']);
@@ -18,7 +18,7 @@ export function describeViolation(keyword: string, params: Record<string, unknow
     case 'pattern':
       return describePattern(String(params['pattern']));
     case 'format':
-      return formats[String(params['format'])] ?? 'has a form that is not allowed';
+      return formats[String(params['format'])] ?? 'has an invalid format';
     case 'type':
       return `must be ${types[String(params['type'])] ?? String(params['type'])}`;
     case 'minLength':
@@ -30,7 +30,7 @@ export function describeViolation(keyword: string, params: Record<string, unknow
     case 'maxItems':
       return `must have at most ${limit} entries`;
     case 'uniqueItems':
-      return 'must not name anything twice';
+      return 'must not contain duplicates';
     case 'minimum':
       return `must be at least ${limit}`;
     case 'exclusiveMinimum':
@@ -44,7 +44,7 @@ export function describeViolation(keyword: string, params: Record<string, unknow
     case 'maxProperties':
       return `must have at most ${limit} members`;
     default:
-      return 'has none of the forms that are allowed here';
+      return 'matches none of the allowed forms';
   }
 }
 
@@ -53,7 +53,7 @@ const types: Readonly<Record<string, string>> = {
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
-  array: 'a list',
+  array: 'an array',
   object: 'an object',
   null: 'null',
 };
@@ -61,21 +61,21 @@ const types: Readonly<Record<string, string>> = {
 const formats: Readonly<Record<string, string>> = {
   hostname: 'must be a host name such as game.example, without https:// and without a path',
   'date-time': instantRule,
-  uri: 'must be a whole address such as https://game.example/page',
-  'uri-reference': 'must be an address',
+  uri: 'must be an absolute URL such as https://game.example/page',
+  'uri-reference': 'must be a URL',
 };
 
 const patterns: Readonly<Record<string, string>> = {
   '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$':
-    'must be 1 to 64 lower-case letters, digits, hyphens and underscores, with a letter or digit at both ends',
+    'must be 1 to 64 lowercase letters, digits, hyphens and underscores, starting and ending with a letter or digit',
   '^[A-Za-z0-9-]{1,32}$': 'must be 1 to 32 letters, digits and hyphens, such as IAB1-2',
   '^[a-z]+/[a-z0-9.+-]+(?:; ?codecs="[A-Za-z0-9., -]+")?$':
-    'must be a media type such as video/mp4, with codecs or without',
+    'must be a media type such as video/mp4, with or without codecs',
   '^[\\x20-\\x7e]{1,128}$': 'must be 1 to 128 printable ASCII characters',
   '^[A-Za-z0-9]+([-_.@][A-Za-z0-9]+)*$': 'must be a language tag such as pt-BR',
   '^[A-Za-z0-9_-]{8,64}$': 'must be 8 to 64 letters, digits, hyphens and underscores',
   '^(\\*|https?://[A-Za-z0-9.:\\[\\]-]+)$':
-    'must be an origin such as https://game.example, without a path, or * for everywhere',
+    'must be an origin such as https://game.example, without a path, or * for any origin',
   '^[A-Z]{2}$': 'must be two capital letters, such as DE',
   '\\S': 'must not be empty',
   '^\\s*[^\\s@]+@[^\\s@]+\\s*$': 'must be an e-mail address',
@@ -86,5 +86,5 @@ const idPattern = /^\^([a-z]{3}_)\[0-7\]/;
 function describePattern(pattern: string): string {
   const prefix = idPattern.exec(pattern)?.[1];
   if (prefix !== undefined) return `must be an id that begins with ${prefix}`;
-  return patterns[pattern] ?? 'has characters or a form that is not allowed';
+  return patterns[pattern] ?? 'has invalid characters or an invalid format';
 }

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { answerProblem, ProblemError } from './problem.ts';
 
-/** Answers every refusal and failure with a problem document; add it before any route. */
+/** Responds to every error with a problem document; add it before any route. */
 export function addErrorHandler(app: FastifyInstance): void {
   const methodsOf = collectMethods(app);
   app.setErrorHandler(sendProblem);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url.split('?')[0] ?? '');
-    // A route that takes the method gets here when the file it was asked for does not exist.
+    // A route that accepts the method gets here when its file does not exist.
     if (methods.length === 0 || methods.includes(request.method))
-      throw new ProblemError('not_found', 'There is nothing at this address.');
+      throw new ProblemError('not_found', 'There is no such endpoint.');
     void reply.header('allow', methods.join(', '));
-    throw new ProblemError('method_not_allowed', `This address takes ${methods.join(', ')}.`);
+    throw new ProblemError('method_not_allowed', `This endpoint supports ${methods.join(', ')}.`);
   });
 }
 
@@ -23,7 +23,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   void reply.code(document.status).headers(headers).send(document);
 }
 
-/** The methods of every route by its path, so that a wrong method is answered with 405 instead of 404. */
+/** The methods of every route by path, so that a wrong method gets 405 instead of 404. */
 function collectMethods(app: FastifyInstance): (path: string) => string[] {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {

@@ -10,13 +10,13 @@ import { describeViolation } from './describe-violation.ts';
 type ProblemCode = Problem['code'];
 
 interface ProblemOptions {
-  /** What is wrong with which member of the body. */
+  /** The invalid members of the request. */
   errors?: readonly { pointer: string; message: string }[];
   /** Seconds after which the same request can succeed. */
   retryAfterS?: number;
 }
 
-/** A refusal that the client is told about, as a problem document. */
+/** An error that is sent to the client as a problem document. */
 export class ProblemError extends Error {
   readonly code: ProblemCode;
   readonly options: ProblemOptions;
@@ -28,7 +28,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Any error as a refusal; what is not known to be harmless says nothing of its insides. */
+/** Maps any error to a problem; unknown errors reveal no internals. */
 function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof RefusedError) {
@@ -39,31 +39,30 @@ function toProblemError(error: unknown): ProblemError {
     return new ProblemError('overloaded', error.message, { retryAfterS: error.retryAfterS });
   }
   if (isLockTimeout(error)) {
-    const detail = 'Another session of the database holds what this request changes.';
+    const detail = 'Another database session holds a lock on what this request changes.';
     return new ProblemError('unavailable', detail, { retryAfterS: 1 });
   }
-  // A final refusal would lose the events: the client retries until a newer process answers.
+  // A permanent error would lose the events: the client retries until a newer process responds.
   if (error instanceof NewerTokenError) {
     return new ProblemError('unavailable', error.message, { retryAfterS: 5 });
   }
   if (isUnavailable(error)) {
-    return new ProblemError('unavailable', 'The database does not answer.', { retryAfterS: 5 });
+    return new ProblemError('unavailable', 'The database is unavailable.', { retryAfterS: 5 });
   }
   return (
-    fromFastify(error) ??
-    new ProblemError('internal', 'The service failed; the request can be sent again.')
+    fromFastify(error) ?? new ProblemError('internal', 'Internal error; you can retry the request.')
   );
 }
 
-/** An answer that says what went wrong. */
+/** An error response. */
 interface ProblemAnswer {
   document: Problem;
   headers: Record<string, string | number>;
-  /** The service is at fault, and has not said so itself: somebody should read of it. */
+  /** An unexpected failure of the service, which has to be logged. */
   unexpected: boolean;
 }
 
-/** How a request is answered that could not be fulfilled. */
+/** The response for an error. */
 export function answerProblem(error: unknown, requestId: string): ProblemAnswer {
   const problem = toProblemError(error);
   const document = problemDocument(problem, requestId);
@@ -71,7 +70,7 @@ export function answerProblem(error: unknown, requestId: string): ProblemAnswer 
   return {
     document,
     headers: {
-      // Fastify would add the charset, but some answers bypass it.
+      // Fastify would add the charset, but some responses bypass it.
       'content-type': 'application/problem+json; charset=utf-8',
       ...(retryAfterS === undefined ? {} : { 'retry-after': retryAfterS }),
       ...(document.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
@@ -80,7 +79,7 @@ export function answerProblem(error: unknown, requestId: string): ProblemAnswer 
   };
 }
 
-/** The problem document of a refusal, by RFC 9457. */
+/** The problem document (RFC 9457) of an error. */
 function problemDocument({ code, message, options }: ProblemError, requestId: string): Problem {
   return {
     type: `https://trueward.dev/problems/${code}`,
@@ -103,11 +102,11 @@ function fromFastify(error: unknown): ProblemError | undefined {
   switch (code) {
     case 'FST_ERR_MAX_PARAM_LENGTH':
     case 'FST_ERR_BAD_URL':
-      return new ProblemError('not_found', 'There is nothing at this address.');
+      return new ProblemError('not_found', 'There is no such endpoint.');
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ProblemError(
         'body_too_large',
-        'The body is larger than this address takes: 64 KiB, 256 KiB for events, and 20 MiB for media.',
+        'The body is too large: the limit is 64 KiB, 256 KiB for events, and 20 MiB for media.',
       );
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ProblemError('unsupported_media_type', 'Send the body as application/json.');
@@ -122,7 +121,7 @@ function fromFastify(error: unknown): ProblemError | undefined {
   }
 }
 
-/** A request that is not as its schema says. */
+/** The problem for schema violations. */
 function invalidRequest(
   violations: NonNullable<FastifyError['validation']>,
   part = 'request',
@@ -134,7 +133,7 @@ function invalidRequest(
   return new ProblemError('invalid_request', `The ${part} is not valid.`, { errors });
 }
 
-/** A missing or unknown member is pointed at itself, not at the object that lacks it. */
+/** Points at a missing or unknown member itself, not at its parent object. */
 function memberOf(keyword: string, params: Record<string, unknown>): string {
   const name = keyword === 'required' ? params['missingProperty'] : params['additionalProperty'];
   return typeof name === 'string' ? `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}` : '';

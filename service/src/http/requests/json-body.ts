@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../problems/problem.ts';
 
-/** The schemas nest 8 levels deep at most. Deeper bodies could overflow the stack when they are stored as JSON. */
-const mostLevels = 32;
+/** Schemas nest at most 8 levels. Deeper bodies could overflow the stack when they are stored as JSON. */
+const maxDepth = 32;
 
-/** Reads bodies as JSON. Beacons come as text/plain, because that spares a page the preflight. */
+/** Parses bodies as JSON. Beacons are sent as text/plain, which avoids a preflight. */
 export function addJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -15,7 +15,7 @@ export function addJsonBody(app: FastifyInstance): void {
 }
 
 /**
- * Reads a body.
+ * Parses a body.
  *
  * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored and for
  *   nesting of more than {@link mostLevels} levels.
@@ -27,37 +27,37 @@ function parseJson(text: string): unknown {
   } catch {
     throw new ProblemError('malformed_json', 'The body is not valid JSON.');
   }
-  // Check the depth first: the pointer into a body of 30,000 levels would be as long as the body.
-  if (mayBeDeeper(text, mostLevels) && isDeeper(body, mostLevels))
+  // Check the depth first: a pointer into a body of 30,000 levels would be as long as the body.
+  if (mightBeDeeper(text, maxDepth) && isDeeper(body, maxDepth))
     throw new ProblemError(
       'invalid_request',
-      `The body nests objects and arrays more than ${mostLevels} levels deep; send a flatter one.`,
+      `The body nests objects and arrays more than ${maxDepth} levels deep; flatten it.`,
     );
-  const pointer = mayBeUnstorable(text) ? findUnstorableText(body) : undefined;
+  const pointer = mightBeUnstorable(text) ? findUnstorableText(body) : undefined;
   if (pointer !== undefined) {
     throw new ProblemError('invalid_request', 'The body is not valid.', {
-      errors: [{ pointer, message: 'holds a character that is not allowed in text' }],
+      errors: [{ pointer, message: 'contains a character that is not allowed in text' }],
     });
   }
   return body;
 }
 
-/** Refuses addresses with text that the database cannot hold, as `%00`, before they come near it. */
-export function addAddressCheck(app: FastifyInstance): void {
+/** Rejects URLs with text that the database cannot store, such as `%00`. */
+export function addUrlCheck(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ params, query }) => {
     if (findUnstorableText(params) !== undefined)
-      throw new ProblemError('not_found', 'There is nothing at this address.');
+      throw new ProblemError('not_found', 'There is no such endpoint.');
     const pointer = findUnstorableText(query);
     if (pointer === undefined) return;
     throw new ProblemError('invalid_request', 'The querystring is not valid.', {
-      errors: [{ pointer, message: 'holds a character that is not allowed in text' }],
+      errors: [{ pointer, message: 'contains a character that is not allowed in text' }],
     });
   });
 }
 
 /**
  * Finds a string that PostgreSQL cannot store (U+0000, an unpaired surrogate) in a parsed body and
- * hands back the JSON pointer to it. One such string would otherwise fail a whole group commit.
+ * returns its JSON pointer. One such string would otherwise fail a whole group commit.
  *
  * Walks without recursion: how deep a body is nested is up to the client.
  */
@@ -70,26 +70,26 @@ export function findUnstorableText(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether objects and arrays are nested more than `most` levels deep. */
-function isDeeper(value: unknown, most: number): boolean {
+/** Whether objects and arrays are nested more than `max` levels deep. */
+function isDeeper(value: unknown, max: number): boolean {
   for (const { value: found, depth } of walk(value))
-    if (depth >= most && typeof found === 'object' && found !== null) return true;
+    if (depth >= max && typeof found === 'object' && found !== null) return true;
   return false;
 }
 
-/** A quick look at the JSON text: only escapes can produce such strings, so most bodies need no walk. */
-const mayBeUnstorable = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
+/** A cheap test on the JSON text: only escapes can produce such strings, so most bodies need no walk. */
+const mightBeUnstorable = (json: string): boolean => /\\u(?:0000|d[89a-f])/i.test(json);
 
-/** A quick look at the JSON text: what opens fewer objects and arrays is not nested deeper. */
-function mayBeDeeper(json: string, most: number): boolean {
+/** A cheap test on the JSON text: the number of opening brackets bounds the depth. */
+function mightBeDeeper(json: string, max: number): boolean {
   let opened = 0;
   for (const bracket of ['{', '['])
     for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1))
-      if ((opened += 1) > most) return true;
+      if ((opened += 1) > max) return true;
   return false;
 }
 
-/** A value in a body, and where it is. */
+/** A value in a body, and its location. */
 interface Visited {
   name: string;
   value: unknown;
@@ -97,7 +97,7 @@ interface Visited {
   parent: Visited | undefined;
 }
 
-/** Depth first; the children of a value come after it has been handed out. */
+/** Depth first; children are visited after their parent. */
 function* walk(root: unknown): Generator<Visited> {
   const waiting: Visited[] = [{ name: '', value: root, depth: 0, parent: undefined }];
   for (let next = waiting.pop(); next; next = waiting.pop()) {

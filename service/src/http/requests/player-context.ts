@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import proxyAddr from '@fastify/proxy-addr';
 
-/** In which country a player is, as the load balancer or delivery network before the service says. */
+/** The country of a player, as sent by the load balancer or CDN in front of the service. */
 export interface Country {
-  /** Takes the header off a request that comes from anybody else, who could write anything into it. */
+  /** Removes the header from requests of untrusted peers, which could forge it. */
   screen(request: Pick<IncomingMessage, 'headers' | 'socket'>): void;
-  /** ISO 3166-1 alpha-2; undefined when nobody says. */
+  /** ISO 3166-1 alpha-2; undefined when unknown. */
   of(headers: IncomingHttpHeaders): string | undefined;
 }
 
-/** @param header Its name in small letters, such as `cf-ipcountry`; undefined: countries are not known. */
+/** @param header The lowercase name, such as `cf-ipcountry`; undefined: countries are unknown. */
 export function createCountry(
   header: string | undefined,
   trustedProxies: readonly string[] = [],
@@ -22,7 +22,7 @@ export function createCountry(
     },
     of(headers) {
       const value = headers[header];
-      // Networks write XX, T1 and the like where they do not know.
+      // CDNs send XX, T1 and the like when they don't know.
       return typeof value === 'string' && /^[a-z]{2}$/i.test(value) && !/^xx$/i.test(value)
         ? value.toUpperCase()
         : undefined;
@@ -32,7 +32,7 @@ export function createCountry(
 
 type Device = 'desktop' | 'mobile' | 'tablet';
 
-/** The class of device by its `User-Agent`; undefined without one. */
+/** The class of device according to its `User-Agent`; undefined without one. */
 export function deviceOf(userAgent: string | undefined): Device | undefined {
   if (userAgent === undefined) return undefined;
   if (/iPad|Tablet|Android(?!.*Mobile)/i.test(userAgent)) return 'tablet';

@@ -5,8 +5,8 @@ import type { FastifyInstance, FastifySchemaValidationError } from 'fastify';
 import { parseInstant } from '../../platform/instant.ts';
 
 /**
- * Validates as the contract says: bodies exactly, without dropping members or turning "5" into 5;
- * addresses carry text only, so their values are converted.
+ * Validates requests against the schemas: bodies strictly, without dropping members or coercing "5" to 5;
+ * URL parameters are always text, so they are coerced.
  */
 export function addValidation(app: FastifyInstance): void {
   const body = compiler(false);
@@ -15,25 +15,25 @@ export function addValidation(app: FastifyInstance): void {
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     (httpPart === 'body' ? body : address).compile(schema),
   );
-  // Answers are made by typed code; a second description would only cost time and could drop members.
+  // Responses are built by typed code; response schemas would only cost time and could drop members.
   app.setSerializerCompiler(() => JSON.stringify);
 }
 
-/** Whether a body is as its schema says; if not, `errors` tells why, until the next call. */
+/** Whether a body matches its schema; if not, `errors` has the reasons until the next call. */
 interface Validate {
   (body: unknown): boolean;
   errors?: FastifySchemaValidationError[] | null;
 }
 
-/** For bodies that are not checked by the route itself; after {@link addValidation}. */
+/** Compiles a schema for bodies that the route does not validate; call it after {@link addValidation}. */
 export function compileBody(app: FastifyInstance, schema: object): Validate {
   const compile = app.validatorCompiler;
-  if (!compile) throw new Error('Bodies cannot be checked before addValidation.');
+  if (!compile) throw new Error('Call addValidation before compileBody.');
   return compile({ schema, method: 'POST', url: '', httpPart: 'body' }) as Validate;
 }
 
 function compiler(coerceTypes: boolean): Ajv {
-  // Ten errors are enough to help; the rest would only cost the service time.
+  // Collect every error of a body, but only the first of a URL.
   const ajv = new Ajv({
     allErrors: !coerceTypes,
     coerceTypes,
@@ -42,7 +42,7 @@ function compiler(coerceTypes: boolean): Ajv {
     discriminator: false,
   });
   addFormats.default(ajv);
-  // Its own format accepts leap seconds and offsets without minutes, which `Date` cannot parse.
+  // The built-in format accepts leap seconds and offsets without minutes, which `Date` cannot parse.
   ajv.addFormat('date-time', (text: string) => parseInstant(text) !== undefined);
   for (const schema of schemas) ajv.addSchema(schema);
   return ajv;

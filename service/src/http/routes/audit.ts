@@ -11,7 +11,7 @@ interface AuditQuery extends PageQuery {
   action?: string;
 }
 
-/** `GET /v1/audit-entries`: who did what, and what it was before. */
+/** `GET /v1/audit-entries`: who changed what, with the state before and after. */
 export function addAuditRoutes(app: FastifyInstance, { database }: { database: Database }): void {
   app.get<{ Querystring: AuditQuery }>(
     '/v1/audit-entries',
@@ -19,7 +19,7 @@ export function addAuditRoutes(app: FastifyInstance, { database }: { database: D
       config: { keys: ['sk'] },
       schema: {
         operationId: 'listAuditEntries',
-        summary: 'List what operators did, newest first',
+        summary: 'List audit records, newest first',
         querystring: {
           ...pageQuerySchema,
           properties: {
@@ -27,19 +27,18 @@ export function addAuditRoutes(app: FastifyInstance, { database }: { database: D
             target_id: {
               type: 'string',
               maxLength: 64,
-              description: 'Only what was done to this object.',
+              description: 'Only changes to this object.',
             },
             actor: {
               type: 'string',
               maxLength: 254,
-              description:
-                'Only by whoever has this in their e-mail address or in the id of their key.',
+              description: 'Only changes by actors whose e-mail or key id contains this text.',
             },
             action: {
               type: 'string',
               maxLength: 100,
               description:
-                'Only actions that begin with this, such as `placement` or `user.invited`.',
+                'Only actions that start with this, such as `placement` or `user.invited`.',
             },
           },
         },

@@ -22,12 +22,12 @@ interface Parts {
   stopping: AbortSignal;
 }
 
-/** How long `simulate: slow` holds the answer. */
-const slowMs = 8_000;
+/** How long `simulate: slow` delays the response. */
+const simulatedDelayMs = 8_000;
 
 type Request = FastifyRequest<{ Body: DecisionRequest }>;
 
-/** `POST /v1/decisions`: asks for an ad. */
+/** `POST /v1/decisions`: requests an ad. */
 export function addDecisionRoutes(app: FastifyInstance, parts: Parts): void {
   app.post<{ Body: DecisionRequest }>(
     '/v1/decisions',
@@ -35,7 +35,7 @@ export function addDecisionRoutes(app: FastifyInstance, parts: Parts): void {
       config: { keys: ['pk', 'sk'] },
       schema: {
         operationId: 'requestDecision',
-        summary: 'Ask for an ad',
+        summary: 'Request an ad',
         body: { $ref: 'DecisionRequest#' },
         response: { 200: { description: 'The decision.', $ref: 'Decision#' } },
       },
@@ -52,7 +52,7 @@ async function answerDecision(
   const { body } = request;
   const principal = principalOf(request);
   if (body.simulate !== undefined && principal.environment === 'live') {
-    throw new ProblemError('simulate_in_live', '`simulate` works in the sandbox only.');
+    throw new ProblemError('simulate_in_live', '`simulate` is available in the sandbox only.');
   }
   const entry = configuration.snapshot(principal).placements.get(body.placement);
   if (!entry) {
@@ -68,7 +68,7 @@ async function answerDecision(
   }
   if (body.simulate === 'slow') await hold(stopping);
   if (body.simulate === 'error')
-    throw new ProblemError('simulated_error', 'The request asked for this error.');
+    throw new ProblemError('simulated_error', 'The request asked to simulate this error.');
   return makeDecision(principal, entry, identified, clientOf(country, principal, request));
 }
 
@@ -78,7 +78,7 @@ function clientOf(
   { headers }: FastifyRequest,
 ): AskingClient {
   const userAgent = headers['user-agent'];
-  // A customer's server is not where its player is.
+  // A customer's server is not in the player's country.
   const isPlayer = kind === 'pk';
   return {
     device: deviceOf(userAgent),
@@ -87,7 +87,7 @@ function clientOf(
   };
 }
 
-/** Holds the answer of `simulate: slow`; a stopping service lets go at once. */
+/** Delays the response of `simulate: slow`, until the service stops. */
 async function hold(stopping: AbortSignal): Promise<void> {
-  await sleep(slowMs, undefined, { signal: stopping }).catch(() => undefined);
+  await sleep(simulatedDelayMs, undefined, { signal: stopping }).catch(() => undefined);
 }

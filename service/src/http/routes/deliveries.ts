@@ -31,7 +31,7 @@ interface IdRequest {
 const config = { keys: ['sk'] } as const;
 const one = { description: 'The delivery.', $ref: 'Delivery#' };
 
-/** What was sent to webhooks, and sending it again. */
+/** Lists and reads deliveries, and sends events again. */
 export function addDeliveryRoutes(app: FastifyInstance, parts: Parts): void {
   addReads(app, parts);
   addWrites(app, parts);
@@ -96,7 +96,7 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Parts): v
       config,
       schema: {
         operationId: 'redeliver',
-        summary: 'Deliver an event once more',
+        summary: 'Redeliver an event',
         params: idParams('delivery'),
         headers: writeHeaders,
         response: { 202: { description: 'The new delivery.', $ref: 'Delivery#' } },
@@ -114,8 +114,8 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Parts): v
       config,
       schema: {
         operationId: 'testWebhook',
-        summary: 'Send a made-up event',
-        description: 'Signed like every other; it is about the player `trueward-test`.',
+        summary: 'Send a test event',
+        description: 'Signed like any other event; its player is `trueward-test`.',
         params: idParams('webhook'),
         headers: writeHeaders,
         body: { $ref: 'WebhookTest#' },
@@ -134,9 +134,9 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Parts): v
       config,
       schema: {
         operationId: 'recoverWebhook',
-        summary: 'Deliver what a webhook missed',
+        summary: 'Redeliver missed events',
         description:
-          'Every event since a time that failed, or that happened while the webhook was disabled; at most 1,000 per request, so repeat it until `queued` is 0.',
+          'Queues every event since that time whose delivery failed or that happened while the webhook was disabled. At most 1,000 per request: repeat it until `queued` is 0.',
         params: idParams('webhook'),
         headers: writeHeaders,
         querystring: {
@@ -145,7 +145,9 @@ function addWrites(app: FastifyInstance, { redelivery, runOperation }: Parts): v
           required: ['since'],
           properties: { since: { type: 'string', format: 'date-time' } },
         },
-        response: { 202: { description: 'How many.', $ref: 'RecoveryResult#' } },
+        response: {
+          202: { description: 'The number of queued deliveries.', $ref: 'RecoveryResult#' },
+        },
       },
     },
     (request, reply) =>

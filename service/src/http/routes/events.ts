@@ -6,15 +6,15 @@ import type { Submitted, TakeIn } from '../../event/intake.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { compileBody } from '../requests/validation.ts';
 
-/** A batch whose events have not been looked at yet: each is validated by itself. */
-interface LooseBatch {
+/** A batch whose events are not validated yet: each is validated on its own. */
+interface UnvalidatedBatch {
   sent_at: string;
   events: { id: string }[];
   dropped?: Record<string, number>;
 }
 
-/** The documented batch, but of its events only that each can be answered under its id. */
-function looseBatch(): object {
+/** The documented schema, but of the events it requires only an id, so that each can get a result. */
+function unvalidatedBatchSchema(): object {
   const batch = schemas.find(
     (schema) => '$id' in schema && schema.$id === 'EventBatch',
   ) as unknown as BatchSchema;
@@ -31,28 +31,28 @@ interface BatchSchema {
   properties: { events: object };
 }
 
-/** Room for 500 events of half a kilobyte, which is a long one. */
+/** Enough for 500 events of 512 bytes, which is a long event. */
 const bodyLimit = 256 * 1024;
 
-/** `POST /v1/events`: reports what happened to shown ads. */
+/** `POST /v1/events`: reports ad events. */
 export function addEventRoutes(
   app: FastifyInstance,
   { takeIn, noteDropped }: { takeIn: TakeIn; noteDropped: NoteDropped },
 ): void {
-  const isBatch = compileBody(app, looseBatch());
+  const isBatch = compileBody(app, unvalidatedBatchSchema());
   const isEvent = compileBody(app, { $ref: 'AdEvent#' });
-  app.post<{ Body: LooseBatch }>(
+  app.post<{ Body: UnvalidatedBatch }>(
     '/v1/events',
     {
       bodyLimit,
       config: { keys: ['pk'] },
       schema: {
         operationId: 'reportEvents',
-        summary: 'Report what happened to shown ads',
+        summary: 'Report ad events',
         body: { $ref: 'EventBatch#' },
         response: { 200: { description: 'One result per event.', $ref: 'EventBatchResult#' } },
       },
-      // The documented schema would refuse the whole batch for one bad event.
+      // The documented schema would reject the whole batch for one invalid event.
       validatorCompiler: () => isBatch,
     },
     (request): Promise<EventBatchResult> => {

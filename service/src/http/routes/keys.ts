@@ -32,7 +32,7 @@ const config = { keys: ['sk'] } as const;
 const owned = { keys: ['sk'], role: 'owner' } as const;
 const one = (description: string) => ({ description, $ref: 'ApiKey#' });
 
-/** `/v1/keys`: the keys of the environment; their texts are shown once, when they are made. */
+/** `/v1/keys`: manages the keys of the environment; their texts are shown only once, on creation. */
 export function addKeyRoutes(app: FastifyInstance, parts: Parts): void {
   addReads(app, parts);
   addWrites(app, parts);
@@ -45,7 +45,7 @@ function addReads(app: FastifyInstance, { database }: Parts): void {
       config,
       schema: {
         operationId: 'listKeys',
-        summary: 'List every key, newest first',
+        summary: 'List keys, newest first',
         querystring: pageQuerySchema,
         response: { 200: pageSchema('ApiKey') },
       },
@@ -85,8 +85,8 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
       config: owned,
       schema: {
         operationId: 'createKey',
-        summary: 'Make a key',
-        description: 'The answer carries its text, this once.',
+        summary: 'Create a key',
+        description: 'The response contains the text of the key, which is shown only once.',
         headers,
         body: { $ref: 'ApiKeyRequest#' },
         response: { 201: one('The key.') },
@@ -104,7 +104,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
       config: owned,
       schema: {
         operationId: 'updateKey',
-        summary: 'Change where, and how often, a key may be used',
+        summary: 'Change the allowed origins and the rate limit of a key',
         params,
         headers,
         body: { $ref: 'ApiKeyUpdate#' },
@@ -124,7 +124,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
       schema: {
         operationId: 'rollKey',
         summary: 'Replace a key',
-        description: 'The answer is the new key, with its text, this once.',
+        description: 'The response is the new key with its text, which is shown only once.',
         params,
         headers,
         body: { $ref: 'OverlapRequest#' },
@@ -144,10 +144,10 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
       config: owned,
       schema: {
         operationId: 'revokeKey',
-        summary: 'Revoke a key at once',
+        summary: 'Revoke a key immediately',
         params,
         headers,
-        response: nothing('It is revoked.'),
+        response: nothing('The key is revoked.'),
       },
     },
     (request, reply) =>
@@ -158,7 +158,7 @@ function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): v
   );
 }
 
-/** `POST /v1/user_token_secrets`: makes the secret that the customer's server signs user tokens with. */
+/** `POST /v1/user_token_secrets`: creates a secret with which the customer's server signs user tokens. */
 export function addUserTokenRoutes(
   app: FastifyInstance,
   { userTokens }: { userTokens: UserTokens },
@@ -169,10 +169,10 @@ export function addUserTokenRoutes(
       config: { keys: ['sk'], role: 'owner' },
       schema: {
         operationId: 'createUserTokenSecret',
-        summary: 'Make a new secret for user tokens',
+        summary: 'Create a secret for user tokens',
         body: { $ref: 'UserTokenSecretRequest#' },
         response: {
-          201: { description: 'The secret, shown this once.', $ref: 'UserTokenSecret#' },
+          201: { description: 'The secret, which is shown only once.', $ref: 'UserTokenSecret#' },
         },
       },
     },

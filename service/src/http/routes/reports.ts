@@ -7,7 +7,7 @@ import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { ProblemError } from '../problems/problem.ts';
 
-interface ReportAddress {
+interface ReportParams {
   from: string;
   to: string;
   interval: 'hour' | 'day';
@@ -17,8 +17,8 @@ interface ReportAddress {
 }
 
 const hourMs = 3_600_000;
-/** The longest reports, in hours. */
-const longest = { hour: 31 * 24, day: 400 * 24 };
+/** The longest report periods, in hours. */
+const maxHours = { hour: 31 * 24, day: 400 * 24 };
 
 const time = (description: string) => ({ type: 'string', format: 'date-time', description });
 
@@ -27,33 +27,33 @@ const querySchema = {
   additionalProperties: false,
   required: ['from', 'to'],
   properties: {
-    from: time('Included; a whole hour.'),
-    to: time('Not included; a whole hour.'),
+    from: time('Inclusive; a full hour.'),
+    to: time('Exclusive; a full hour.'),
     interval: { type: 'string', enum: ['hour', 'day'], default: 'day' },
     group_by: {
       type: 'string',
       maxLength: 100,
-      description: `Of ${reportDimensions.join(', ')}, separated by commas.`,
+      description: `Comma-separated; any of ${reportDimensions.join(', ')}.`,
     },
     tz: {
       type: 'string',
       maxLength: 64,
       default: 'UTC',
-      description: 'The zone whose days these are, as `Europe/Berlin`.',
+      description: 'The time zone of the days, such as `Europe/Berlin`.',
     },
     format: { type: 'string', enum: ['json', 'csv'], default: 'json' },
   },
 };
 
-/** `GET /v1/reports`: sums of what happened, as JSON or CSV. */
+/** `GET /v1/reports`: totals by period, as JSON or CSV. */
 export function addReportRoutes(app: FastifyInstance, { database }: { database: Database }): void {
-  app.get<{ Querystring: ReportAddress }>(
+  app.get<{ Querystring: ReportParams }>(
     '/v1/reports',
     {
       config: { keys: ['sk'] },
       schema: {
         operationId: 'readReport',
-        summary: 'Sums of what happened',
+        summary: 'Read a report',
         querystring: querySchema,
         response: {
           200: {
@@ -79,20 +79,20 @@ export function addReportRoutes(app: FastifyInstance, { database }: { database: 
   );
 }
 
-function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportAddress): ReportQuery {
+function readQuery({ from, to, interval, group_by: groups = '', tz }: ReportParams): ReportQuery {
   const [fromMs, toMs] = [instantOf(from), instantOf(to)];
   const groupBy = [...new Set(groups.split(',').filter((name) => name !== ''))];
   const hours = (toMs - fromMs) / hourMs;
   const errors = [
-    [fromMs % hourMs !== 0, '/from', 'must be a whole hour'],
-    [toMs % hourMs !== 0, '/to', 'must be a whole hour'],
+    [fromMs % hourMs !== 0, '/from', 'must be a full hour'],
+    [toMs % hourMs !== 0, '/to', 'must be a full hour'],
     [!(hours > 0), '/to', 'must be after `from`'],
     [
-      hours > longest[interval],
+      hours > maxHours[interval],
       '/to',
-      `is more than ${longest[interval] / 24} days after \`from\``,
+      `is more than ${maxHours[interval] / 24} days after \`from\``,
     ],
-    [!groupBy.every(isDimension), '/group_by', `must be of ${reportDimensions.join(', ')}`],
+    [!groupBy.every(isDimension), '/group_by', `must be any of ${reportDimensions.join(', ')}`],
     [!isTimeZone(tz), '/tz', 'is not a known time zone'],
   ] as [boolean, string, string][];
   const wrong = errors.filter(([refused]) => refused);
@@ -109,10 +109,10 @@ const isDimension = (name: string): name is ReportDimension =>
 
 function isTimeZone(name: string): boolean {
   try {
-    // Offsets as `+05:30` mean the opposite in PostgreSQL (POSIX), so names only.
+    // Names only: PostgreSQL reads offsets such as `+05:30` with the opposite sign (POSIX).
     new Intl.DateTimeFormat('en', { timeZone: name });
     return /^[A-Za-z]/.test(name);
   } catch {
-    return false; // a RangeError says so
+    return false; // a RangeError
   }
 }

@@ -13,18 +13,18 @@ import {
   toCursor,
 } from '../openapi/route-schemas.ts';
 
-/** How the routes of one kind of managed object are called. */
+/** Names for the routes of one kind of managed object. */
 export interface ResourceDefinition {
   kind: ResourceKind;
   /** The name of its schema; `<schema>Request` creates and `<schema>Update` changes it. */
   schema: string;
   /** `/v1/placements` */
   path: string;
-  /** For people: `house ad`. */
+  /** The noun in texts: `house ad`. */
   noun: string;
 }
 
-/** The objects that operators create, read, list, update and archive all alike. */
+/** The objects that operators create, read, list, update and archive in the same way. */
 export const managedResources: readonly ResourceDefinition[] = [
   { kind: 'placement', schema: 'Placement', path: '/v1/placements', noun: 'placement' },
   { kind: 'source', schema: 'Source', path: '/v1/sources', noun: 'source' },
@@ -35,7 +35,7 @@ export const managedResources: readonly ResourceDefinition[] = [
   { kind: 'killSwitch', schema: 'KillSwitch', path: '/v1/kill-switches', noun: 'kill switch' },
 ];
 
-/** Webhooks are listed and read alike, but made in their own way: they have a secret. */
+/** Webhooks are listed and read the same way, but created differently: they have a secret. */
 export const webhookResource: ResourceDefinition = {
   kind: 'webhook',
   schema: 'Webhook',
@@ -60,7 +60,7 @@ interface Parts {
   resources: ResourceStore;
 }
 
-/** Adds list and read of one kind of managed object. */
+/** Adds the routes that list and read one kind of managed object. */
 export function addResourceReads(
   app: FastifyInstance,
   { database, resources }: Parts,
@@ -89,7 +89,7 @@ export function addResourceReads(
         operationId: `read${schema}`,
         summary: `Read ${withArticle(definition)}`,
         params: idParams(kind),
-        response: { 200: { description: 'It.', $ref: `${schema}#` } },
+        response: { 200: { description: `The ${noun}.`, $ref: `${schema}#` } },
       },
     },
     async (request, reply) => {

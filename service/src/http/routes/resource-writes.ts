@@ -31,7 +31,7 @@ const answer = (status: number, { document, revision }: Versioned<object>) => ({
   revision,
 });
 
-/** Adds create, update and archive of one kind of managed object. */
+/** Adds the routes that create, update and archive one kind of managed object. */
 export function addResourceWrites(
   app: FastifyInstance,
   { manage, runOperation }: Parts,
@@ -53,7 +53,10 @@ export function addResourceWrites(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) =>
-        answer(201, await manage.create(operation, kind, fillIn(kind, request.body, operation))),
+        answer(
+          201,
+          await manage.create(operation, kind, withServiceFields(kind, request.body, operation)),
+        ),
       ),
   );
   app.patch<IdRequest & { Body: Members }>(
@@ -72,7 +75,7 @@ export function addResourceWrites(
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
         const target = { kind, id: request.params.id, ifMatch: readIfMatch(request) };
-        const change = kind === 'killSwitch' ? signed(request.body, operation) : request.body;
+        const change = kind === 'killSwitch' ? withActor(request.body, operation) : request.body;
         return answer(
           200,
           await manage.change(operation, target, (before) => applyChange(kind, before, change)),
@@ -88,7 +91,7 @@ export function addResourceWrites(
         summary: `Archive ${withArticle(definition)}`,
         params: idParams(kind),
         headers: changeHeaders,
-        response: nothing('It is out of use.'),
+        response: nothing(`The ${noun} is archived.`),
       },
     },
     (request, reply) =>
@@ -103,14 +106,18 @@ export function addResourceWrites(
   );
 }
 
-/** Adds what the service itself says of a new object. */
-function fillIn<K extends ResourceKind>(kind: K, body: Members, operation: Operation): Stored<K> {
+/** Adds the members of a new object that the service sets. */
+function withServiceFields<K extends ResourceKind>(
+  kind: K,
+  body: Members,
+  operation: Operation,
+): Stored<K> {
   if (kind === 'creative') return { ...body, review: unreviewed } as unknown as Stored<K>;
-  return (kind === 'killSwitch' ? signed(body, operation) : body) as unknown as Stored<K>;
+  return (kind === 'killSwitch' ? withActor(body, operation) : body) as unknown as Stored<K>;
 }
 
-/** Whoever changes a kill switch and gives no name goes by the id of the key. */
-const signed = (body: Members, { actor }: Operation): Members => ({ actor, ...body });
+/** The default `actor` of a kill switch is the actor of the operation. */
+const withActor = (body: Members, { actor }: Operation): Members => ({ actor, ...body });
 
 /** `POST /v1/creatives/{id}/review`: approves, rejects or suspends a creative. */
 export function addReviewRoute(app: FastifyInstance, { manage, runOperation, clock }: Parts): void {
@@ -121,7 +128,7 @@ export function addReviewRoute(app: FastifyInstance, { manage, runOperation, clo
       schema: {
         operationId: 'reviewCreative',
         summary: 'Review a creative',
-        description: 'Only an approved creative is served.',
+        description: 'Only approved creatives are served.',
         params: idParams('creative'),
         headers: changeHeaders,
         body: { $ref: 'ReviewRequest#' },

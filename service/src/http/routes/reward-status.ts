@@ -15,19 +15,19 @@ interface Parts {
   receipts: Receipts;
   clock: Pick<Clock, 'nowMs'>;
   limiter: Pick<RateLimiter, 'onWait'>;
-  /** Aborts when the service stops, so that waiting requests are answered. */
+  /** Aborts when the service stops, so that long-polling requests are answered. */
   stopping: AbortSignal;
 }
 
-/** The longest `late_window_s` of a placement: after it, no event can change a reward. */
-const longestLateWindowMs = 7 * 86_400_000;
+/** The longest possible `late_window_s`, after which no event can change a reward. */
+const maxLateWindowMs = 7 * 86_400_000;
 
 interface StatusRequest {
   Params: { id: string };
   Querystring: { wait_s: number };
 }
 
-/** `GET /v1/decisions/{id}`: where a reward stands; and the keys that its receipt is checked with. */
+/** `GET /v1/decisions/{id}`: the state of a reward; and the keys that verify receipts. */
 export function addRewardRoutes(
   app: FastifyInstance,
   { clock, readReward, tokens, receipts, limiter, stopping }: Parts,
@@ -38,10 +38,10 @@ export function addRewardRoutes(
       config: { keys: ['pk', 'sk'] },
       schema: {
         operationId: 'readReward',
-        summary: 'Where the reward of a decision stands',
+        summary: 'Read the reward of a decision',
         description:
-          'A publishable key needs the header `Decision-Token`. A decision that is no longer stored is ' +
-          '`decision_gone` (410) to its token a week after it was made, when no event can change its ' +
+          'A publishable key needs the header `Decision-Token`. For a decision that is no longer stored, its ' +
+          'token gets `decision_gone` (410) from a week after the decision on, when no event can change the ' +
           'reward any more.',
         querystring: {
           type: 'object',
@@ -52,7 +52,7 @@ export function addRewardRoutes(
               minimum: 0,
               maximum: 25,
               default: 0,
-              description: 'Holds the answer until the state changes, for so many seconds at most.',
+              description: 'Waits for the state to change, for up to this many seconds.',
             },
           },
         },
@@ -78,9 +78,10 @@ export function addRewardRoutes(
         waiting.release();
         leave?.();
       });
-      if (!status && claims && clock.nowMs() - claims.issuedAtMs > longestLateWindowMs)
+      if (!status && claims && clock.nowMs() - claims.issuedAtMs > maxLateWindowMs)
         throw new ProblemError('decision_gone', 'This decision is no longer stored.');
-      if (!status) throw new ProblemError('not_found', 'There is no such decision here.');
+      if (!status)
+        throw new ProblemError('not_found', 'There is no such decision in this environment.');
       return status;
     },
   );

@@ -34,12 +34,12 @@ interface IdRequest {
 }
 
 const config = { keys: ['sk'] } as const;
-/** Whose answer carries a secret. */
+/** For responses that contain a secret. */
 const owned = { keys: ['sk'], role: 'owner' } as const;
 const one = { description: 'The webhook.', $ref: 'Webhook#' };
 const params = idParams('webhook');
 
-/** Registers, changes and deletes webhooks; they are listed and read like every resource. */
+/** Registers, changes and deletes webhooks; they are listed and read like other resources. */
 export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation }: Parts): void {
   app.post<{ Body: WebhookRequest }>(
     '/v1/webhooks',
@@ -47,8 +47,8 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
       config: owned,
       schema: {
         operationId: 'createWebhook',
-        summary: 'Register a receiver of events',
-        description: 'The answer carries the signing secret, this once.',
+        summary: 'Register a webhook',
+        description: 'The response contains the webhook secret, which is shown only once.',
         headers: writeHeaders,
         body: { $ref: 'WebhookRequest#' },
         response: { 201: one },
@@ -89,7 +89,7 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
         summary: 'Delete a webhook',
         params,
         headers: changeHeaders,
-        response: nothing('It is deleted.'),
+        response: nothing('The webhook is deleted.'),
       },
     },
     (request, reply) =>
@@ -105,9 +105,9 @@ export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation 
       config: owned,
       schema: {
         operationId: 'rotateWebhookSecret',
-        summary: 'Make a new signing secret',
+        summary: 'Rotate the webhook secret',
         description:
-          'The answer carries the new secret, this once. Until the overlap ends, the old ones sign as well.',
+          'The response contains the new secret, which is shown only once. Until the overlap ends, requests are signed with both the new and the old secrets.',
         params,
         headers: writeHeaders,
         body: { $ref: 'OverlapRequest#' },
@@ -137,7 +137,7 @@ export function addWebhookEventRoutes(
         operationId: 'listWebhookEvents',
         summary: 'List webhook events, newest first',
         description:
-          'In live, `decision.served` is stored only while a webhook subscribes to it, an enabled or a disabled one.',
+          'In live, `decision.served` is stored only while a webhook subscribes to it, enabled or disabled.',
         querystring: {
           ...pageQuerySchema,
           properties: {
