@@ -5,17 +5,17 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Queries } from '../store/database.ts';
 
-/** One change by an operator, in its transaction. */
+/** An operator's change, with its transaction. */
 export interface Operation {
   queries: Queries;
   scope: Scope;
-  /** The id of a key, `service` or `command_line`. */
+  /** The id of a key, the e-mail of a user, `service` or `command_line`. */
   actor: string;
   requestId?: string;
 }
 
-/** What was done to what; `before` and `after` never hold a secret. */
-interface Deed {
+/** A change to an object; `before` and `after` never contain secrets. */
+interface AuditRecord {
   action: string;
   targetId: string;
   before?: object;
@@ -23,8 +23,8 @@ interface Deed {
 }
 
 export interface AuditLog {
-  /** Writes an entry in the transaction of the change that it tells of. */
-  record(operation: Operation, deed: Deed): Promise<void>;
+  /** Writes an audit record in the transaction of the change. */
+  record(operation: Operation, change: AuditRecord): Promise<void>;
 }
 
 export function createAuditLog(clock: Clock, makeId: MakeId): AuditLog {
@@ -66,15 +66,15 @@ interface AuditRow {
 interface AuditQuery {
   limit: number;
   startingAfter?: string;
-  /** Only what was done to this object. */
+  /** Only changes to this object. */
   targetId?: string;
-  /** Part of who did it, in capitals or not. */
+  /** A part of the actor, case-insensitive. */
   actor?: string;
-  /** What the action begins with: `placement`, `placement.updated`. */
+  /** A prefix of the action: `placement`, `placement.updated`. */
   action?: string;
 }
 
-/** The entries of one account and environment, newest first; one more than `limit` when there are more. */
+/** Audit records of one account and environment, newest first; `limit` + 1 rows when there is another page. */
 export async function listAuditEntries(
   queries: Queries,
   scope: Scope,

@@ -3,14 +3,14 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { Scope } from '../resource/scope.ts';
 import type { Queries } from '../store/database.ts';
 
-/** The kill switch or policy that kept every ad away, and who had set it at that time. */
+/** The kill switch or policy that prevented every ad, and who had set it at that time. */
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
-  /** Absent when the audit log does not go back that far. */
+  /** Absent when the audit log does not reach back that far. */
   actor?: string;
   since?: Date;
-  /** The name of a policy; why somebody turned a switch on. */
+  /** The name of the policy, or the reason of the kill switch. */
   text?: string;
 }
 
@@ -26,7 +26,7 @@ interface Rule {
 }
 
 /**
- * Looks it up in the audit log as of the decision: it may have been changed or archived since.
+ * Finds the cause in the audit log as of the decision, since it may have been changed or archived later.
  *
  * @param rule The policy that the decision’s webhook event names.
  */
@@ -36,7 +36,7 @@ export async function findCause(
   decision: BlockedDecision,
   rule: Rule | undefined,
 ): Promise<Cause | undefined> {
-  // An entry is committed together with the change that it records.
+  // An audit record is committed together with the change that it records.
   const before = firstIdAt('auditEntry', decision.issued_at.getTime() + 1);
   if (rule) {
     const [entry] = await queries.query<Entry>(
@@ -52,7 +52,7 @@ export async function findCause(
   }
   if (decision.reason !== 'killed') return undefined;
   const [entry] = await queries.query<Entry>(
-    `SELECT * FROM (${latestOfSwitches}) AS latest
+    `SELECT * FROM (${latestSwitchStates}) AS latest
       WHERE state = 'on' AND (expires_at IS NULL OR expires_at > $5) ORDER BY id DESC LIMIT 1`,
     [scope.accountId, scope.environment, before, decision.placement, decision.issued_at],
   );
@@ -79,16 +79,16 @@ const entries = `SELECT id, target_id, actor, created_at, after->>'reason' AS re
     (after->>'expires_at')::timestamptz AS expires_at
   FROM audit_entries WHERE account_id = $1 AND environment = $2 AND id < $3`;
 
-/** The latest state of every kill switch for a placement, which a switch names by id or by name. */
-const latestOfSwitches = `${entries.replace('SELECT', 'SELECT DISTINCT ON (target_id)')}
+/** The latest state of every kill switch for a placement, which switches refer to by id or name. */
+const latestSwitchStates = `${entries.replace('SELECT', 'SELECT DISTINCT ON (target_id)')}
   AND starts_with(action, 'kill_switch.') AND coalesce(after, before)->>'scope' = 'placement'
   AND coalesce(after, before)->>'target_id' IN (
     SELECT $4::text UNION SELECT r.id FROM resources r WHERE r.account_id = $1 AND r.environment = $2
       AND r.kind = 'placement' AND r.document->>'name' = $4)
   ORDER BY target_id, id DESC`;
 
-/** What is known of a decision when its reward is explained. */
-interface RewardStory {
+/** The facts that explain a reward. */
+interface RewardFacts {
   status: string;
   format: string;
   requiredMs: number | null;
@@ -101,26 +101,28 @@ interface RewardStory {
   events: readonly { type: AdEvent['type']; watchedMs: number | null }[];
 }
 
-/** Why a reward stands where it does, in the order in which it is judged. Pure. */
-export function explainReward(story: RewardStory): string[] {
-  if (story.status !== 'filled') return ['No ad was handed out, so there is nothing to earn.'];
-  if (story.format !== 'rewarded') return [`A ${story.format} placement gives no reward.`];
-  const has = (type: AdEvent['type']) => story.events.some((event) => event.type === type);
-  const watchedMs = Math.max(0, ...story.events.map((event) => event.watchedMs ?? 0));
+/** Explains the state of a reward, in the order of its checks. Pure. */
+export function explainReward(facts: RewardFacts): string[] {
+  if (facts.status !== 'filled') return ['The request was not filled, so there is no reward.'];
+  if (facts.format !== 'rewarded') return [`A ${facts.format} placement has no reward.`];
+  const has = (type: AdEvent['type']) => facts.events.some((event) => event.type === type);
+  const watchedMs = Math.max(0, ...facts.events.map((event) => event.watchedMs ?? 0));
   const seconds = (ms: number | null) => `${((ms ?? 0) / 1_000).toFixed(1)} s`;
   return [
-    story.servedAt
-      ? `The impression was verified for ${story.servedAt.toISOString()}.`
+    facts.servedAt
+      ? `The impression was verified at ${facts.servedAt.toISOString()}.`
       : has('impression')
-        ? 'An impression was reported, but it could not be verified.'
-        : 'No impression was reported yet.',
-    `It has to be watched for ${seconds(story.requiredMs)}; the game reported ${seconds(watchedMs)}.`,
-    has('complete') ? 'Its end was reported.' : 'Its end was not reported yet.',
-    ...(story.invalidReason === null ? [] : [`It is invalid traffic: ${story.invalidReason}.`]),
-    ...(story.settledAt
+        ? 'An impression was reported, but could not be verified.'
+        : 'No impression has been reported yet.',
+    `Required watch time: ${seconds(facts.requiredMs)}; reported: ${seconds(watchedMs)}.`,
+    has('complete') ? 'Completion was reported.' : 'Completion has not been reported yet.',
+    ...(facts.invalidReason === null
+      ? []
+      : [`Classified as invalid traffic: ${facts.invalidReason}.`]),
+    ...(facts.settledAt
       ? [
-          `The reward was ${story.rewardState} at ${story.settledAt.toISOString()}${story.rewardReason === null ? '' : `: ${story.rewardReason}`}.`,
+          `The reward was ${facts.rewardState} at ${facts.settledAt.toISOString()}${facts.rewardReason === null ? '' : `: ${facts.rewardReason}`}.`,
         ]
-      : [`It can be earned until ${story.lateAt?.toISOString() ?? 'the ad ends'}.`]),
+      : [`The reward can be earned until ${facts.lateAt?.toISOString() ?? 'the ad ends'}.`]),
   ];
 }

@@ -13,18 +13,18 @@ interface Parts {
   readReward: ReadReward;
 }
 
-/** Everything that is stored of one decision. */
+/** Everything that is stored about a decision. */
 interface Inspection {
   decision: object;
   explain?: Explanation[];
-  /** What kept every ad away. */
+  /** What prevented every ad. */
   cause?: Cause;
   events: object[];
   reward?: RewardStatus & { reasons: string[] };
   deliveries: Delivery[];
 }
 
-/** Hands back undefined when there is no such decision here. */
+/** Undefined when the decision does not exist in this environment. */
 type InspectDecision = (scope: Scope, id: string) => Promise<Inspection | undefined>;
 
 export function createInspectDecision({
@@ -35,7 +35,7 @@ export function createInspectDecision({
   return async (scope, id) => {
     const row = await readDecision(database, scope, id);
     if (!row) return undefined;
-    const { explain, settled_at: settledAt, ...told } = row;
+    const { explain, settled_at: settledAt, ...decision } = row;
     const events = await readEvents(database, scope.accountId, id);
     const reward = await readReward(scope, id, 0, AbortSignal.abort());
     const moments = [row.issued_at, ...events.map(({ received_at }) => received_at), settledAt];
@@ -54,7 +54,7 @@ export function createInspectDecision({
       events: events.map(({ type, watched_ms }) => ({ type, watchedMs: watched_ms })),
     });
     return {
-      decision: withoutNulls(told),
+      decision: withoutNulls(decision),
       ...(explain === null ? {} : { explain }),
       ...(cause ? { cause } : {}),
       events: events.map(describeEvent),
@@ -125,15 +125,15 @@ const describeEvent = ({ visible_ratio: ratio, visible_ms: ms, ...event }: Event
   ...(ratio === null || ms === null ? {} : { visible: { ratio, ms } }),
 });
 
-/** A webhook event is written with its cause, at the latest when a full queue has been worked off. */
-const writtenWithinMs = 10_000;
+/** A webhook event is written together with its cause, or at the latest when a full queue has been drained. */
+const writeDelayMs = 10_000;
 
 interface WebhookEvent {
   id: string;
   data: { decision_id?: string; rule?: { id: string; name: string } };
 }
 
-/** The webhook events of a decision have no column for it; their ids tell when they were written. */
+/** Webhook events have no column for their decision, but their ids contain the time of writing. */
 async function findWebhookEvents(
   queries: Queries,
   bodies: EventBodies,
@@ -144,9 +144,9 @@ async function findWebhookEvents(
     .flatMap((moment) => moment ?? [])
     .map((moment) => ({
       first: firstIdAt('webhookEvent', moment.getTime()),
-      last: firstIdAt('webhookEvent', moment.getTime() + writtenWithinMs),
+      last: firstIdAt('webhookEvent', moment.getTime() + writeDelayMs),
     }));
-  // A body that names a child is sealed, so it is looked into here.
+  // Bodies about children are encrypted, so they cannot be filtered in SQL.
   const rows = await queries.query<{ id: string; body: string }>(
     `SELECT DISTINCT e.id, e.body FROM webhook_events e
       JOIN jsonb_to_recordset($3::text::jsonb) AS w(first text, last text) ON e.id >= w.first AND e.id < w.last
@@ -162,7 +162,7 @@ async function findWebhookEvents(
 const withoutNulls = (row: object): object =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 
-/** A decision in a list. */
+/** An item in the list of decisions. */
 interface ListedDecision {
   id: string;
   status: string;
@@ -173,7 +173,7 @@ interface ListedDecision {
   reward_state: string;
 }
 
-/** Decisions of one account and environment, newest first; one more than `limit` when there are more. */
+/** Decisions of one account and environment, newest first; `limit` + 1 rows when there is another page. */
 export async function listDecisions(
   queries: Queries,
   { accountId, environment }: Scope,

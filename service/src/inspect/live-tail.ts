@@ -6,30 +6,30 @@ import type { LiveLine } from './tail-store.ts';
 import type { TailRelay, Watch } from './tail-relay.ts';
 
 /**
- * Shows a developer what their game asks and reports, as it is recorded. Nobody looks most of the
- * time, and then it costs nothing; in live it shows nothing.
+ * Streams the ad requests and events of a developer's game as they are recorded. Free while nobody watches;
+ * sandbox only.
  */
 export interface LiveTail {
   watchDecisions(make: MakeDecision): MakeDecision;
   watchEvents(takeIn: TakeIn): TakeIn;
-  /** Hears of the account's sandbox until it is stopped. */
+  /** Subscribes to the account's sandbox until stopped. */
   listen(accountId: string, onLine: (line: LiveLine) => void): Watch;
-  /** How many listen to an account. */
+  /** The number of subscribers of an account. */
   count(accountId: string): number;
 }
 
-/** @param relay Absent where there is one process only. */
+/** @param relay Absent if this is the only process. */
 export function createLiveTail(relay?: TailRelay): LiveTail {
   const emitter = new EventEmitter();
-  // A listener for each open page; the route bounds them.
+  // One listener per open page; the route bounds them.
   emitter.setMaxListeners(0);
-  const elsewhere = new Map<string, Watch>();
+  const remoteWatches = new Map<string, Watch>();
   const isWatched = ({ accountId, environment }: Scope): boolean =>
     environment === 'sandbox' &&
     (emitter.listenerCount(accountId) > 0 || relay?.isWanted(accountId) === true);
-  const tell = ({ accountId }: Scope, line: LiveLine): void => {
+  const broadcast = ({ accountId }: Scope, line: LiveLine): void => {
     emitter.emit(accountId, line);
-    relay?.tell(accountId, line);
+    relay?.broadcast(accountId, line);
   };
   return {
     watchDecisions: (make) => (scope, entry, request, client) => {
@@ -37,7 +37,7 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
       if (!isWatched(scope)) return made;
       return made.then((decision) => {
         const { id, status, reason, placement, issued_at } = decision;
-        tell(scope, { event: 'decision', data: { id, status, reason, placement, issued_at } });
+        broadcast(scope, { event: 'decision', data: { id, status, reason, placement, issued_at } });
         return decision;
       });
     },
@@ -47,7 +47,7 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
       return taken.then((answer) => {
         answer.results.forEach((result, index) => {
           const event = submitted[index];
-          const told =
+          const decision =
             event === undefined || 'malformed' in event
               ? {}
               : {
@@ -55,23 +55,23 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
                   decision_id: event.decision_id,
                   occurred_at: event.occurred_at,
                 };
-          tell(scope, { event: 'event', data: { ...told, ...result } });
+          broadcast(scope, { event: 'event', data: { ...decision, ...result } });
         });
         return answer;
       });
     },
     listen(accountId, onLine) {
       const watch =
-        elsewhere.get(accountId) ??
+        remoteWatches.get(accountId) ??
         relay?.watch(accountId, (line) => void emitter.emit(accountId, line));
-      if (watch) elsewhere.set(accountId, watch);
+      if (watch) remoteWatches.set(accountId, watch);
       emitter.on(accountId, onLine);
       return {
         ready: watch?.ready ?? Promise.resolve(),
         stop() {
           emitter.off(accountId, onLine);
           if (emitter.listenerCount(accountId) > 0) return;
-          elsewhere.delete(accountId);
+          remoteWatches.delete(accountId);
           watch?.stop();
         },
       };

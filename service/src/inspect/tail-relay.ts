@@ -4,19 +4,19 @@ import type { Queries } from '../store/database.ts';
 import { createLane } from '../store/group-commit.ts';
 import { type LiveLine, createTailStore, type SentLine, type TailStore } from './tail-store.ts';
 
-/** Takes lines of the live tail from the processes that record to those that somebody watches. */
+/** Relays lines of the live tail from the processes that record them to those with subscribers. */
 export interface TailRelay {
-  /** False when nobody at another process watches the account. */
+  /** False when no other process has subscribers of the account. */
   isWanted(accountId: string): boolean;
-  tell(accountId: string, line: LiveLine): void;
-  /** Hears what other processes tell of an account, until it is stopped. */
+  broadcast(accountId: string, line: LiveLine): void;
+  /** Subscribes to the lines of other processes about an account, until stopped. */
   watch(accountId: string, onLine: (line: LiveLine) => void): Watch;
-  /** Resolves when what was told is written. */
+  /** Resolves when all broadcast lines are written. */
   drain(): Promise<void>;
 }
 
 export interface Watch {
-  /** Resolves when every process knows that its lines are wanted. */
+  /** Resolves when every process knows about the subscription. */
   ready: Promise<void>;
   stop(): void;
 }
@@ -24,42 +24,42 @@ export interface Watch {
 interface Parts {
   database: Queries;
   log: Logger;
-  /** What no other process calls itself. */
+  /** The unique id of this process. */
   processId: string;
 }
 
-/** For so long a process goes by what it has read of who watches. */
-const knownMs = 1_000;
-const readEveryMs = 500;
-/** Lines that may wait to be written; a burst of more is not shown as a whole. */
-const mostWaiting = 1_000;
+/** How long a process caches who is watching. */
+const cacheMs = 1_000;
+const readIntervalMs = 500;
+/** Lines that may wait to be written; a larger burst is shown incompletely. */
+const maxQueue = 1_000;
 
 /**
- * By tables, because the database is all that processes share, and `LISTEN` does not get through a
- * pooler that hands out connections by transaction. Nothing is written while nobody watches; whether
- * somebody does is asked at most once a second, and not at all while the sandbox rests.
+ * Uses tables, because processes share nothing but the database, and `LISTEN` does not work through a pooler
+ * in transaction mode. Writes nothing while nobody watches; checks for watchers at most once a second, and
+ * not at all while the sandbox is idle.
  */
 export function createTailRelay({ database, log, processId }: Parts): TailRelay {
   const store = createTailStore(database, processId);
-  const whoWatches = createWatcherMemory({ store, log });
+  const watchers = createWatcherCache({ store, log });
   let position = 0;
   const lane = createLane<SentLine, void>({
-    maxQueue: mostWaiting,
+    maxQueue: maxQueue,
     async commit(lines) {
       await store.write(lines);
       return lines.map(() => undefined);
     },
   });
   const write = async (accountId: string, { event, data }: LiveLine): Promise<void> => {
-    if (!(await whoWatches(accountId).answer)) return;
+    if (!(await watchers(accountId).answer)) return;
     position += 1;
     await lane.push({ account_id: accountId, position, event, data: JSON.stringify(data) });
   };
   return {
-    isWanted: (accountId) => whoWatches(accountId).isWatched !== false,
-    tell(accountId, line) {
+    isWanted: (accountId) => watchers(accountId).isWatched !== false,
+    broadcast(accountId, line) {
       write(accountId, line).catch((error: unknown) =>
-        log.debug({ err: error }, 'a line of the live tail was not written'),
+        log.debug({ err: error }, 'could not write a line of the live tail'),
       );
     },
     watch: (accountId, onLine) => startWatch({ store, log }, accountId, onLine),
@@ -67,19 +67,19 @@ export function createTailRelay({ database, log, processId }: Parts): TailRelay 
   };
 }
 
-interface Relayed {
+interface RelayParts {
   store: TailStore;
   log: Logger;
 }
 
 function startWatch(
-  { store, log }: Relayed,
+  { store, log }: RelayParts,
   accountId: string,
   onLine: (line: LiveLine) => void,
 ): Watch {
   const stopped = new AbortController();
   const { signal } = stopped;
-  // A transaction may end after a later one: a window is read each time, and what is known left out.
+  // Transactions may commit out of order, so each read covers a window and skips known lines.
   let known = new Set<string>();
   const readNew = async (): Promise<LiveLine[]> => {
     const lines = await store.read(accountId);
@@ -89,52 +89,52 @@ function startWatch(
   };
   const ready = (async () => {
     await store.announce(accountId);
-    await pause(knownMs, signal);
-    // What was told to somebody else before is not for this one.
+    await pause(cacheMs, signal);
+    // Skip lines from before this subscription.
     await readNew();
   })();
   const follow = async (): Promise<void> => {
     await ready;
     for (;;) {
-      await pause(readEveryMs, signal);
+      await pause(readIntervalMs, signal);
       if (signal.aborted) return;
       try {
         await store.announce(accountId);
         (await readNew()).forEach(onLine);
       } catch (error) {
-        log.warn({ err: error }, 'the live tail of other processes could not be read');
+        log.warn({ err: error }, 'could not read the live tail of other processes');
       }
     }
   };
-  follow().catch(() => undefined); // it could not begin, as `ready` says
+  follow().catch(() => undefined); // it failed to start, as `ready` reports
   return { ready, stop: () => stopped.abort() };
 }
 
-/** Ends at once when there is nothing more to wait for. */
+/** Resolves early when aborted. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined);
 
-/** Whether others watch an account, as it was read a moment ago. */
-interface Known {
-  askedAtMs: number;
-  /** Undefined until it is answered. */
+/** The cached answer whether other processes watch an account. */
+interface CachedAnswer {
+  readAtMs: number;
+  /** Undefined while the query is in flight. */
   isWatched?: boolean;
   answer: Promise<boolean>;
 }
 
-function createWatcherMemory({ store, log }: Relayed): (accountId: string) => Known {
-  const known = new Map<string, Known>();
+function createWatcherCache({ store, log }: RelayParts): (accountId: string) => CachedAnswer {
+  const known = new Map<string, CachedAnswer>();
   return (accountId) => {
     const before = known.get(accountId);
-    if (before && performance.now() - before.askedAtMs < knownMs) return before;
-    const askedAtMs = performance.now();
+    if (before && performance.now() - before.readAtMs < cacheMs) return before;
+    const readAtMs = performance.now();
     const answer = store.isWatched(accountId).catch((error: unknown) => {
-      log.debug({ err: error }, 'whether somebody watches the sandbox could not be read');
+      log.debug({ err: error }, 'could not read whether anybody watches the sandbox');
       return false;
     });
-    const asked: Known = { askedAtMs, answer };
-    known.set(accountId, asked);
-    void answer.then((isWatched) => (asked.isWatched = isWatched));
-    return asked;
+    const entry: CachedAnswer = { readAtMs, answer };
+    known.set(accountId, entry);
+    void answer.then((isWatched) => (entry.isWatched = isWatched));
+    return entry;
   };
 }

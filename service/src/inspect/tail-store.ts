@@ -1,15 +1,15 @@
 import type { Queries } from '../store/database.ts';
 
-/** One thing that was recorded in the sandbox. */
+/** A line of the live tail: a decision or an event in the sandbox. */
 export interface LiveLine {
   event: 'decision' | 'event';
   data: object;
 }
 
-/** A page shows as many. */
-const mostLines = 500;
+/** The panel shows as many. */
+const maxLines = 500;
 
-/** A line as it is on its way to other processes. */
+/** A line in transit to other processes. */
 export interface SentLine {
   account_id: string;
   position: number;
@@ -18,20 +18,20 @@ export interface SentLine {
 }
 
 /**
- * What the processes tell each other of the live tail, as it is seen by one of them. All times are those
- * of the database: the clocks of the machines need not agree.
+ * The tables through which processes share the live tail, as used by one of them. Uses the clock of the
+ * database only, since the clocks of the machines may differ.
  */
 export interface TailStore {
   write(lines: readonly SentLine[]): Promise<void>;
-  /** The newest of the last ten seconds that others wrote, in their order. */
+  /** The newest lines of other processes within the last ten seconds, in order. */
   read(accountId: string): Promise<(LiveLine & { key: string })[]>;
-  /** Has the others write for ten seconds more, and clears away what is past. */
+  /** Keeps the others writing for another ten seconds, and deletes expired rows. */
   announce(accountId: string): Promise<void>;
-  /** Whether another one has announced itself. */
+  /** Whether another process has announced itself. */
   isWatched(accountId: string): Promise<boolean>;
 }
 
-/** @param processId What no other process calls itself. */
+/** @param processId The unique id of this process. */
 export function createTailStore(database: Queries, processId: string): TailStore {
   return {
     async write(lines) {
@@ -47,7 +47,7 @@ export function createTailStore(database: Queries, processId: string): TailStore
         `SELECT process_id || '/' || position AS key, event, data FROM live_lines
           WHERE account_id = $1 AND process_id <> $2 AND created_at > now() - interval '10 seconds'
           ORDER BY created_at DESC, process_id, position DESC LIMIT $3`,
-        [accountId, processId, mostLines],
+        [accountId, processId, maxLines],
       );
       return rows.toReversed().map((row) => ({ ...row, data: JSON.parse(row.data) as object }));
     },
@@ -59,7 +59,7 @@ export function createTailStore(database: Queries, processId: string): TailStore
           RETURNING until`,
         [accountId, processId],
       );
-      if (renewed.length > 0) await clearAway(database, accountId);
+      if (renewed.length > 0) await deleteExpired(database, accountId);
     },
     async isWatched(accountId) {
       const rows = await database.query(
@@ -71,7 +71,7 @@ export function createTailStore(database: Queries, processId: string): TailStore
   };
 }
 
-async function clearAway(database: Queries, accountId: string): Promise<void> {
+async function deleteExpired(database: Queries, accountId: string): Promise<void> {
   await database.query(
     `DELETE FROM live_lines WHERE account_id = $1 AND created_at < now() - interval '1 minute'`,
     [accountId],

@@ -3,33 +3,33 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where uploaded files are; their names are hashes of their content, so they never change. */
+/** Stores uploaded files; their names are hashes of their content, so they never change. */
 export interface MediaStore {
   put(name: string, body: Buffer, type: string): Promise<void>;
-  /** How the files are read: from a folder of this machine, or with a request for each. */
+  /** Where files are read from: a local folder, or a request per file. */
   readonly source: { folder: string } | { fetch: FetchMedia };
-  /** Removing a file that does not exist succeeds. */
+  /** Deletes a file; succeeds if it does not exist. */
   remove(name: string): Promise<void>;
 }
 
 /**
- * Asks the store for a file, or for the part that `range` names, in the syntax of the HTTP header
- * (`bytes=0-99`). Undefined when there is no such file.
+ * Fetches a file, or a range of it in the syntax of the HTTP header (`bytes=0-99`). Undefined when the file
+ * does not exist.
  */
 type FetchMedia = (
   name: string,
   request: { method: 'GET' | 'HEAD'; range: string | undefined },
 ) => Promise<FetchedMedia | undefined>;
 
-/** What the store answered: all of a file, a part of it, or that it has no such part. */
+/** The response of the store: the whole file, a range of it, or range not satisfiable. */
 interface FetchedMedia {
   status: 200 | 206 | 416;
-  /** `content-length` and `content-range`, where the store sent them. */
+  /** `content-length` and `content-range`, if the store sent them. */
   headers: Record<string, string>;
   body: Readable;
 }
 
-/** Keeps files in a folder, which is made with the first one. */
+/** Stores files in a folder, which is created with the first one. */
 export function createFolderStore(folder: string): MediaStore {
   const sizeOf = async (name: string): Promise<number | undefined> => {
     try {
@@ -44,7 +44,7 @@ export function createFolderStore(folder: string): MediaStore {
     async put(name, body) {
       if ((await sizeOf(name)) === body.length) return;
       await mkdir(folder, { recursive: true });
-      // Aside and moved: nobody is served half a file, and a kill leaves none.
+      // Written to a temporary file and renamed, so that a partial file is never served.
       const draft = join(folder, `${name}.${randomUUID()}.new`);
       try {
         await writeFile(draft, body, { flush: true });

@@ -1,6 +1,6 @@
-// `file-type` knows the binary formats; it tells neither HTML nor SVG from other text, nor a general image brand from AVIF.
+// `file-type` detects binary formats, but neither HTML nor SVG, nor AVIF files with a generic image brand.
 
-/** The types of file that an ad can be made of, and what their names end with. */
+/** The media types that creatives may use, with their file extensions. */
 export const mediaExtensions = {
   'video/mp4': 'mp4',
   'video/webm': 'webm',
@@ -15,11 +15,11 @@ export const mediaExtensions = {
 
 export type MediaType = keyof typeof mediaExtensions;
 
-/** Whether a browser could run it. */
+/** Whether a browser could run scripts in it. */
 export const isActive = (type: MediaType): boolean =>
   type === 'text/html' || type === 'image/svg+xml';
 
-/** What `file-type` calls the formats that are accepted; animated PNG is PNG, and M4V is MP4. */
+/** The accepted formats by their names in `file-type`; animated PNG counts as PNG, and M4V as MP4. */
 const acceptedTypes: Partial<Record<string, MediaType>> = {
   'video/mp4': 'video/mp4',
   'video/x-m4v': 'video/mp4',
@@ -32,17 +32,17 @@ const acceptedTypes: Partial<Record<string, MediaType>> = {
   'image/avif': 'image/avif',
 };
 
-/** All that the accepted formats need; nothing is unpacked from further on in a hostile file. */
+/** Enough for the accepted formats; the rest of a hostile file is not parsed. */
 const startBytes = 4_096;
 
 /**
- * The type of a file by its content; neither its name nor its sender is asked. Undefined when it is
- * none that is accepted.
+ * Detects the type of a file from its content, regardless of its name and declared type. Undefined when the
+ * type is not accepted.
  */
 export async function sniffMediaType(body: Buffer): Promise<MediaType | undefined> {
   const text = textType(body);
   if (text) return text;
-  // Loaded with the first upload: it takes 50 ms.
+  // Loaded on the first upload, because it takes 50 ms.
   const { fileTypeFromBuffer } = await import('file-type');
   const found = await fileTypeFromBuffer(body.subarray(0, startBytes));
   if (found?.mime === 'image/heif') return hasBrand(body, 'avif') ? 'image/avif' : undefined;
@@ -57,7 +57,7 @@ function hasBrand(body: Buffer, brand: string): boolean {
   return false;
 }
 
-// A comment ends at its first end: could it end later, many of them would be tried in every combination.
+// A comment ends at its first `-->`; otherwise, many comments would cause catastrophic backtracking.
 const htmlStart = /^(?:\s|<!--(?:(?!-->)[^])*-->)*<(?:!doctype html|html|head|body)[\s>]/i;
 const svgStart = /^(?:\s|<\?xml[^>]*\?>|<!--(?:(?!-->)[^])*-->|<!doctype svg[^>[]*>)*<svg[\s>]/i;
 
@@ -72,13 +72,13 @@ function textType(body: Buffer): MediaType | undefined {
 }
 
 /** Whether a file is complete: a truncated video can still be opened, and stops in the middle. */
-export function isWhole(type: MediaType, body: Buffer): boolean {
+export function isComplete(type: MediaType, body: Buffer): boolean {
   switch (type) {
     case 'video/mp4':
     case 'image/avif':
-      return hasWholeBoxes(body, type === 'video/mp4' ? ['moov', 'mdat'] : ['meta', 'mdat']);
+      return hasCompleteBoxes(body, type === 'video/mp4' ? ['moov', 'mdat'] : ['meta', 'mdat']);
     case 'video/webm':
-      return hasWholeSegment(body);
+      return hasCompleteSegment(body);
     case 'image/png':
       return body.includes('IEND', 8, 'latin1');
     case 'image/jpeg':
@@ -92,8 +92,8 @@ export function isWhole(type: MediaType, body: Buffer): boolean {
   }
 }
 
-/** Boxes of ISO/IEC 14496-12 (4.2): a size of 1 is followed by a longer one; 0 goes to the end. */
-function hasWholeBoxes(body: Buffer, needed: readonly string[]): boolean {
+/** Boxes of ISO/IEC 14496-12 (4.2): a size of 1 means that a 64-bit size follows; 0 extends to the end. */
+function hasCompleteBoxes(body: Buffer, needed: readonly string[]): boolean {
   const found = new Set<string>();
   let at = 0;
   while (at + 8 <= body.length) {
@@ -108,8 +108,8 @@ function hasWholeBoxes(body: Buffer, needed: readonly string[]): boolean {
   return at === body.length && needed.every((name) => found.has(name));
 }
 
-/** A header and a segment of EBML (RFC 8794, 4 and 5); a stream that was never closed has no size. */
-function hasWholeSegment(body: Buffer): boolean {
+/** An EBML header and segment (RFC 8794, 4 and 5); the segment of an unfinished recording has no size. */
+function hasCompleteSegment(body: Buffer): boolean {
   const header = readSize(body, 4);
   if (!header || header.size === undefined) return false;
   const segmentAt = header.end + header.size;

@@ -15,7 +15,7 @@ interface Parts {
   tracing: Pick<Tracing, 'run'>;
 }
 
-/** Uploaded media, in the bucket that is configured or beside the data; unused ones go by themselves. */
+/** Opens the media store, in the configured bucket or the data folder; unused files are deleted automatically. */
 export function openMedia({ config, database, clock, log, tracing }: Parts): {
   store: MediaStore;
   uploads: Uploads;
@@ -28,9 +28,9 @@ export function openMedia({ config, database, clock, log, tracing }: Parts): {
   return { store, uploads, stop: startSweep(uploads, log, tracing).stop };
 }
 
-const everyMs = 3_600_000;
+const sweepIntervalMs = 3_600_000;
 
-/** Removes unused files now and then every hour, until it is stopped. Several processes may do so. */
+/** Deletes unused files now and every hour, until stopped. Safe in several processes. */
 function startSweep(
   uploads: Uploads,
   log: Logger,
@@ -42,15 +42,15 @@ function startSweep(
       const removed = await tracing.run({ name: 'upkeep unused files' }, () =>
         uploads.removeUnused(stopped.signal),
       );
-      if (removed.length > 0) log.info({ removed }, 'files that no creative names were removed');
+      if (removed.length > 0) log.info({ removed }, 'unused media files deleted');
     } catch (error) {
-      log.warn({ err: error }, 'unused files could not be looked for; in an hour again');
+      log.warn({ err: error }, 'could not look for unused media files; retrying in 1 h');
     }
   };
   let running = sweep();
   const timer = setInterval(() => {
     running = sweep();
-  }, everyMs);
+  }, sweepIntervalMs);
   timer.unref();
   return {
     async stop() {

@@ -4,19 +4,19 @@ import type { ReadableStream } from 'node:stream/web';
 import { AwsClient } from 'aws4fetch';
 import type { MediaStore } from './media-store.ts';
 
-/** A bucket of S3 or of what speaks like it. */
+/** An S3-compatible bucket. */
 export interface S3Bucket {
-  /** With the bucket in its path: `https://s3.eu-central-1.amazonaws.com/ads`. */
+  /** The URL with the bucket in its path: `https://s3.eu-central-1.amazonaws.com/ads`. */
   url: string;
   region: string;
   keyId: string;
   secret: string;
 }
 
-/** Until the answer begins; a player may take as long as it wants to read the rest. */
+/** Timeout until the response headers; players may take any time to read the body. */
 const timeoutMs = 30_000;
 
-/** Keeps files in a bucket; the service reads them for players, so the bucket stays private. */
+/** Stores files in a bucket. The service reads them for players, so the bucket can stay private. */
 export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaStore {
   const client = new AwsClient({
     accessKeyId: keyId,
@@ -26,12 +26,12 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
     retries: 2,
   });
   const send = async (method: string, name: string, init: RequestInit = {}): Promise<Response> => {
-    const response = await answerOf((signal) =>
+    const response = await withTimeout((signal) =>
       client.fetch(`${url}/${name}`, { method, signal, ...init }),
     );
     if (response.ok || response.status === 404 || response.status === 416) return response;
     const text = await response.text();
-    throw new Error(`The media store answered ${response.status}: ${text.slice(0, 200)}`);
+    throw new Error(`The media store returned ${response.status}: ${text.slice(0, 200)}`);
   };
   return {
     async put(name, body, type) {
@@ -39,11 +39,11 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
         body: new Uint8Array(body),
         headers: {
           'content-type': type,
-          // So that the signature covers the content.
+          // Makes the signature cover the content.
           'x-amz-content-sha256': createHash('sha256').update(body).digest('hex'),
         },
       });
-      if (!response.ok) throw new Error('The media store has no such bucket.');
+      if (!response.ok) throw new Error('The bucket of the media store does not exist.');
     },
     source: {
       async fetch(name, { method, range }) {
@@ -77,14 +77,15 @@ export function createS3Store({ url, region, keyId, secret }: S3Bucket): MediaSt
 const pick = (headers: Headers, names: string[]): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => names.includes(name)));
 
-async function answerOf(send: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
-  const late = new AbortController();
+async function withTimeout(send: (signal: AbortSignal) => Promise<Response>): Promise<Response> {
+  const timeout = new AbortController();
   const timer = setTimeout(
-    () => late.abort(new Error(`The media store did not answer in ${timeoutMs / 1_000} s.`)),
+    () =>
+      timeout.abort(new Error(`The media store did not respond within ${timeoutMs / 1_000} s.`)),
     timeoutMs,
   );
   try {
-    return await send(late.signal);
+    return await send(timeout.signal);
   } finally {
     clearTimeout(timer);
   }

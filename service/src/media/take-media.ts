@@ -4,13 +4,13 @@ import type { MediaStore } from './media-store.ts';
 import {
   mediaExtensions,
   type MediaType,
-  isWhole,
+  isComplete,
   isActive,
   sniffMediaType,
 } from './media-type.ts';
 import type { Uploads } from './uploads.ts';
 
-/** A file that was taken in. */
+/** A stored upload. */
 export interface TakenMedia extends MediaFacts {
   /** `<sha-256 of the content>.<extension of its type>` */
   name: string;
@@ -19,10 +19,10 @@ export interface TakenMedia extends MediaFacts {
 }
 
 /**
- * Checks a file and stores it under the hash of its content. `claimed` is the media type that it is
- * said to have; a file that is another one is refused, because somebody is deceived by it.
+ * Checks a file and stores it under the hash of its content. `claimed` is its declared media type; a file of
+ * a different type is rejected.
  *
- * @throws RefusedError when no ad can be made of it.
+ * @throws RefusedError when the file cannot be used in an ad.
  */
 type TakeMedia = (body: Buffer, claimed: string | undefined) => Promise<TakenMedia>;
 
@@ -33,7 +33,7 @@ export const createTakeMedia =
     if (claimed !== undefined && claimed !== facts.type) {
       throw new RefusedError(
         'invalid_request',
-        `The file is ${facts.type}, but is named or sent as ${claimed.slice(0, 100)}.`,
+        `The file is ${facts.type}, but was named or declared as ${claimed.slice(0, 100)}.`,
       );
     }
     const sha256 = createHash('sha256').update(body).digest('hex');
@@ -45,56 +45,56 @@ export const createTakeMedia =
 
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(mediaExtensions).join('|')})$`);
 
-/** The type of a stored file by its name; undefined: {@link TakeMedia} gives no such names. */
+/** The type of a stored file by its name; undefined for names that {@link TakeMedia} does not create. */
 export function storedTypeOf(name: string): MediaType | undefined {
   const extension = pattern.exec(name)?.[1];
   const types = Object.keys(mediaExtensions) as MediaType[];
   return types.find((type) => mediaExtensions[type] === extension);
 }
 
-/** What a file says of itself. */
+/** Properties read from the content of a file. */
 export interface MediaFacts {
   type: MediaType;
   /** Pixels. */
   width?: number;
   height?: number;
   durationMs?: number;
-  /** As RFC 6381 writes it, for the `codecs` of a media type: `avc1.42c01e`. */
+  /** In the notation of RFC 6381, for the `codecs` of a media type: `avc1.42c01e`. */
   videoCodec?: string;
   audioCodec?: string;
 }
 
-/** The contract knows no larger pictures; a few bytes can claim any size, and a player's device would believe them. */
-const mostPixels = 8_192;
-/** As long as the contract lets a video be. */
-const leastMs = 1_000;
-const mostMs = 120_000;
-/** A page or a drawing is written by hand or by a tool, not filmed. */
-const mostTextBytes = 1_048_576;
+/** The largest image in the schemas. A few bytes can declare any size, and devices would allocate it. */
+const maxPixels = 8_192;
+/** The range of durations in the schemas. */
+const minMs = 1_000;
+const maxMs = 120_000;
+/** The limit for HTML and SVG. */
+const maxTextBytes = 1_048_576;
 
 /**
- * Reads what a file is by its content.
+ * Reads the type and the properties of a file from its content.
  *
- * @throws RefusedError when it is nothing that an ad can be made of, or is broken.
+ * @throws RefusedError when the file is unsupported or corrupt.
  */
 export async function readMedia(body: Buffer): Promise<MediaFacts> {
   const type = await sniffMediaType(body);
   if (!type) {
     throw refusal(
-      'is none of MP4, WebM, PNG, JPEG, WebP, GIF, AVIF, SVG and HTML: its content decides, not its name',
+      'is not MP4, WebM, PNG, JPEG, WebP, GIF, AVIF, SVG or HTML, judging by its content',
     );
   }
-  if (!isWhole(type, body)) throw refusal(`is ${type}, but its end is missing`);
+  if (!isComplete(type, body)) throw refusal(`is ${type}, but truncated`);
   if (isActive(type)) checkText(body);
   const facts = await readFacts(type, body);
   if (type === 'text/html') return facts;
   const { width = 0, height = 0 } = facts;
-  const fits = (pixels: number) => pixels >= 1 && pixels <= mostPixels;
+  const fits = (pixels: number) => pixels >= 1 && pixels <= maxPixels;
   if (type !== 'image/svg+xml' && !(fits(width) && fits(height)))
-    throw refusal(`measures ${width} × ${height}; at most ${mostPixels} × ${mostPixels} is shown`);
+    throw refusal(`measures ${width} × ${height}; the limit is ${maxPixels} × ${maxPixels}`);
   const { durationMs } = facts;
-  if (durationMs !== undefined && !(durationMs >= leastMs && durationMs <= mostMs))
-    throw refusal(`lasts ${durationMs / 1_000} s; an ad has 1 to ${mostMs / 1_000} s`);
+  if (durationMs !== undefined && !(durationMs >= minMs && durationMs <= maxMs))
+    throw refusal(`lasts ${durationMs / 1_000} s; a video must last 1 to ${maxMs / 1_000} s`);
   return facts;
 }
 
@@ -104,19 +104,20 @@ async function readFacts(type: MediaType, body: Buffer): Promise<MediaFacts> {
     return type.startsWith('video/') ? await readVideo(type, body) : await readImage(type, body);
   } catch (error) {
     if (error instanceof RefusedError) throw error;
-    throw refusal(`says that it is ${type}, but cannot be read`);
+    throw refusal(`appears to be ${type}, but cannot be parsed`);
   }
 }
 
 async function readVideo(type: MediaType, body: Buffer): Promise<MediaFacts> {
-  // Loaded with the first upload: it takes half a second.
+  // Loaded on the first upload, because it takes half a second.
   const { BufferSource, Input, Logging, LogLevel, MP4, WEBM } = await import('mediabunny');
-  // What it finds odd in a file is no message for the service's log.
+  // Keep its warnings about a file out of the service's log.
   Logging.level = LogLevel.Silent;
   const input = new Input({ formats: [MP4, WEBM], source: new BufferSource(body) });
   const video = await input.getPrimaryVideoTrack();
   const videoCodec = await video?.getCodecParameterString();
-  if (!video || !videoCodec) throw refusal(`is ${type} without a video track that browsers know`);
+  if (!video || !videoCodec)
+    throw refusal(`is ${type} without a video track that browsers support`);
   const audioCodec = await (await input.getPrimaryAudioTrack())?.getCodecParameterString();
   return {
     type,
@@ -135,14 +136,14 @@ async function readImage(type: MediaType, body: Buffer): Promise<MediaFacts> {
 }
 
 function checkText(body: Buffer): void {
-  if (body.length > mostTextBytes) throw refusal('has more than 1 MiB of text');
+  if (body.length > maxTextBytes) throw refusal('has more than 1 MiB of text');
   const text = new TextDecoder('utf-8', { fatal: true });
   try {
     text.decode(body);
   } catch {
-    throw refusal('is text, but not in UTF-8');
+    throw refusal('is text, but not valid UTF-8');
   }
-  // Few characters that unfold to gigabytes.
+  // A few characters can expand to gigabytes.
   if (body.includes('<!ENTITY')) throw refusal('declares entities');
 }
 

@@ -4,11 +4,11 @@ import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { MediaStore } from './media-store.ts';
 
-/** The uploaded files, and which of them no creative names. */
+/** Tracks uploaded files and deletes those that no creative uses. */
 export interface Uploads {
-  /** Before a file is stored: it is kept for 30 days from now on, whether it is used or not. */
+  /** Call it before a file is stored: keeps the file for at least 30 days, used or not. */
   note(name: string): Promise<void>;
-  /** Removes files that no creative has named for 30 days, until `signal` aborts; hands back their names. */
+  /** Deletes files that no creative has used for 30 days, until `signal` aborts; returns their names. */
   removeUnused(signal?: AbortSignal): Promise<string[]>;
 }
 
@@ -19,10 +19,10 @@ interface Parts {
   log: Logger;
 }
 
-/** Longer than any decision lives, and than a form stays open. */
-const keepUnusedMs = 30 * 86_400_000;
-/** In one go, so that a store that is slow, or counts requests, is not flooded. */
-const atOnce = 100;
+/** Longer than decisions are valid and forms stay open. */
+const retentionMs = 30 * 86_400_000;
+/** Bounds one sweep, so that a slow or rate-limited store is not flooded. */
+const batchSize = 100;
 
 export function createUploads({ database, store, clock, log }: Parts): Uploads {
   const now = () => new Date(clock.nowMs());
@@ -36,11 +36,11 @@ export function createUploads({ database, store, clock, log }: Parts): Uploads {
     },
     async removeUnused(signal) {
       await markUnused(database, now());
-      const before = new Date(clock.nowMs() - keepUnusedMs);
+      const before = new Date(clock.nowMs() - retentionMs);
       const due = await database.query<{ name: string }>(
         `SELECT name FROM uploads WHERE account_id = $1 AND unused_since <= $2
           ORDER BY unused_since LIMIT $3`,
-        [serviceAccount, before, atOnce],
+        [serviceAccount, before, batchSize],
       );
       const removed: string[] = [];
       for (const { name } of due) {
@@ -48,7 +48,7 @@ export function createUploads({ database, store, clock, log }: Parts): Uploads {
         try {
           if (await remove({ database, store }, name, before)) removed.push(name);
         } catch (error) {
-          log.warn({ err: error, name }, 'an unused file could not be removed');
+          log.warn({ err: error, name }, 'could not delete an unused media file');
         }
       }
       return removed;
@@ -56,7 +56,7 @@ export function createUploads({ database, store, clock, log }: Parts): Uploads {
   };
 }
 
-/** Since when nothing names a file; nothing is written of those with which all is as before. */
+/** Updates since when files are unused; writes only rows that change. */
 async function markUnused(database: Database, now: Date): Promise<void> {
   await database.query(
     `WITH used AS (
@@ -70,8 +70,8 @@ async function markUnused(database: Database, now: Date): Promise<void> {
 }
 
 /**
- * The row is held until the file is gone: who uploads the same one meanwhile waits in `note`, and
- * stores it anew. A file that could not be removed keeps its row, and is tried again.
+ * Holds the row lock until the file is deleted: a concurrent upload of the same file waits in `note`, and
+ * then stores it again. If the deletion fails, the row stays and the next sweep retries.
  */
 const remove = (
   { database, store }: Pick<Parts, 'database' | 'store'>,

@@ -1,6 +1,6 @@
-/** Wall time and monotonic time. Domain code never reads the system's clocks itself. */
+/** Wall-clock and monotonic time. Domain code never reads the system clocks directly. */
 export interface Clock {
-  /** Wall time in unix milliseconds, for what is stored or compared with other machines. It can jump, also back. */
+  /** Wall-clock time in Unix milliseconds, for stored times and comparisons between machines. It can jump, even backwards. */
   nowMs(): number;
   /** Milliseconds since an arbitrary moment, for durations: it never jumps. */
   monotonicMs(): number;

@@ -1,14 +1,14 @@
 import { idPrefixes, type IdKind } from '@trueward/protocol';
 import type { Clock } from './clock.ts';
 
-/** Makes a prefixed, time-ordered id: `dec_01h455vb4pex5vsknk084sn02q`. */
+/** Generates a prefixed, time-ordered id: `dec_01h455vb4pex5vsknk084sn02q`. */
 export type MakeId = (kind: IdKind) => string;
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * Ids are TypeIDs: a UUIDv7 in 26 characters of Crockford base 32, so they sort by time and an
- * index grows at its end.
+ * Ids are TypeIDs: a UUIDv7 in 26 characters of Crockford base 32. They sort by time, so indexes grow at
+ * their end.
  */
 export function createIds(
   clock: Pick<Clock, 'nowMs'>,
@@ -26,12 +26,12 @@ export function createIds(
   };
 }
 
-/** What every id of this time or later comes after, and no earlier one. */
+/** The lower bound of all ids that are generated at this time or later. */
 export function firstIdAt(kind: IdKind, ms: number): string {
   return `${idPrefixes[kind]}_${timeDigits(ms)}${'0'.repeat(16)}`;
 }
 
-/** When an id was made, in unix milliseconds; 0 for a text that is none. */
+/** When an id was generated, in Unix milliseconds; 0 for an invalid id. */
 export function timeOfId(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1);
   let ms = 0;

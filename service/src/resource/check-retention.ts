@@ -8,20 +8,20 @@ type Windows = Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>
 
 const dayMs = 86_400_000;
 
-/** The members of a placement that look back further than decisions are kept; `keptMs` undefined: forever. */
-export function checkRetention(placement: Windows, keptMs: number | undefined): FieldError[] {
-  if (keptMs === undefined) return [];
-  const kept = `decisions are dropped after ${keptMs / dayMs} days (RETENTION_DAYS of the service)`;
+/** The members of a placement that look back further than decisions are kept; `retentionMs` undefined: forever. */
+export function checkRetention(placement: Windows, retentionMs: number | undefined): FieldError[] {
+  if (retentionMs === undefined) return [];
+  const kept = `decisions are dropped after ${retentionMs / dayMs} days (RETENTION_DAYS of the service)`;
   const windows: [string, number][] = [
     ['/frequency_cap/per_s', placement.frequency_cap?.per_s ?? 0],
     ['/cooldown_s', placement.cooldown_s],
     ['/late_window_s', placement.late_window_s],
   ];
   return windows
-    .filter(([, seconds]) => seconds * 1_000 > keptMs)
+    .filter(([, seconds]) => seconds * 1_000 > retentionMs)
     .map(([pointer]) => ({
       pointer,
-      message: `must be at most ${Math.floor(keptMs / 1_000)}: ${kept}`,
+      message: `must be at most ${Math.floor(retentionMs / 1_000)}: ${kept}`,
     }));
 }
 
@@ -40,18 +40,18 @@ export class RetentionError extends Error {
  */
 export async function refuseShortRetention(
   queries: Queries,
-  keptMs: number | undefined,
+  retentionMs: number | undefined,
 ): Promise<void> {
-  if (keptMs === undefined) return;
+  if (retentionMs === undefined) return;
   const rows = await queries.query<{ environment: Environment; document: Placement }>(
     `SELECT environment, document FROM resources WHERE kind = 'placement' AND archived_at IS NULL`,
   );
   const neededMs = ({ document }: (typeof rows)[number]): number =>
     Math.max(capWindowMs(document), document.late_window_s * 1_000);
   const [furthest] = rows.toSorted((a, b) => neededMs(b) - neededMs(a));
-  if (!furthest || neededMs(furthest) <= keptMs) return;
+  if (!furthest || neededMs(furthest) <= retentionMs) return;
   const days = Math.ceil(neededMs(furthest) / dayMs);
   throw new RetentionError(
-    `RETENTION_DAYS is ${keptMs / dayMs}, but the ${furthest.environment} placement ${furthest.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or unset it.`,
+    `RETENTION_DAYS is ${retentionMs / dayMs}, but the ${furthest.environment} placement ${furthest.document.name} looks back ${days} days, for its caps or late completions. Set RETENTION_DAYS to ${days} or more, or unset it.`,
   );
 }

@@ -12,7 +12,7 @@ interface Parts {
   audit: AuditLog;
   writeEvents: WriteEvents;
   /** How long decisions are kept, in milliseconds; undefined: forever. */
-  keptMs: number | undefined;
+  retentionMs: number | undefined;
 }
 
 /** A condition on the revision that is changed; absent: any. */
@@ -42,7 +42,7 @@ export interface Manage {
 }
 
 export function createManage(parts: Parts): Manage {
-  const { resources, audit, writeEvents, keptMs } = parts;
+  const { resources, audit, writeEvents, retentionMs } = parts;
   const existing = async <K extends ResourceKind>(
     { queries, scope }: Operation,
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
@@ -66,7 +66,7 @@ export function createManage(parts: Parts): Manage {
 
   return {
     async create(operation, kind, document) {
-      await check(operation, kind, undefined, document, keptMs);
+      await check(operation, kind, undefined, document, retentionMs);
       const { queries, scope } = operation;
       const made = await resources.create(queries, scope, kind, document);
       await tell(operation, kind, undefined, made);
@@ -82,7 +82,7 @@ export function createManage(parts: Parts): Manage {
       const { kind, id, action = 'updated' } = target;
       const before = await existing(operation, target);
       const own = change(toStored(before));
-      await check(operation, kind, toStored(before), own, keptMs);
+      await check(operation, kind, toStored(before), own, retentionMs);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, own);
       if (!after) throw new Error(`The ${kind} ${id} went away under the lock.`);
       await tell(operation, kind, before, after.document);
@@ -111,13 +111,13 @@ async function check<K extends ResourceKind>(
   kind: K,
   before: Stored<K> | undefined,
   after: Stored<K>,
-  keptMs: number | undefined,
+  retentionMs: number | undefined,
 ): Promise<void> {
   const known = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
   const added = referencesOf(kind, after).filter((reference) => !known.has(keyOf(reference)));
   refuseFields([
     ...checkDocument(kind, after),
-    ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, keptMs) : []),
+    ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, retentionMs) : []),
     ...(await checkReferences(queries, scope, added)),
   ]);
   if (kind !== 'placement' || before) return;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { noTracing, type Tracing } from './tracing.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
-/** Tracing as it is configured. The packages are loaded only when there is a collector. */
+/** Opens tracing as configured. The packages are loaded only if there is a collector. */
 export async function openTracing(
   settings: TraceSettings | undefined,
   log: Logger,

@@ -30,12 +30,12 @@ import { createTracedLane } from './traced-lane.ts';
 import type { TraceSettings, SamplerName } from './trace-settings.ts';
 import type { Tracing } from './tracing.ts';
 
-/** A stop waits so long for the collector; the process has five seconds for all of it. */
-const flushWithinMs = 1_500;
+/** How long shutdown waits for the collector; the process has five seconds in total. */
+const flushTimeoutMs = 1_500;
 
 /**
- * Tells of the service to an OpenTelemetry collector. Nothing is registered globally, so that several
- * services of one process keep their traces apart.
+ * Exports traces to an OpenTelemetry collector. Registers nothing globally, so that several services in one
+ * process keep their traces separate.
  */
 export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing {
   const provider = new TracerProvider({
@@ -46,7 +46,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
       }),
     ),
     sampler: createSampler(settings.sampler, settings.ratio),
-    // As many as a transaction has requests.
+    // A link per request of a transaction.
     spanLimits: { linkCountLimit: 200, attributeValueLengthLimit: 500 },
     spanProcessors: [new BatchSpanProcessor({ exporter: createOtlpExporter(settings, log) })],
   });
@@ -70,7 +70,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
   return {
     listener: (listener) => (request, response) => {
       const context = beginRequest(request, response);
-      // What Fastify does with a body goes on from its events.
+      // Fastify continues from the events of the request when it reads a body.
       contexts.bind(context, request);
       contexts.with(context, listener, undefined, request, response);
     },
@@ -103,26 +103,26 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
     async stop() {
       const stopped = new AbortController();
       const flushed = provider.shutdown().catch((error: unknown) => {
-        log.warn({ err: error }, 'the last traces could not be sent');
+        log.warn({ err: error }, 'could not export the last traces');
       });
-      const late = sleep(flushWithinMs, undefined, { signal: stopped.signal });
-      await Promise.race([flushed, late]);
+      const timeout = sleep(flushTimeoutMs, undefined, { signal: stopped.signal });
+      await Promise.race([flushed, timeout]);
       stopped.abort();
-      await late.catch(() => undefined);
+      await timeout.catch(() => undefined);
       contexts.disable();
     },
   };
 }
 
 function endRequest(span: OpenSpan, response: ServerResponse): void {
-  // The client may have gone before there was a status.
+  // The client may have disconnected before there was a status.
   if (response.headersSent) span.setAttribute('http.response.status_code', response.statusCode);
   else span.setAttribute('error.type', 'client_gone');
   if (response.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
 
-/** The sampler of that name in the specification. */
+/** Creates a sampler by its name in the specification. */
 export function createSampler(name: SamplerName, ratio: number): Sampler {
   switch (name) {
     case 'always_on':
@@ -140,10 +140,10 @@ export function createSampler(name: SamplerName, ratio: number): Sampler {
   }
 }
 
-/** Longer than a collector takes, and shorter than the time between two batches. */
+/** Longer than a collector needs, and shorter than the interval between batches. */
 const timeoutMs = 4_000;
 
-/** Sends spans by OTLP over HTTP. That the collector takes none is logged once, until it does again. */
+/** Exports spans by OTLP over HTTP. An unavailable collector is logged once, until it recovers. */
 export function createOtlpExporter(
   { endpoint, headers }: Pick<TraceSettings, 'endpoint' | 'headers'>,
   log: Logger,
@@ -156,10 +156,13 @@ export function createOtlpExporter(
       exporter.export(spans, ({ code, error }) => {
         const failed = code !== ExportResultCode.SUCCESS;
         if (failed && !failing)
-          log.warn({ err: error }, 'the collector takes no traces; they are dropped until it does');
-        if (!failed && failing) log.info('the collector takes traces again');
+          log.warn(
+            { err: error },
+            'the collector rejects traces; they are dropped until it recovers',
+          );
+        if (!failed && failing) log.info('the collector accepts traces again');
         failing = failed;
-        // It has been told here: the package would write it to the console each time.
+        // Logged above: the package would write every failure to the console.
         done({ code: ExportResultCode.SUCCESS });
       });
     },

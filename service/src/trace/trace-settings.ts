@@ -1,15 +1,15 @@
-/** Where spans go, and which. */
+/** Where spans are exported, and how they are sampled. */
 export interface TraceSettings {
-  /** The OTLP/HTTP address of the collector; `/v1/traces` follows. */
+  /** The OTLP/HTTP base URL of the collector, without `/v1/traces`. */
   endpoint: string;
   headers: Record<string, string>;
   serviceName: string;
   sampler: SamplerName;
-  /** The share of traces that a sampler by ratio takes, from 0 to 1. */
+  /** The fraction of traces that a ratio sampler keeps, from 0 to 1. */
   ratio: number;
 }
 
-/** The samplers of the specification that need nothing but a number. */
+/** The samplers of the specification that need at most a ratio. */
 export const samplerNames = [
   'always_on',
   'always_off',
@@ -21,7 +21,7 @@ export const samplerNames = [
 
 export type SamplerName = (typeof samplerNames)[number];
 
-/** Reads `name=value,name=value`, percent-encoded; undefined when it is something else. */
+/** Parses `name=value,name=value`, percent-encoded; undefined when malformed. */
 export function parseHeaders(text: string): Record<string, string> | undefined {
   const headers: Record<string, string> = {};
   for (const pair of text.split(',')) {

@@ -10,8 +10,8 @@ import { createLane, type Lane, type LaneOptions } from '../store/group-commit.t
 import type { OpenLane } from './tracing.ts';
 
 /**
- * Makes lanes whose transactions are spans. One belongs to the trace of the first request in it that is
- * sampled, so that it is seen there, and has links to the others.
+ * Creates lanes whose transactions are spans. Each span belongs to the trace of the first sampled request in
+ * it, and links to the others.
  */
 export function createTracedLane(
   name: string,

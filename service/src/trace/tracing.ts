@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createLane, type Lane, type LaneOptions } from '../store/group-commit.ts';
 
-/** What is told of a span. */
+/** The attributes of a span. */
 export type Attributes = Record<string, string | number | boolean>;
 
-/** What work can tell of its own span. */
+/** The span of a piece of work, as the work sees it. */
 export interface Span {
-  /** By these, whoever is asked over HTTP goes on with the trace; none without tracing. */
+  /** Headers that propagate the trace over HTTP; empty without tracing. */
   readonly headers: Readonly<Record<string, string>>;
   tell(attributes: Attributes): void;
   fail(message: string): void;
@@ -14,33 +14,33 @@ export interface Span {
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Makes a lane whose transactions are told of. */
+/** Creates a lane whose transactions are traced. */
 export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane<T, R>;
 
-/** Tells what the service does, as spans. */
+/** Records the work of the service as spans. */
 export interface Tracing {
-  /** Makes each request a span, which goes on with the trace of the client when it has one; absent: none. */
+  /** Wraps requests in spans, which continue the client's trace if it sent one; absent without tracing. */
   listener?(listener: Listener): Listener;
-  /** Says under which id a request is answered, and by which route; undefined: by none. */
+  /** Sets the id and the route of a request; undefined: no route matched. */
   named(request: IncomingMessage, id: string, route: string | undefined): void;
-  /** A span for each transaction, with a link to each request that it is for. */
+  /** A lane with a span per transaction, linked to its requests. */
   lane(name: string): OpenLane;
-  /** Runs work that nobody asked for: a trace of its own. */
+  /** Runs background work in a trace of its own. */
   run<T>(work: Work, run: (span: Span) => Promise<T>): Promise<T>;
-  /** Sends what has not been sent. Never rejects, and waits for no collector that does not answer. */
+  /** Flushes the remaining spans. Never rejects, and does not wait for an unresponsive collector. */
   stop(): Promise<void>;
 }
 
 export interface Work {
   name: string;
-  /** Whether it is a request to somebody else. */
+  /** Whether the work is an outgoing request. */
   outgoing?: true;
   attributes?: Attributes;
 }
 
 const noSpan: Span = { headers: {}, tell: () => undefined, fail: () => undefined };
 
-/** Tells nothing, and costs nothing: what is handed in comes back as it is. */
+/** Tracing that is off: passes everything through, at no cost. */
 export const noTracing: Tracing = {
   named: () => undefined,
   lane: () => createLane,

@@ -57,7 +57,7 @@ test('a second service on the same data says so and ends, and the first one is n
   expect(await run(['doctor'], env)).toMatchObject({
     code: 0,
     out: expect.stringMatching(
-      /ok .*has the embedded database open[^]*ok .*a service answers/,
+      /ok .*has the embedded database open[^]*ok .*a service is running/,
     ) as string,
   });
   expect((await fetch(`${first.url}/readyz`)).status).toBe(200);

@@ -204,7 +204,7 @@ test('a collector that is away is logged once, and once that it is back', async 
   await collect(Number(new URL(endpoint).port));
   await send();
   await send();
-  expect(messages().slice(1)).toEqual(['the collector takes traces again']);
+  expect(messages().slice(1)).toEqual(['the collector accepts traces again']);
   await exporter.shutdown();
 });
 

@@ -14,7 +14,7 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
   let names = new Set<string>();
   const exchange = (index: number): void => {
     const rows = table.get(index) ?? new Map<string, Use>();
-    for (const use of exchanges[index]?.tell() ?? []) {
+    for (const use of exchanges[index]?.collect() ?? []) {
       rows.set(use.name, use);
       names = names.add(use.name);
     }
@@ -23,7 +23,7 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
     const told = others.flatMap(([other, uses]) =>
       [...uses.values()].map((use) => ({ ...use, processId: String(other) })),
     );
-    exchanges[index]?.hear(processes, told);
+    exchanges[index]?.apply(processes, told);
   };
   let [admitted, later] = [0, 0];
   for (let index = 0; index < processes; index += 1) exchange(index);
