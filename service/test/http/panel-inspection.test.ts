@@ -45,7 +45,7 @@ test('a decision is shown with its explanation, its events, its reward and why, 
   );
   expect(body.events).toContainEqual(expect.objectContaining({ visible: { ratio: 1, ms: 1_000 } }));
   expect(body.reward).toMatchObject({ state: 'earned', reward: { type: 'coins', amount: 25 } });
-  expect(body.reward.reasons).toContain('It has to be watched for 5.0 s; the game reported 5.5 s.');
+  expect(body.reward.reasons).toContain('Required watch time: 5.0 s; reported: 5.5 s.');
   expect(body.deliveries.map(({ event_type }) => event_type).toSorted()).toEqual([
     'decision.rewarded',
     'decision.served',

@@ -131,7 +131,7 @@ test('a file that is not what it says is refused with its reason, and its form s
     mimeType: 'image/png',
     buffer: Buffer.from('<!doctype html><title>A page</title>'),
   });
-  await page.getByText('The file is text/html, but is named or sent as image/png.').waitFor();
+  await page.getByText('The file is text/html, but was named or declared as image/png.').waitFor();
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Kept');
 });
 
