@@ -76,7 +76,7 @@ export async function readDecisions(
   return queries.execute<DecisionState>(hold ? readAndHold : readSome, params);
 }
 
-/** An event that is a row of its own, as earlier releases stored it. */
+/** An event that is a row of `ad_events`: the previous release stores them so. */
 interface EventRow {
   id: string;
   type: RecordedEvent['type'];
@@ -104,6 +104,13 @@ const readEvidenceOfEach = `SELECT asked_id AS "decisionId",
       FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id) AS rows
   FROM unnest($2::text[]) AS asked(asked_id)`;
 
+/** What was reported, by decision. */
+export interface Evidence {
+  known: Map<string, RecordedEvent[]>;
+  /** The part of it that is in timelines. */
+  timelines: ReadonlyMap<string, readonly RecordedEvent[]>;
+}
+
 /**
  * Reads what was reported of decisions: by it, impressions and rewards are judged, and duplicates found.
  *
@@ -113,19 +120,18 @@ export async function readEvidence(
   queries: Queries,
   accountId: string,
   decisionIds: string[],
-): Promise<Map<string, RecordedEvent[]>> {
-  if (decisionIds.length === 0) return new Map();
+): Promise<Evidence> {
+  const known = new Map<string, RecordedEvent[]>();
+  const timelines = new Map<string, RecordedEvent[]>();
+  if (decisionIds.length === 0) return { known, timelines };
   const params = [accountId, decisionIds];
   const found = await queries.execute<EvidenceRow>(readEvidenceOfEach, params);
-  return new Map(
-    found.map(({ decisionId, timeline, rows }) => [
-      decisionId,
-      [
-        ...(rows ?? []).map((row) => eventOf(decisionId, row)),
-        ...(timeline === null ? [] : parseTimeline(decisionId, timeline)),
-      ],
-    ]),
-  );
+  for (const { decisionId, timeline, rows } of found) {
+    const events = timeline === null ? [] : parseTimeline(decisionId, timeline);
+    timelines.set(decisionId, events);
+    known.set(decisionId, [...(rows ?? []).map((row) => eventOf(decisionId, row)), ...events]);
+  }
+  return { known, timelines };
 }
 
 const eventOf = (

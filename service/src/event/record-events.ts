@@ -8,12 +8,12 @@ import type { Receipts } from '../reward/receipt.ts';
 import type { Database, Queries, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import type { WriteEvents } from '../webhook/event-writer.ts';
+import { appendEvents } from './append-events.ts';
 import { checkArrival } from './check-arrival.ts';
 import { describeReward } from '../reward/describe-reward.ts';
 import type { DecisionState } from './decision-state.ts';
 import { countEvents, countInvalid } from './count-events.ts';
 import { lockViewers, lookUpByIndexes, readDecisions, readEvidence } from './event-store.ts';
-import { insertEvents, isTaken } from './insert-events.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { moveDecisions, type Move } from './move-decisions.ts';
 import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
@@ -98,25 +98,18 @@ async function record(
   };
 }
 
-/** Starts again, once for each reason, when the database holds more than the requests tell. */
+/** Starts again, with those users locked who turn out to be affected as well. */
 async function attempt(
   parts: Parts,
   intake: Intake,
   options: TransactionOptions,
-  careful = false,
 ): Promise<Recorded> {
   try {
-    return await parts.database.transaction(
-      (queries) => recordIn(queries, parts, intake, { careful }),
-      options,
-    );
+    return await parts.database.transaction((queries) => recordIn(queries, parts, intake), options);
   } catch (error) {
-    if (error instanceof ViewersNotLockedError) {
-      const viewers = [...intake.viewers, ...error.viewers];
-      return attempt(parts, { ...intake, viewers }, options, careful);
-    }
-    if (careful || !isTaken(error)) throw error;
-    return attempt(parts, intake, options, true);
+    if (!(error instanceof ViewersNotLockedError)) throw error;
+    const viewers = [...intake.viewers, ...error.viewers];
+    return attempt(parts, { ...intake, viewers }, options);
   }
 }
 
@@ -127,12 +120,7 @@ interface Recorded {
   toDeliver: boolean;
 }
 
-async function recordIn(
-  queries: Queries,
-  parts: Parts,
-  intake: Intake,
-  { careful }: { careful: boolean },
-): Promise<Recorded> {
+async function recordIn(queries: Queries, parts: Parts, intake: Intake): Promise<Recorded> {
   const { scope, events, userRefs } = intake;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
@@ -143,10 +131,11 @@ async function recordIn(
   const refused = refusedRewards(events, codes);
   const judged = touchedOf([...decisions.values()], acceptable, refused);
   const about = new Set([...acceptable.map(({ decisionId }) => decisionId), ...idsOf(judged)]);
-  const known = await readEvidence(queries, scope.accountId, [...about]);
+  const evidence = await readEvidence(queries, scope.accountId, [...about]);
+  const { known } = evidence;
   requireLocked(intake.viewers, judged, known);
-  const isNew = await insertEvents(queries, scope.accountId, acceptable, known, { careful });
-  const results = resultsOf(events, codes, isNew);
+  const outcomes = await appendEvents(queries, scope.accountId, acceptable, evidence);
+  const results = resultsOf(events, codes, outcomes);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
   for (const event of accepted) known.get(event.decisionId)?.push(event);
 
@@ -248,13 +237,15 @@ function codesOf(
 function resultsOf(
   events: RecordedEvent[],
   codes: EventResult['code'][],
-  isNew: (event: RecordedEvent) => boolean,
+  outcomes: Awaited<ReturnType<typeof appendEvents>>,
 ): EventResult[] {
   return events.map((event, index) => {
     const { id } = event;
     const code = codes[index];
     if (code !== undefined) return { id, status: 'rejected', code };
-    return { id, status: isNew(event) ? 'accepted' : 'duplicate' };
+    const outcome = outcomes.get(event);
+    if (outcome === 'too_many') return { id, status: 'rejected', code: 'invalid_event' };
+    return { id, status: outcome === 'new' ? 'accepted' : 'duplicate' };
   });
 }
 

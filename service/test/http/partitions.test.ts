@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
+import { appendEvents } from '../../src/event/append-events.ts';
 import { lookUpByIndexes, readDecisions, readEvidence } from '../../src/event/event-store.ts';
-import { insertEvents } from '../../src/event/insert-events.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -73,8 +73,8 @@ const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> =
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
   const event = { id: 'event-1', decisionId, type: 'start', ...times } as const;
   const known = await readEvidence(database, scope.accountId, [decisionId]);
-  const isNew = await insertEvents(database, scope.accountId, [event], known);
-  return isNew(event);
+  const outcomes = await appendEvents(database, scope.accountId, [event], known);
+  return outcomes.get(event) === 'new';
 };
 
 const read = async (table: string): Promise<Record<string, string>> => {
@@ -137,11 +137,11 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
     [nextWeek]: 'decisions_20261123',
     [ancient]: 'decisions_other',
   });
-  expect(await read('ad_events')).toEqual({
-    [old]: 'ad_events_20261026',
-    [now]: 'ad_events_20261116',
-    [nextWeek]: 'ad_events_20261123',
-    [ancient]: 'ad_events_other',
+  expect(await read('timelines')).toEqual({
+    [old]: 'timelines_20261026',
+    [now]: 'timelines_20261116',
+    [nextWeek]: 'timelines_20261123',
+    [ancient]: 'timelines_other',
   });
   // However late an event comes again, it lies beside the one that it repeats.
   expect(await reportEvent(old, nowMs)).toBe(false);
@@ -154,13 +154,13 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
   );
   expect(dropped).toEqual([
     'decisions_20260427',
-    'ad_events_20260427',
+    'timelines_20260427',
     'decisions_20261026',
     'ad_events_20261026',
     'timelines_20261026',
   ]);
   expect(Object.keys(await read('decisions')).toSorted()).toEqual([now, nextWeek]);
-  expect(Object.keys(await read('ad_events')).toSorted()).toEqual([now, nextWeek]);
+  expect(Object.keys(await read('timelines')).toSorted()).toEqual([now, nextWeek]);
   expect(
     await database.query(
       `SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = 'no_fill'`,

@@ -75,7 +75,7 @@ test('a completion is verified in the transaction that claims it, and nothing is
   expect(together).toHaveLength(1);
   const [claim = []] = together;
   const moved = claim.findIndex((text) => text.includes('reward_state = move.reward_state'));
-  expect(claim.slice(0, moved).some((text) => text.includes('INSERT INTO ad_events'))).toBe(true);
+  expect(claim.slice(0, moved).some((text) => text.includes('INSERT INTO timelines'))).toBe(true);
   // Not one statement per event, or per rule: a claim stays as short as it is now.
   expect(claim.length).toBeLessThanOrEqual(9);
   expect((await game.status(decision.id)).state).toBe('earned');

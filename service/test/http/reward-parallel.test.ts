@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertEvents } from '../../src/event/insert-events.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { startGame, type Game } from './reward-game.ts';
@@ -48,7 +47,7 @@ describe.each([
     expect([await game.count('midpoints'), await game.count('closes')]).toEqual([3, 3]);
   });
 
-  test('an event that another process stores at the same moment counts once, and its reward is given', async ({
+  test('an event that a process of the previous release stores at the same moment counts once, and its reward is given', async ({
     skip,
   }) => {
     if (!databaseUrl) return skip('The embedded database has one connection.');
@@ -65,9 +64,12 @@ describe.each([
 
     const answering = await other.transaction(async (queries) => {
       const atMs = game.clock.nowMs();
-      const times = { occurredAtMs: atMs, receivedAtMs: atMs, offsetMs: 0, clamped: false };
-      const stored = { id: close.id, decisionId: decision.id, type: 'close', ...times } as const;
-      await insertEvents(queries, found?.account_id ?? '', [stored], new Map());
+      await queries.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [decision.id]);
+      await queries.query(
+        `INSERT INTO ad_events (account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped)
+          VALUES ($1, $2, $3, 'close', $4, $4, 0, false)`,
+        [found?.account_id, decision.id, close.id, new Date(atMs)],
+      );
       const answer = game.report(game.seen(decision), game.complete(decision), close);
       await untilSomebodyWaits(() => other.query('SELECT 1 FROM pg_locks WHERE NOT granted'));
       return { answer };

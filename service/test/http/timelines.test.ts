@@ -1,8 +1,10 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readEvidence } from '../../src/event/event-store.ts';
-import { formatTimeline } from '../../src/event/timeline.ts';
+import { mostEvents } from '../../src/event/append-events.ts';
+import { parseTimeline } from '../../src/event/timeline.ts';
+import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
+import { createClient } from './client.ts';
 import { type Filled, type Game, startGame } from './reward-game.ts';
 
 describe.each([
@@ -10,38 +12,40 @@ describe.each([
   ...(hasPostgres ? ([['PostgreSQL', true]] as const) : []),
 ] as const)('on %s', (_name, onServer) => {
   let game: Game;
+  let databaseUrl: string | undefined;
   beforeAll(async () => {
-    game = await startGame(onServer ? await createPostgresDatabase() : undefined);
+    databaseUrl = onServer ? await createPostgresDatabase() : undefined;
+    game = await startGame(databaseUrl);
   });
   afterAll(() => game.stop());
 
-  /** Stores what was reported so far as the next release does. */
-  async function moveToTimeline({ id }: Filled): Promise<void> {
-    const { database } = game.service;
-    const [decision] = await database.query<{ account_id: string }>(
-      'SELECT account_id FROM decisions WHERE id = $1',
-      [id],
-    );
-    const accountId = decision?.account_id ?? '';
-    const events = (await readEvidence(database, accountId, [id])).get(id) ?? [];
-    await database.query('DELETE FROM ad_events WHERE decision_id = $1', [id]);
-    await database.query(
-      `INSERT INTO timelines VALUES ($1, $2, $3)
-        ON CONFLICT (account_id, decision_id) DO UPDATE SET events = excluded.events`,
-      [accountId, id, formatTimeline(events)],
-    );
-  }
-
+  const query = (text: string, params: unknown[] = []) =>
+    game.service.database.query<Record<string, unknown>>(text, params);
   const statuses = async (...events: AdEvent[]) =>
     (await game.report(...events)).results.map(({ status }) => status);
   /** What the inspector and operators read. */
   const recorded = ({ id }: Filled) =>
-    game.service.database.query(
-      'SELECT * FROM recorded_events WHERE decision_id = $1 ORDER BY occurred_at, id',
-      [id],
-    );
+    query('SELECT * FROM recorded_events WHERE decision_id = $1 ORDER BY occurred_at, id', [id]);
+  const timelineOf = async ({ id }: Filled) => {
+    const [row] = await query('SELECT events FROM timelines WHERE decision_id = $1', [id]);
+    return parseTimeline(id, String(row?.['events']));
+  };
 
-  test('events in a timeline are duplicates when they come again, and earn the reward with those in rows', async () => {
+  /** Stores what was reported so far as the previous release does. */
+  async function moveToRows({ id }: Filled): Promise<void> {
+    const columns = `account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms,
+      visible_ratio, visible_ms, detail`;
+    const rows = await query(`SELECT ${columns} FROM recorded_events WHERE decision_id = $1`, [id]);
+    await query('DELETE FROM timelines WHERE decision_id = $1', [id]);
+    await query(
+      `INSERT INTO ad_events (${columns})
+        SELECT ${columns} FROM jsonb_populate_recordset(NULL::ad_events, $1::text::jsonb)
+        ON CONFLICT DO NOTHING`,
+      [JSON.stringify(rows)],
+    );
+  }
+
+  test('events in rows are duplicates when they come again, and earn the reward with those in the timeline', async () => {
     const decision = await game.decide('both');
     const start = game.event(decision, 'start', { id: '923741103577103-1' });
     const detail = 'a "b" é';
@@ -52,7 +56,7 @@ describe.each([
     });
     game.pass(1_250);
     expect(await statuses(start, early)).toEqual(['accepted', 'accepted']);
-    await moveToTimeline(decision);
+    await moveToRows(decision);
     game.pass(3_750);
     const end = [game.seen(decision), game.complete(decision)];
     const { results, decisions } = await game.report(start, ...end, early);
@@ -64,21 +68,109 @@ describe.each([
     ]);
     expect(decisions).toMatchObject([{ state: 'earned' }]);
     expect(await statuses(start, ...end, early)).toEqual(Array(4).fill('duplicate'));
+    expect((await timelineOf(decision)).map(({ id }) => id)).toEqual(end.map(({ id }) => id));
 
     const before = await recorded(decision);
     expect(before).toHaveLength(4);
-    await moveToTimeline(decision);
+    await moveToRows(decision);
     expect(await recorded(decision)).toEqual(before);
+    expect(await statuses(start, ...end, early)).toEqual(Array(4).fill('duplicate'));
+  });
+
+  test('a timeline keeps the order in which events were reported, each once', async () => {
+    const decision = await game.decide('ordered');
+    const [start, first, middle] = (['start', 'first_quartile', 'midpoint'] as const).map((type) =>
+      game.event(decision, type),
+    ) as [AdEvent, AdEvent, AdEvent];
+    expect(await statuses(middle, start, middle)).toEqual(['accepted', 'accepted', 'duplicate']);
+    expect(await statuses(start, first)).toEqual(['duplicate', 'accepted']);
+    expect((await timelineOf(decision)).map(({ id }) => id)).toEqual(
+      [middle, start, first].map(({ id }) => id),
+    );
+    expect(await query('SELECT 1 FROM ad_events WHERE decision_id = $1', [decision.id])).toEqual(
+      [],
+    );
+  });
+
+  test('a decision with too many events takes no more, and those of others are stored', async () => {
+    const [full, other] = [await game.decide('full'), await game.decide('next to it')];
+    const clicks = Array.from({ length: mostEvents }, () => game.event(full, 'click'));
+    expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
+    const [more, start] = [game.event(full, 'click'), game.event(other, 'start')];
+    const { results } = await game.report(more, ...clicks.slice(0, 1), start);
+    expect(results).toEqual([
+      { id: more.id, status: 'rejected', code: 'invalid_event' },
+      { id: clicks[0]?.id, status: 'duplicate' },
+      { id: start.id, status: 'accepted' },
+    ]);
+  });
+
+  test('two processes that are told the same at once count it once', async ({ skip }) => {
+    if (databaseUrl === undefined) return skip('The embedded database has one process.');
+    const { clock, client } = game;
+    const other = await startInProcess(
+      { DATABASE_URL: databaseUrl, PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },
+      { clock, dataDirectory: game.config.dataDirectory },
+    );
+    const toOther = createClient({ url: other.url, keys: game.keys });
+    const ads = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => game.decide(`told-twice-${index}`)),
+    );
+    const before = [await game.count('starts'), await game.count('midpoints')];
+    const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'start')]);
+    const answers = await Promise.all(
+      [client, toOther].flatMap((each) =>
+        Array.from({ length: 10 }, async (_, index) => {
+          const told = index % 2 === 0 ? events : events.toReversed();
+          const sent_at = new Date(clock.nowMs()).toISOString();
+          const { body } = await each.call<Awaited<ReturnType<Game['report']>>>(
+            'POST',
+            '/v1/events',
+            client.publishable,
+            { sent_at, events: told },
+          );
+          return body.results;
+        }),
+      ),
+    );
+    const accepted = answers.flat().filter(({ status }) => status === 'accepted');
+    expect(accepted.map(({ id }) => id).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+    expect(answers.flat().every(({ status }) => status !== 'rejected')).toBe(true);
+    expect([await game.count('starts'), await game.count('midpoints')]).toEqual(
+      before.map((count) => count + ads.length),
+    );
+    for (const ad of ads) expect(await timelineOf(ad)).toHaveLength(2);
+    await other.stop();
+  });
+
+  test('events that follow add no index entries', async ({ skip }) => {
+    if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
+    const updates = async () => {
+      const [row] = await query(
+        `SELECT sum(n_tup_upd)::bigint AS all, sum(n_tup_hot_upd)::bigint AS hot FROM pg_stat_user_tables
+          WHERE relname LIKE 'timelines_%'`,
+      );
+      return row as { all: number; hot: number };
+    };
+    const ads = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => game.decide(`hot-${index}`)),
+    );
+    const before = await updates();
+    for (const ad of ads) await game.report(game.event(ad, 'start'));
+    game.pass(5_000);
+    const quartiles = ['first_quartile', 'midpoint', 'third_quartile'] as const;
+    for (const ad of ads) await game.report(...quartiles.map((type) => game.event(ad, type)));
+    for (const ad of ads) await game.report(game.seen(ad), game.complete(ad));
+    await expect
+      .poll(async () => (await updates()).all - before.all, { timeout: 15_000 })
+      .toBe(200);
+    expect((await updates()).hot - before.hot).toBe(200);
   });
 
   test('a malformed timeline fails the requests about its decision, and no other request', async () => {
     const [broken, other] = await Promise.all([game.decide('broken'), game.decide('other')]);
     await game.report(game.event(broken, 'start'));
-    await moveToTimeline(broken);
-    const { database } = game.service;
-    await database.query(`UPDATE timelines SET events = '[1, 2]' WHERE decision_id = $1`, [
-      broken.id,
-    ]);
+    await query(`UPDATE timelines SET events = '[1, 2]' WHERE decision_id = $1`, [broken.id]);
     const { client, event } = game;
     const sent_at = new Date(game.clock.nowMs()).toISOString();
     const send = async (decision: Filled) => {
@@ -86,7 +178,7 @@ describe.each([
       return (await client.call('POST', '/v1/events', client.publishable, body)).status;
     };
     expect(await Promise.all([send(other), send(broken), send(other)])).toEqual([200, 500, 200]);
-    await database.query('DELETE FROM timelines WHERE decision_id = $1', [broken.id]);
+    await query('DELETE FROM timelines WHERE decision_id = $1', [broken.id]);
     expect(await send(broken)).toBe(200);
   });
 });

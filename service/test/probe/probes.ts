@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { recordDecisions } from '../../src/decision/record-decisions.ts';
 import type { DecisionRecord } from '../../src/decision/decision-record.ts';
+import { appendEvents } from '../../src/event/append-events.ts';
 import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
-import { insertEvents } from '../../src/event/insert-events.ts';
 import { moveDecisions } from '../../src/event/move-decisions.ts';
 import type { RecordedEvent } from '../../src/event/recorded-event.ts';
 import { systemClock } from '../../src/platform/clock.ts';
@@ -80,10 +80,10 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     database.transaction(async (queries) => {
       await lockViewers(queries, scope, ['probe'], nowMs);
       expectEqual((await readDecisions(queries, scope, [decisionId], { hold: true })).length, 1);
-      for (const expected of [true, false]) {
+      for (const expected of ['new', 'stored']) {
         const known = await readEvidence(queries, scope.accountId, [decisionId]);
-        const isNew = await insertEvents(queries, scope.accountId, [event], known);
-        expectEqual(isNew(event), expected);
+        const outcomes = await appendEvents(queries, scope.accountId, [event], known);
+        expectEqual(outcomes.get(event), expected);
       }
     }),
   'of two that move a reward, one does': async (database) => {
