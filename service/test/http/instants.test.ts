@@ -157,15 +157,16 @@ test('the database refuses what cannot have happened', async () => {
       database.query(`${wrong} WHERE account_id = $1 AND id = $2`, [accountId, decision?.id]),
     ).rejects.toMatchObject({ code: '23514' });
   for (const wrong of [
-    `UPDATE ad_events SET occurred_at = '2000-01-01T00:00:00Z'`,
-    `UPDATE ad_events SET occurred_at = received_at + interval '1 ms'`,
-    `UPDATE ad_events SET watched_ms = -1`,
+    `timestamptz '2000-01-01T00:00:00Z', now(), 0`,
+    `now() + interval '1 ms', now(), 0`,
+    `now(), now(), -1`,
   ])
     await expect(
-      database.query(`${wrong} WHERE account_id = $1 AND decision_id = $2`, [
-        accountId,
-        decision?.id,
-      ]),
+      database.query(
+        `INSERT INTO ad_events (account_id, decision_id, id, type, clamped, occurred_at, received_at, watched_ms)
+          SELECT $1, $2, 'event-01', 'start', false, ${wrong}`,
+        [accountId, decision?.id],
+      ),
     ).rejects.toMatchObject({ code: '23514' });
   for (const table of ['rollups', 'rollup_deltas'])
     await expect(

@@ -1,5 +1,6 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newRandomId } from '../../../src/platform/ids.ts';
 import { mostEvents } from '../../src/event/append-events.ts';
 import { parseTimeline } from '../../src/event/timeline.ts';
 import { startInProcess } from '../in-process.ts';
@@ -156,11 +157,15 @@ describe.each([
       Array.from({ length: 100 }, (_, index) => game.decide(`hot-${index}`)),
     );
     const before = await updates();
-    for (const ad of ads) await game.report(game.event(ad, 'start'));
+    const reportEach = async (...events: ((ad: Filled) => AdEvent)[]) => {
+      for (const ad of ads)
+        await game.report(...events.map((make) => ({ ...make(ad), id: newRandomId() })));
+    };
+    await reportEach((ad) => game.event(ad, 'start'));
     game.pass(5_000);
     const quartiles = ['first_quartile', 'midpoint', 'third_quartile'] as const;
-    for (const ad of ads) await game.report(...quartiles.map((type) => game.event(ad, type)));
-    for (const ad of ads) await game.report(game.seen(ad), game.complete(ad));
+    await reportEach(...quartiles.map((type) => (ad: Filled) => game.event(ad, type)));
+    await reportEach(game.seen, game.complete);
     await expect
       .poll(async () => (await updates()).all - before.all, { timeout: 15_000 })
       .toBe(200);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   AdEvent,
@@ -7,6 +6,7 @@ import type {
   EventBatchResult,
   Webhook,
 } from '../../../protocol/wire.ts';
+import { newRandomId } from '../../../src/platform/ids.ts';
 import { openPool } from '../../../service/test/load.ts';
 
 /** An ad that was decided for a player. */
@@ -73,7 +73,7 @@ export function createClient(
     const answer = await send<EventBatchResult>('POST', '/v1/events', publishable, {
       sent_at: now,
       events: events.map((event) => ({
-        id: randomUUID(),
+        id: newRandomId(),
         decision_id: id,
         token,
         occurred_at: now,
