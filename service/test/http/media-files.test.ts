@@ -80,6 +80,7 @@ describe.each([
     const answer = await get(uploaded, { range });
     expect([answer.status, await answer.text()]).toEqual([416, '']);
     expect(answer.headers.get('cache-control')).toBeNull();
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
 
   test('a suffix that is longer than the file means all of it', async () => {

@@ -5,6 +5,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { addPanelFiles } from '../../src/http/files/panel-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'trueward-panel-'));
@@ -100,12 +101,23 @@ test('the build compresses the assets that the panel loads', () => {
   }
 });
 
-test('a page that the browser has is not sent again', async () => {
+test('the page of another version is sent, even with the same size and time', async () => {
+  const page = join(folder, 'panel', 'index.html');
+  const { atime, mtime } = statSync(page);
   const { headers } = await get('/panel/');
-  const again = await get('/panel/', { 'if-none-match': headers.etag });
-  expect([again.statusCode, again.body]).toEqual([304, '']);
-  const since = await get('/panel/', { 'if-modified-since': headers['last-modified'] });
-  expect([since.statusCode, since.body]).toEqual([304, '']);
+  onTestFinished(() => {
+    writeFileSync(page, '<title>Panel</title>');
+    utimesSync(page, atime, mtime);
+  });
+  writeFileSync(page, '<title>Later</title>');
+  utimesSync(page, atime, mtime);
+  const { etag, 'last-modified': modified } = headers;
+  const conditions = {
+    ...(etag === undefined ? {} : { 'if-none-match': etag }),
+    'if-modified-since': String(modified ?? mtime.toUTCString()),
+  };
+  const again = await get('/panel/', conditions);
+  expect([again.statusCode, again.body]).toEqual([200, '<title>Later</title>']);
 });
 
 test('HEAD answers with the headers alone', async () => {

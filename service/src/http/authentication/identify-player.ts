@@ -58,7 +58,7 @@ async function withProvenUser(
   if (userRef === undefined) {
     throw new ProblemError(
       'token_invalid',
-      'The user token is not withActor by a secret of this environment, has expired, or lives longer than a day.',
+      'The user token is not signed with a secret of this environment, has expired, or lives longer than a day.',
     );
   }
   if (request.user_ref !== undefined && request.user_ref !== userRef) {

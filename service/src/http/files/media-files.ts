@@ -24,6 +24,12 @@ const servedExtensions: ReadonlySet<string> = new Set(
   [...Object.values(mediaExtensions), 'vtt'].map((extension) => `.${extension}`),
 );
 
+/** Pages of every origin may read a response; without these, a script cannot even see its status. */
+const crossOrigin = {
+  'access-control-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
 /** `/media/{file}`: uploaded files and those of the configured folder, for pages of every origin. */
 export async function addMediaRoutes(
   app: FastifyInstance,
@@ -40,6 +46,7 @@ export async function addMediaRoutes(
       {
         schema: { hide: true },
         errorHandler(error, request, reply) {
+          void reply.headers(crossOrigin);
           if (error.statusCode !== 416 || isUnsatisfiable(request.headers.range))
             answerFileError(error, request, reply);
           else
@@ -57,8 +64,12 @@ export async function addMediaRoutes(
         const sent =
           type && 'fetch' in source ? await source.fetch(file, rangeOf(request)) : undefined;
         if (!type || !sent) return reply.sendFile(file);
-        // Without the headers of the file: they would have caches keep the refusal for a year.
-        if (sent.status === 416) return reply.code(416).headers(sent.headers).send(sent.body);
+        // Without the headers of the file: they would make caches store this response for a year.
+        if (sent.status === 416)
+          return reply
+            .code(416)
+            .headers({ ...crossOrigin, ...sent.headers })
+            .send(sent.body);
         return reply
           .code(sent.status)
           .headers({ ...headersOf(file), ...sent.headers, 'accept-ranges': 'bytes' })
@@ -91,7 +102,6 @@ const headersOf = (name: string): Record<string, string> => ({
     ? 'public, max-age=31536000, immutable'
     : 'public, max-age=300',
   'content-security-policy': extname(name) === '.html' ? creativePolicy : staticPolicy,
-  'access-control-allow-origin': '*',
-  'cross-origin-resource-policy': 'cross-origin',
+  ...crossOrigin,
   'x-content-type-options': 'nosniff',
 });

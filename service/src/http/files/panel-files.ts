@@ -28,6 +28,10 @@ export async function addPanelFiles(app: FastifyInstance, folder = built): Promi
       ...fileOptions,
       root: folder,
       preCompressed: true,
+      // Packages set one time for all files of all versions, and two versions of a page often have the same size:
+      // either validator would make a browser keep the page of the previous version.
+      etag: false,
+      lastModified: false,
       setHeaders: (reply, path) => void reply.headers(headersOf(relative(folder, path))),
     });
     panel.get<{ Params: { '*': string } }>(
