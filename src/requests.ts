@@ -4,7 +4,7 @@ import {
   type ShowAd,
   type ShowParts,
 } from './ad-break/run-ad-break.ts';
-import { loadCreative } from './creative/load-creative.ts';
+import { loadCreative } from './creative/renderer.ts';
 import { createDecisions, type Decisions, type DecisionsParts } from './decision/decisions.ts';
 import type { ShowResult } from './outcome.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
-import { afterPaint } from './after-paint.ts';
+import { afterPaint } from './screen.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;

@@ -1,4 +1,4 @@
-import { chooseFile, screenWidth } from './choose-file.ts';
+import { chooseFile, screenWidth } from './screen.ts';
 import { startExposure, type Exposure } from './exposure.ts';
 import type { Renderer } from './renderer.ts';
 

@@ -2,56 +2,88 @@ import type { Reason } from '../outcome.ts';
 import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** What a renderer tells of the creative it shows. Each comes from the media's or the page's own event, never from our call. */
+/** What a renderer reports about its creative, always on an event of the media or the page, never on our call. */
 export type RendererEvent =
   /** The first frame is on the screen. */
   | { type: 'painted' }
-  /** Time moved on; `watchedMs` counts only what played in a visible page. */
+  /** Playback progressed; `watchedMs` counts only time during which the page was visible. */
   | { type: 'progress'; watchedMs: number; durationMs: number }
-  /** It was shown to its end. */
+  /** The creative was shown to its end. */
   | { type: 'ended' }
-  /** The player asked for the advertiser's page. */
+  /** The player wants to open the advertiser's page. */
   | { type: 'clicked' }
   /** The creative itself asked to be closed. */
   | { type: 'closeRequested' }
-  /** Whether the sound is off; told at the start and at each change, by creatives that have sound. */
+  /** Whether the sound is off: at the start and on every change, for creatives that have sound. */
   | { type: 'muted'; muted: boolean }
-  /** Not even muted playback was allowed: a tap is needed. */
+  /** The browser blocked even muted playback: the player has to tap. */
   | { type: 'tapNeeded' }
-  /** Playback stands still though it should not. */
+  /** Playback has stalled. */
   | { type: 'waiting' }
   | { type: 'failed'; reason: Reason };
 
-/** A creative that is loaded and can be shown at once. */
+/** A creative that is loaded and can be shown immediately. */
 export interface LoadedCreative {
   /**
-   * What goes into the overlay. Where it has a parent already, that is the overlay's host: an iframe
-   * that is moved in the page loads again.
+   * The element for the overlay. If it already has a parent, that parent is the overlay's host, because an iframe
+   * reloads when it is moved.
    */
   readonly element: HTMLElement;
-  /** How long it runs, in milliseconds. */
+  /** In milliseconds. */
   readonly durationMs: number;
-  /** Begins to play and to tell; called once, after `element` is in the page. */
+  /** Starts playback and reporting; called once, after `element` is in the page. */
   start(listener: (event: RendererEvent) => void): void;
   pause(): void;
   resume(): void;
   setMuted(muted: boolean): void;
-  /** Removes the element and every listener and timer; may be called at any time, and twice. */
+  /** Removes the element and all listeners and timers; may be called at any time and more than once. */
   destroy(): void;
 }
 
-/** Loads a creative of one media format. Rejects when it can't be loaded or `signal` aborts. */
+/** Loads a creative of one media format. Rejects if it cannot be loaded or `signal` aborts. */
 export type Renderer = (
   creative: DecisionCreative,
   options: RenderOptions,
 ) => Promise<LoadedCreative>;
 
 export interface RenderOptions {
-  /** How long a creative without a length of its own (image, HTML) is to be shown, in milliseconds. */
+  /** How long to show a creative without a duration (image, HTML), in milliseconds. */
   minWatchMs: number;
-  /** BCP 47; an HTML creative is told it. */
+  /** BCP 47; passed to HTML creatives. */
   locale: string;
   clock: Clock;
-  /** Ends the loading, for a time-out too. */
+  /** Cancels loading, also on a timeout. */
   signal: AbortSignal;
+}
+
+/** Each renderer is a separate chunk, so that a game loads only the formats that it shows. */
+const renderers: Record<DecisionCreative['media']['format'], () => Promise<Renderer>> = {
+  video: async () => (await import('./video.ts')).renderVideo,
+  image: async () => (await import('./image.ts')).renderImage,
+  html: async () => (await import('./html.ts')).renderHtml,
+};
+
+/** How long an image or HTML creative is shown if the decision does not specify it, in milliseconds. */
+const defaultMinWatchMs = 5_000;
+
+/**
+ * Loads the creative of a decision until it can be shown immediately.
+ *
+ * @throws The reason of `signal` if it aborts, otherwise an `Error` whose message is a stable code.
+ */
+export async function loadCreative(
+  decision: { creative: DecisionCreative; min_watch_ms?: number },
+  options: { clock: Clock; signal: AbortSignal; locale?: string },
+): Promise<LoadedCreative> {
+  const load = renderers[decision.creative.media.format];
+  if (load === undefined) throw new Error('format_unknown');
+  const render = await load().catch(() => {
+    throw new Error('chunk_not_loaded');
+  });
+  options.signal.throwIfAborted();
+  return render(decision.creative, {
+    minWatchMs: decision.min_watch_ms ?? defaultMinWatchMs,
+    locale: navigator.language,
+    ...options,
+  });
 }

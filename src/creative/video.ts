@@ -1,9 +1,8 @@
 import type { VideoMedia } from '../../protocol/wire.ts';
 import type { Reason } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import { chooseFile, screenWidth } from './choose-file.ts';
-import { afterPaint } from './after-paint.ts';
 import type { LoadedCreative, Renderer, RendererEvent } from './renderer.ts';
+import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 
 /** Counts how long media really played. */
 export interface WatchedTime {

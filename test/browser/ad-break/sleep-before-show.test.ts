@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision, DecisionCreative } from '../../../protocol/wire.ts';
 import { createDecisions } from '../../../src/decision/decisions.ts';
-import { loadCreative } from '../../../src/creative/load-creative.ts';
+import { loadCreative } from '../../../src/creative/renderer.ts';
 import type { Answer, Guard } from '../../../src/transport/service-client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { decisionPorts } from '../../support/ports.ts';

@@ -5,7 +5,7 @@ import {
   type BreakRequest,
 } from '../../../src/ad-break/run-ad-break.ts';
 import { createShowAd } from '../../../src/ad-break/show-ad.ts';
-import { loadCreative } from '../../../src/creative/load-creative.ts';
+import { loadCreative } from '../../../src/creative/renderer.ts';
 import type { FilledDecision, ReadyAd } from '../../../src/decision/decisions.ts';
 import { noEngine } from '../../../src/engine/no-engine.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';

@@ -1,4 +1,4 @@
-import { loadCreative } from '../../../src/creative/load-creative.ts';
+import { loadCreative } from '../../../src/creative/renderer.ts';
 import { openOverlay } from '../../../src/creative/overlay.ts';
 import type { OverlayContent } from '../../../src/creative/overlay-parts.ts';
 import { stringsFor } from '../../../src/creative/strings.ts';

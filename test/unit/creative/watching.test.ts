@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MediaFile } from '../../../protocol/wire.ts';
-import { chooseFile } from '../../../src/creative/choose-file.ts';
+import { chooseFile } from '../../../src/creative/screen.ts';
 import { createStallWatchdog } from '../../../src/ad-break/stage.ts';
 import { createWatchedTime } from '../../../src/creative/video.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -1,7 +1,6 @@
 import { mountBanner } from '../../../../src/creative/banner.ts';
-import { loadCreative } from '../../../../src/creative/load-creative.ts';
 import { openOverlay } from '../../../../src/creative/overlay.ts';
-import type { LoadedCreative } from '../../../../src/creative/renderer.ts';
+import { type LoadedCreative, loadCreative } from '../../../../src/creative/renderer.ts';
 import { stringsFor } from '../../../../src/creative/strings.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
 import type { PreviewAnswer, PreviewMessage } from './preview-message.ts';

@@ -1,0 +1,33 @@
+import type { MediaFile } from '../../protocol/wire.ts';
+import { attempt } from '../platform/guard.ts';
+
+/**
+ * Returns the smallest file that fills the screen without being enlarged, otherwise the largest one, or `undefined`
+ * if none can be played.
+ */
+export function chooseFile(
+  files: readonly MediaFile[],
+  screenWidth: number,
+  canPlay: (mime: string) => boolean,
+): MediaFile | undefined {
+  const playable = files
+    .filter((file) => canPlay(file.mime))
+    .sort((one, other) => one.width - other.width || (one.bitrate ?? 0) - (other.bitrate ?? 0));
+  return playable.find((file) => file.width >= screenWidth) ?? playable.at(-1);
+}
+
+/** The width of the viewport in device pixels. */
+export const screenWidth = (): number => innerWidth * devicePixelRatio;
+
+/**
+ * Calls back once the current content of the page is on the screen: a frame has been painted when the next one
+ * begins. Never calls back without animation frames, because then nothing shows that the ad was visible.
+ */
+export function afterPaint(callback: () => void): () => void {
+  let frame = 0;
+  const request = (next: () => void): void => {
+    frame = attempt(() => requestAnimationFrame(next)) ?? 0;
+  };
+  request(() => request(callback));
+  return () => attempt(() => cancelAnimationFrame(frame));
+}
