@@ -4,7 +4,7 @@ import type { Scope } from '../resource/scope.ts';
 import type { Queries } from '../store/database.ts';
 import type { Stored } from '../resource/resource.ts';
 
-/** Fills one environment of the demo account: placements, demand, and an ad for each placement. */
+/** Seeds one environment of the demo account with placements, demand, and an ad for each placement. */
 export async function seedEnvironment(
   queries: Queries,
   resources: ResourceStore,
@@ -52,7 +52,7 @@ const advertiser = (name: string) => ({
   categories: [],
 });
 
-/** The ads of the demo account; `media` is the address of their files. */
+/** The ads of the demo account; `media` is the base URL of their files. */
 function demoCreatives(media: string): DemoAd[] {
   const image = (file: string, width: number, height: number) => ({
     format: 'image' as const,
@@ -125,7 +125,7 @@ const common = {
   status: 'active',
 } as const;
 
-/** What the demo game asks for. */
+/** The placements of the demo game. */
 const demoPlacements: Stored<'placement'>[] = [
   { ...common, name: 'revive', format: 'rewarded', reward: { type: 'coins', amount: 25 } },
   { ...common, name: 'double-coins', format: 'rewarded', reward: { type: 'coins', amount: 50 } },

@@ -8,13 +8,12 @@ import { raiseConfigVersion } from '../resource/resource-store.ts';
 import type { Queries, Database } from '../store/database.ts';
 import { seedEnvironment } from './seed-environment.ts';
 
-/** The keys of the demo account. Their text lies in the data folder, because the database has hashes only. */
+/** The keys of the demo account. Their texts are stored in the data folder, because the database has only hashes. */
 export type DevelopmentKeys = Record<Environment, { publishable: string; secret: string }>;
 
 /**
- * Creates the demo account on the first start for development, and returns its keys. When several
- * processes start at once, one of them creates it. Media URLs follow the service's address, whose port
- * may have changed since.
+ * Creates the demo account on the first start in development, and returns its keys. If several processes start
+ * at once, one of them creates it. Updates media URLs when the URL of the service has changed, such as its port.
  */
 export async function seedDevelopment(
   service: Service,
@@ -31,12 +30,12 @@ export async function seedDevelopment(
     const existing = readSeed(file);
     if (existing && (await accountExists(queries, existing))) return existing;
     const made = await makeAccount(queries, service, clock, url);
-    // Written before the commit: keys without a file could not be used by anybody.
+    // Written before the commit: without the file, nobody could use the keys.
     writeSeed(file, made);
     return made;
   });
   if (seed.url !== url) {
-    await replaceMediaAddress(service.database, seed.accountId, seed.url, url);
+    await replaceMediaUrls(service.database, seed.accountId, seed.url, url);
     writeSeed(file, { ...seed, url });
   }
   await service.configuration.refresh();
@@ -87,14 +86,14 @@ function readSeed(file: string): Seed | undefined {
   }
 }
 
-/** Written aside and moved, so that a kill leaves the old file or the new one. */
+/** Writes a temporary file and renames it, so that a kill leaves either the old or the new file. */
 function writeSeed(file: string, seed: Seed): void {
   writeFileSync(`${file}.new`, JSON.stringify(seed, undefined, 2), { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
 }
 
-/** Moves the media of the account's creatives from one address of the service to another. */
-async function replaceMediaAddress(
+/** Updates the media URLs of the account's creatives to a new URL of the service. */
+async function replaceMediaUrls(
   database: Database,
   accountId: string,
   from: string,

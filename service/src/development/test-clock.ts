@@ -38,7 +38,7 @@ export function followParentClock(): TestClock {
   const clock = createTestClock();
   if (process.send === undefined) {
     throw new ConfigError([
-      'TRUEWARD_TEST_CLOCK is 1, and no parent process is there to move the clock: start the service with an IPC channel, as child_process.fork does.',
+      'TRUEWARD_TEST_CLOCK is 1, but there is no parent process to move the clock: start the service with an IPC channel, for example with child_process.fork.',
     ]);
   }
   process.on('message', (move: ClockMove) => {

@@ -5,7 +5,7 @@ import type { ResourceKind, Stored } from './resource.ts';
 import type { Queries } from '../store/database.ts';
 import type { Scope } from './scope.ts';
 
-/** What a schema cannot say: rules between the members of one document. Pure. */
+/** Rules between the members of one document, which a schema cannot express. Pure. */
 export function checkDocument<K extends ResourceKind>(kind: K, document: Stored<K>): FieldError[] {
   switch (kind) {
     case 'placement':
@@ -106,20 +106,20 @@ const checkPolicy = ({ block }: Pick<Policy, 'block'>): FieldError[] =>
     'must block something',
   ]);
 
-const webAddress = 'must be an http or https address';
+const webAddress = 'must be an http or https URL';
 
 /** `javascript:` in an ad would run in the game's page. */
 const isWebAddress = (text: string | undefined): boolean =>
   text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol));
 
-/** A member that names another object: by id; a placement by its name or, in a kill switch, by either. */
+/** A reference to another object: by id; to a placement by name or, in a kill switch, by either. */
 interface Reference {
   pointer: string;
   kind: ResourceKind;
   name: string;
 }
 
-/** The objects that a document names. Pure. */
+/** The references of a document. Pure. */
 export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K>): Reference[] {
   switch (kind) {
     case 'creative': {
@@ -156,7 +156,7 @@ export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K
 const each = (pointer: string, kind: ResourceKind, names: readonly string[] = []): Reference[] =>
   names.map((name, index) => ({ pointer: `${pointer}/${index}`, kind, name }));
 
-/** What is wrong with a document's references: the objects have to be in the same environment. */
+/** Errors for references to objects that do not exist in the same environment. */
 export async function checkReferences(
   queries: Queries,
   scope: Scope,
@@ -184,10 +184,13 @@ export async function checkReferences(
             row.kind === kind && (row.id === name || (kind === 'placement' && row.name === name)),
         ),
     )
-    .map(({ pointer, kind }) => ({ pointer, message: `names no ${kind} of this environment` }));
+    .map(({ pointer, kind }) => ({
+      pointer,
+      message: `does not refer to a ${kind} in this environment`,
+    }));
 }
 
-/** Where objects of one kind are named by others: SQL that finds one which names `$3` (id) or `$4` (name). */
+/** SQL conditions that find a reference to an object with the id `$3` or the name `$4`, by its kind. */
 const users: Partial<Record<ResourceKind, string>> = {
   advertiser: `kind = 'creative' AND document->>'advertiser_id' = $3`,
   source: `kind = 'creative' AND document->>'source_id' = $3`,
@@ -195,7 +198,7 @@ const users: Partial<Record<ResourceKind, string>> = {
   placement: `kind IN ('houseAd', 'policy') AND document->'placements' ? $4`,
 };
 
-/** The id of an object that names this one, and would be left without it. */
+/** The id of an object that refers to this one. */
 export async function findUser(
   queries: Queries,
   scope: Scope,

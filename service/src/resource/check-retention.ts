@@ -8,7 +8,7 @@ type Windows = Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>
 
 const dayMs = 86_400_000;
 
-/** The members of a placement that look back further than decisions are kept; `retentionMs` undefined: forever. */
+/** Errors for members of a placement that look back further than decisions are kept; `retentionMs` undefined: forever. */
 export function checkRetention(placement: Windows, retentionMs: number | undefined): FieldError[] {
   if (retentionMs === undefined) return [];
   const kept = `decisions are dropped after ${retentionMs / dayMs} days (RETENTION_DAYS of the service)`;
@@ -25,7 +25,7 @@ export function checkRetention(placement: Windows, retentionMs: number | undefin
     }));
 }
 
-/** `RETENTION_DAYS` would drop decisions that a cap or a late completion still needs. */
+/** `RETENTION_DAYS` would drop decisions that caps or late completions still need. */
 export class RetentionError extends Error {
   constructor(message: string) {
     super(message);
@@ -34,9 +34,9 @@ export class RetentionError extends Error {
 }
 
 /**
- * Checks every placement at the start, before any decision is dropped.
+ * Checks every placement at startup, before any decision is dropped.
  *
- * @throws RetentionError with the placement that looks back the furthest, and what to set.
+ * @throws RetentionError that names the placement that looks back furthest, and the value to set.
  */
 export async function refuseShortRetention(
   queries: Queries,

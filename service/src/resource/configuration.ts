@@ -9,19 +9,19 @@ import type { ResourceKind } from './resource.ts';
 import { toDocument } from './resource-store.ts';
 import type { Scope } from './scope.ts';
 
-/** Keys and snapshots of all accounts in memory, so that the decision path reads no table for them. */
+/** Keys and snapshots of all accounts in memory, so that the decision path does not query them. */
 export interface Configuration {
   findKey(hash: string): KeyPrincipal | undefined;
   snapshot(scope: Scope): Snapshot;
-  /** Raised by every change of an account's configuration; undefined for an account that is not known yet. */
+  /** Incremented by every change of an account's configuration; undefined for an unknown account. */
   version(accountId: string): number | undefined;
   /** The budgets of house ads with a daily cap, by id; up to a second old. */
   dailyBudgets(scope: Scope): ReadonlyMap<string, DailyBudget>;
-  /** Reads what has changed; resolves when it is in force in this process. */
+  /** Reads changes; resolves when this process has applied them. */
   refresh(): Promise<void>;
-  /** How many webhooks of all accounts the service has disabled. */
+  /** The number of webhooks, across accounts, that the service has disabled. */
   disabledWebhooks(): number;
-  /** Seconds since it was last known to be what the database has. */
+  /** Seconds since the configuration was last in sync with the database. */
   ageS(): number;
   stop(): Promise<void>;
 }
@@ -30,7 +30,7 @@ interface Parts {
   database: Database;
   clock: Clock;
   log: Logger;
-  /** How often to look for changes by other processes. */
+  /** How often to poll for changes by other processes. */
   pollMs?: number;
 }
 
@@ -50,7 +50,7 @@ export async function openConfiguration({
   pollMs = 500,
 }: Parts): Promise<Configuration> {
   const accounts = new Map<string, AccountView>();
-  /** Of all accounts, by hash: each request looks for one. A key is revoked, but never removed. */
+  /** Keys of all accounts, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();
   let running: Promise<void> | undefined;
   let again = false;
@@ -65,9 +65,9 @@ export async function openConfiguration({
     );
     for (const { account_id: accountId, version } of versions) {
       if (accounts.get(accountId)?.version !== version) {
-        // The version was read first: a change meanwhile is at worst read twice.
+        // The version was read first: a concurrent change is at worst read twice.
         const snapshots = await loadSnapshots(database, accountId);
-        // Budgets are kept. An ad that is new gets its first one from the count below.
+        // Keep the budgets. A new ad gets its first one from the count below.
         const dailyBudgets = accounts.get(accountId)?.dailyBudgets ?? {
           sandbox: new Map(),
           live: new Map(),
@@ -85,7 +85,7 @@ export async function openConfiguration({
     readAtMs = askedAtMs;
   };
 
-  /** A refresh that is asked for during another runs after it, because that one may have read too early. */
+  /** A refresh requested during another one runs after it, because that one may have read too early. */
   const refresh = (): Promise<void> => {
     if (running) {
       again = true;
@@ -105,7 +105,7 @@ export async function openConfiguration({
   const poll = (): void => {
     timer = setTimeout(() => {
       refresh()
-        .catch((error: unknown) => log.error({ err: error }, 'the configuration could not be read'))
+        .catch((error: unknown) => log.error({ err: error }, 'could not read the configuration'))
         .finally(() => stopped || poll());
     }, pollMs);
   };
@@ -128,7 +128,7 @@ export async function openConfiguration({
     async stop() {
       stopped = true;
       clearTimeout(timer);
-      await running?.catch(() => undefined); // it has been logged by the poll
+      await running?.catch(() => undefined); // logged by the poll
     },
   };
 }

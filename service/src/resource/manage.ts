@@ -15,12 +15,12 @@ interface Parts {
   retentionMs: number | undefined;
 }
 
-/** A condition on the revision that is changed; absent: any. */
+/** A condition on the current revision; absent: any. */
 export type IfMatch = ((revision: number) => boolean) | undefined;
 
 /**
- * What operators do with managed objects: checked, with its audit entry and its events, all in the
- * transaction of the operation, which has locked the configuration.
+ * Changes managed objects: with checks, audit record and webhook events, all in the transaction of the
+ * operation, which has locked the configuration.
  */
 export interface Manage {
   create<K extends ResourceKind>(
@@ -28,13 +28,13 @@ export interface Manage {
     kind: K,
     document: Stored<K>,
   ): Promise<Versioned<ResourceKinds[K]>>;
-  /** @throws RefusedError when there is no such object, it has another revision, or the result breaks a rule. */
+  /** @throws RefusedError when the object does not exist, has a different revision, or would violate a rule. */
   change<K extends ResourceKind>(
     operation: Operation,
     target: { kind: K; id: string; ifMatch: IfMatch; action?: string },
     change: (before: Stored<K>) => Stored<K>,
   ): Promise<Versioned<ResourceKinds[K]>>;
-  /** @throws RefusedError as `change` does, and when another object needs it. */
+  /** @throws RefusedError like `change`, and when another object refers to it. */
   archive<K extends ResourceKind>(
     operation: Operation,
     target: { kind: K; id: string; ifMatch: IfMatch },
@@ -48,16 +48,20 @@ export function createManage(parts: Parts): Manage {
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
   ): Promise<ResourceKinds[K]> => {
     const found = await resources.find(queries, scope, kind, id);
-    if (!found) throw new RefusedError('not_found', `There is no ${kind} ${id.slice(0, 64)} here.`);
+    if (!found)
+      throw new RefusedError(
+        'not_found',
+        `There is no ${kind} ${id.slice(0, 64)} in this environment.`,
+      );
     if (ifMatch && !ifMatch(found.revision)) {
       throw new RefusedError(
         'precondition_failed',
-        'It has changed since it was read: read it again, then send the change with its new ETag.',
+        'The object has been modified since you read it: read it again, then send the change with the new ETag.',
       );
     }
     return found.document;
   };
-  const tell = <K extends ResourceKind>(
+  const emitEvents = <K extends ResourceKind>(
     { queries, scope }: Operation,
     kind: K,
     before: ResourceKinds[K] | undefined,
@@ -69,9 +73,9 @@ export function createManage(parts: Parts): Manage {
       await check(operation, kind, undefined, document, retentionMs);
       const { queries, scope } = operation;
       const made = await resources.create(queries, scope, kind, document);
-      await tell(operation, kind, undefined, made);
+      await emitEvents(operation, kind, undefined, made);
       await audit.record(operation, {
-        action: deedOf(kind, 'created'),
+        action: actionName(kind, 'created'),
         targetId: made.id,
         after: made,
       });
@@ -84,10 +88,15 @@ export function createManage(parts: Parts): Manage {
       const own = change(toStored(before));
       await check(operation, kind, toStored(before), own, retentionMs);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, own);
-      if (!after) throw new Error(`The ${kind} ${id} went away under the lock.`);
-      await tell(operation, kind, before, after.document);
-      const deed = { action: deedOf(kind, action), targetId: id, before, after: after.document };
-      await audit.record(operation, deed);
+      if (!after) throw new Error(`The ${kind} ${id} disappeared under the lock.`);
+      await emitEvents(operation, kind, before, after.document);
+      const entry = {
+        action: actionName(kind, action),
+        targetId: id,
+        before,
+        after: after.document,
+      };
+      await audit.record(operation, entry);
       return after;
     },
 
@@ -97,15 +106,15 @@ export function createManage(parts: Parts): Manage {
       const before = await existing(operation, target);
       const name = 'name' in before ? before.name : '';
       const user = await findUser(queries, scope, kind, { id, name });
-      if (user !== undefined) throw new RefusedError('conflict', `${user} still uses it.`);
+      if (user !== undefined) throw new RefusedError('conflict', `${user} still refers to it.`);
       await resources.archive(queries, scope, kind, id);
-      await tell(operation, kind, before, undefined);
-      await audit.record(operation, { action: deedOf(kind, 'archived'), targetId: id, before });
+      await emitEvents(operation, kind, before, undefined);
+      await audit.record(operation, { action: actionName(kind, 'archived'), targetId: id, before });
     },
   };
 }
 
-/** Refuses a document that breaks a rule. What it named before is not asked for again. */
+/** Rejects a document that violates a rule. Existing references are not checked again. */
 async function check<K extends ResourceKind>(
   { queries, scope }: Operation,
   kind: K,
@@ -124,18 +133,18 @@ async function check<K extends ResourceKind>(
   const { name } = after as Stored<'placement'>;
   const taken = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
   if (taken.length === 0)
-    throw new RefusedError('conflict', `There is already a placement ${name}.`, [
+    throw new RefusedError('conflict', `A placement ${name} already exists.`, [
       { pointer: '/name', message: 'is taken' },
     ]);
 }
 
 const keyOf = ({ kind, name }: { kind: string; name: string }): string => `${kind} ${name}`;
 
-/** `kill_switch.updated`: as everything on the wire, in small letters. */
-const deedOf = (kind: ResourceKind, deed: string): string =>
-  `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${deed}`;
+/** The name of an action on the wire: `kill_switch.updated`. */
+const actionName = (kind: ResourceKind, verb: string): string =>
+  `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${verb}`;
 
-/** The webhook events that tell of a change; `undefined` stands for an object that is not there. Pure. */
+/** The webhook events for a change; `undefined` for an object that does not exist before or after. Pure. */
 function changeEvents<K extends ResourceKind>(
   kind: K,
   before: ResourceKinds[K] | undefined,
@@ -154,9 +163,9 @@ function killSwitchEvents(
   after: KillSwitch | undefined,
 ): EventDraft[] {
   const state = after?.state ?? 'off';
-  const told = after ?? before;
-  if (told === undefined || state === (before?.state ?? 'off')) return [];
-  const { id, scope, target_id, reason, actor } = told;
+  const killSwitch = after ?? before;
+  if (killSwitch === undefined || state === (before?.state ?? 'off')) return [];
+  const { id, scope, target_id, reason, actor } = killSwitch;
   return [
     {
       type: 'kill_switch.changed',

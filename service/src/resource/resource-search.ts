@@ -5,11 +5,11 @@ import type { Scope } from './scope.ts';
 
 /** Filter, order and page of a search. */
 export interface ResourceSearch {
-  /** Part of a name, an address or an id, or of the name of a placement that the object refers to. */
+  /** A part of a name, URL or id, or of the name of a placement that the object refers to. */
   text?: string;
-  /** Only these. */
+  /** Only these objects. */
   ids?: readonly string[];
-  /** Only those with these values, by the path of a member, such as `review.status`. */
+  /** Only objects with these values, by member path, such as `review.status`. */
   where?: readonly { path: string; value: string }[];
   /** The path of the member to sort by. */
   sort: string;

@@ -5,7 +5,7 @@ import type { Queries } from '../store/database.ts';
 import type { Scope } from './scope.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
 
-/** A document and how often it was written; the revision is its entity tag. */
+/** A document and its revision, which becomes the `ETag`. */
 export interface Versioned<T> {
   document: T;
   revision: number;
@@ -40,7 +40,7 @@ const toVersioned = <K extends ResourceKind>(row: VersionedRow): Versioned<Resou
   revision: row.revision,
 });
 
-/** Creates, reads, lists and archives managed objects. Each change raises the account's config version. */
+/** Creates, reads, lists and archives managed objects. Each change increments the account's config version. */
 export function createResourceStore(clock: Clock, makeId: MakeId) {
   return {
     async create<K extends ResourceKind>(
@@ -100,7 +100,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       );
     },
 
-    /** Writes the whole document; undefined when there is no such object. */
+    /** Replaces the document; undefined when the object does not exist. */
     async replace<K extends ResourceKind>(
       queries: Queries,
       scope: Scope,
@@ -125,7 +125,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
       return row && toVersioned<K>(row);
     },
 
-    /** Takes the object out of use; false when there is none. */
+    /** Archives the object; false when it does not exist. */
     async archive(
       queries: Queries,
       scope: Scope,
@@ -146,7 +146,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
 
 export type ResourceStore = ReturnType<typeof createResourceStore>;
 
-/** Tells every process that keys or resources of the account changed. */
+/** Makes every process reload the keys and resources of the account. */
 export async function raiseConfigVersion(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
     `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
@@ -156,8 +156,8 @@ export async function raiseConfigVersion(queries: Queries, accountId: string): P
 }
 
 /**
- * Makes operators of one account take turns until the end of the transaction, so that what is
- * checked (names, references, entity tags) still holds when it is written.
+ * Serializes configuration changes of an account until the end of the transaction, so that checks (names,
+ * references, entity tags) still hold at the write.
  */
 export async function lockConfiguration(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
@@ -174,7 +174,7 @@ export interface Page<T> {
   next_cursor?: string;
 }
 
-/** Makes a page of what was read with one row more than `limit`. */
+/** Makes a page from up to `limit` + 1 rows. */
 export function toPage<T extends { id: string }>(rows: readonly T[], limit: number): Page<T> {
   const data = rows.slice(0, limit);
   const last = data.at(-1);

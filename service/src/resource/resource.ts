@@ -24,10 +24,10 @@ export interface ResourceKinds {
 
 export type ResourceKind = keyof ResourceKinds;
 
-/** The members that the store adds to a document. */
+/** The members that the store adds. */
 type ResourceFields = 'id' | 'environment' | 'created_at' | 'updated_at';
 
-/** What is stored of a resource: its own members. */
+/** The stored document of a resource, without those members. */
 export type Stored<K extends ResourceKind> = Omit<ResourceKinds[K], ResourceFields>;
 
 /** A document without what the store adds to it. */
@@ -37,8 +37,8 @@ export function toStored<K extends ResourceKind>(document: ResourceKinds[K]): St
 }
 
 /**
- * A document after a request to change it: each member that is given replaces the stored one, and
- * `null` removes it (RFC 7396, one level deep). Pure.
+ * Applies a change to a document: each given member replaces the stored one, and `null` removes it (RFC 7396,
+ * one level deep). Pure.
  */
 export function applyChange<K extends ResourceKind>(
   kind: K,
@@ -47,19 +47,19 @@ export function applyChange<K extends ResourceKind>(
 ): Stored<K> {
   const after = { ...before, ...change } as Record<string, unknown>;
   for (const [name, value] of Object.entries(change)) if (value === null) delete after[name];
-  if (kind === 'creative' && changesWhatIsSeen(before as Stored<'creative'>, after)) {
+  if (kind === 'creative' && changesContent(before as Stored<'creative'>, after)) {
     after['review'] = unreviewed;
   }
   return after as Stored<K>;
 }
 
-/** Nobody has looked at it yet. */
+/** The review of a new or changed creative. */
 export const unreviewed: Review = { status: 'pending_review' };
 
-const changesWhatIsSeen = (before: Stored<'creative'>, after: Record<string, unknown>): boolean =>
+const changesContent = (before: Stored<'creative'>, after: Record<string, unknown>): boolean =>
   !sameJson(before.media, after['media']) || before.click_url !== after['click_url'];
 
-/** Equal but for the order of members, which `jsonb` does not keep. */
+/** Equal except for the order of members, which `jsonb` does not preserve. */
 function sameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(a, sortMembers) === JSON.stringify(b, sortMembers);
 }

@@ -1,6 +1,6 @@
 import type { Environment } from '../key/key-text.ts';
 
-/** Whose rows a call is about. */
+/** The account and environment whose rows a call concerns. */
 export interface Scope {
   accountId: string;
   environment: Environment;

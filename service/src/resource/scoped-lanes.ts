@@ -7,7 +7,7 @@ import { createGate, createLanes, type Gate } from '../store/lanes.ts';
 import type { OpenLane, Tracing } from '../trace/tracing.ts';
 import type { Scope } from './scope.ts';
 
-/** What the lanes of one kind of write share. */
+/** What all lanes of one kind of write share. */
 export interface LaneParts {
   /** `decisions` or `events`. */
   name: string;
@@ -21,14 +21,14 @@ interface Shared {
   tracing: Pick<Tracing, 'lane'>;
   clock: Pick<Clock, 'monotonicMs'>;
   log: Pick<Logger, 'warn'>;
-  /** Connections of this process at most. */
+  /** The size of this process's connection pool. */
   poolSize: number;
 }
 
-/** Connections that the lanes leave for reads, deliveries and upkeep. */
+/** Connections that lanes leave for reads, deliveries and maintenance jobs. */
 const connectionsForOthers = 2;
 
-/** Creates the gate that all lanes share; the returned function makes the parts for one kind of write. */
+/** Creates the gate that all lanes share; the returned function creates the parts for one kind of write. */
 export function createLaneParts({ database, tracing, clock, log, poolSize }: Shared) {
   const gate = createGate({
     // The embedded database runs one transaction at a time anyway.
@@ -39,8 +39,8 @@ export function createLaneParts({ database, tracing, clock, log, poolSize }: Sha
 }
 
 /**
- * A lane for each account and environment: `commit` gets items of only one of them. A session that holds a
- * row for too long is named in the log, and delays only the account that the row belongs to.
+ * A lane per account and environment: each `commit` gets items of only one. A session that holds a row lock
+ * too long is named in the log, and delays only the account of that row.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(
   { name, openLane, gate, log }: LaneParts,

@@ -39,7 +39,7 @@ test.afterAll(() => site.stop());
 
 /** Every screen, and a text that stands there when it is complete. */
 const screens = (): [path: string, text: string | RegExp][] => [
-  ['/', 'No delivery has failed.'],
+  ['/', 'No failed deliveries.'],
   ['/placements', 'double-coins'],
   [`/placements/${first['placements']}`, 'Archive'],
   ['/house-ads', 'Harbour'],
@@ -53,11 +53,11 @@ const screens = (): [path: string, text: string | RegExp][] => [
   [`/policies/${first['policies']}`, 'What would happen?'],
   ['/try', 'What would happen?'],
   ['/decisions', 'revive'],
-  [`/decisions/${decisionId}`, 'Nothing was sent about this decision.'],
+  [`/decisions/${decisionId}`, 'No webhook deliveries for this decision.'],
   ['/live-tail', 'Listening'],
   ['/audit-entries', 'webhook created'],
   [`/webhooks/${first['webhooks']}`, 'Nothing was sent.'],
-  ['/keys', 'every page'],
+  ['/keys', 'any origin'],
   ['/users', 'owner@example.com'],
   ['/account', 'One-time codes'],
 ];
@@ -109,7 +109,7 @@ test('a viewer sees everything and is offered no change; an operator is offered 
     ['/creatives', 'Harbour'],
     ['/review', 'Lobby banner'],
     ['/kill-switches', 'double-coins'],
-    ['/keys', 'every page'],
+    ['/keys', 'any origin'],
     [`/webhooks/${first['webhooks']}/show`, 'Nothing was sent.'],
   ] as const) {
     await page.goto(`${site.url}/panel/#${path}`);
@@ -126,7 +126,7 @@ test('a viewer sees everything and is offered no change; an operator is offered 
   const second = await site.open('/placements', { as: operator });
   await second.getByRole('link', { name: 'Create' }).waitFor();
   await second.goto(`${site.url}/panel/#/keys`);
-  await second.getByText('every page').first().waitFor();
+  await second.getByText('any origin').first().waitFor();
   expect(await second.getByRole('link', { name: 'Create' }).count()).toBe(0);
   expect(await second.getByRole('button', { name: 'Roll' }).count()).toBe(0);
 });

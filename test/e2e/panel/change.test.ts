@@ -59,7 +59,7 @@ test('an advertiser and a source are made, changed and archived; what is used st
   await page.getByRole('link', { name: 'Orchard' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Harbour' }).click();
   await archive(page);
-  await page.getByText('still uses it').waitFor();
+  await page.getByText('still refers to it').waitFor();
   expect(await findByName('/v1/advertisers', 'Harbour')).toBeDefined();
 
   await go(page, '/sources/create');

@@ -84,7 +84,7 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   await page.keyboard.press('Enter');
   await page.getByLabel('Requests a second').fill('50');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Needed beside the other one').waitFor();
+  await page.getByText('Set both or neither').waitFor();
   await page.getByLabel('Requests at once').fill('100');
   await page.getByRole('button', { name: 'Save' }).click();
   const shownOnce = page.getByRole('dialog', { name: 'The new key' });
@@ -95,12 +95,12 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   await row.waitFor();
   expect(await page.content()).not.toContain(text);
 
-  await row.filter({ hasText: '50 a second, 100 at once' }).waitFor();
+  await row.filter({ hasText: '50 per second, burst 100' }).waitFor();
   await row.getByRole('link', { name: 'Change' }).click();
   await page.getByLabel('Requests a second').fill('');
   await page.getByLabel('Requests at once').fill('');
   await page.getByRole('button', { name: 'Save' }).click();
-  await row.filter({ hasText: 'of the service' }).waitFor();
+  await row.filter({ hasText: 'default' }).waitFor();
 
   await row.getByRole('button', { name: 'Roll' }).click();
   await page.getByRole('button', { name: 'Make the new key' }).click();
@@ -130,8 +130,8 @@ test('a decision is looked up by its id: why, what happened, and what became of 
   await page.getByLabel('Id of a decision').fill(` ${decision.id} `);
   await page.getByRole('button', { name: 'Open' }).click();
   const card = (name: string) => page.getByRole('region', { name });
-  await card('What was decided').getByRole('row', { name: 'Harbour chosen' }).waitFor();
-  expect(await card('The reward').textContent()).toMatch(/denied.*impossible timing/);
+  await card('Decision').getByRole('row', { name: 'Harbour chosen' }).waitFor();
+  expect(await card('Reward').textContent()).toMatch(/denied.*impossible timing/);
   expect(await card('Activity').getByRole('listitem').allTextContents()).toEqual([
     expect.stringContaining('decided'),
     expect.stringContaining('start'),
@@ -159,7 +159,7 @@ test('the live tail shows what a game does, as it does it', async () => {
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused').waitFor();
   await site.game.decideImage('player-9');
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Listening').waitFor();
   // Of the pause, nothing is shown; a refused event is, although it belongs to no decision.
   await page.getByRole('button', { name: 'Clear' }).click();

@@ -58,7 +58,7 @@ test('an outage is told, what was shown stays, and everything is read again when
   const anything = /\/(v1|panel\/api)\//;
   await page.route(anything, (route) => route.abort());
   await page.getByRole('button', { name: 'Refresh' }).click();
-  await page.getByText('The service does not answer. What you see').waitFor();
+  await page.getByText('The service is not responding. What you see').waitFor();
   await page.getByRole('link', { name: 'Harbour' }).waitFor();
   await page.getByRole('menuitem', { name: 'Sources' }).click();
   await page.getByText('The list could not be loaded.').waitFor();
@@ -66,11 +66,11 @@ test('an outage is told, what was shown stays, and everything is read again when
 
   // Reloaded meanwhile, nobody is asked to sign in who is signed in.
   await page.reload();
-  await page.getByText('The service does not answer. What you see').waitFor();
+  await page.getByText('The service is not responding. What you see').waitFor();
   expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);
   await page.unroute(anything);
   await page.getByRole('link', { name: 'House' }).waitFor();
-  await page.getByText('The service does not answer').waitFor({ state: 'detached' });
+  await page.getByText('The service is not responding').waitFor({ state: 'detached' });
 });
 
 test('a form that is not saved is left by a question only, also for the other environment', async () => {
@@ -85,7 +85,7 @@ test('a form that is not saved is left by a question only, also for the other en
   await expect.poll(() => asked).toEqual(['Leave without saving? Your changes will be lost.']);
   await page.getByRole('button', { name: 'Live', exact: true }).click();
   const question = page.getByRole('dialog', { name: 'Switch to live?' });
-  await question.getByText('not saved here will be lost').waitFor();
+  await question.getByText('unsaved changes will be lost').waitFor();
   await question.getByRole('button', { name: 'Cancel' }).click();
   expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Unsaved');
   await page.getByRole('button', { name: 'Live', exact: true }).click();

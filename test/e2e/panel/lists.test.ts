@@ -19,10 +19,10 @@ const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`)
 
 test('where nothing was asked for, the overview says so and claims nothing', async () => {
   const page = await site.open('/');
-  await page.getByText('No game has asked for an ad in this period.').waitFor();
+  await page.getByText('No ad requests in this period.').waitFor();
   const reasons = page.getByRole('region', { name: 'Reasons for no ad' });
   await reasons.getByText('No requests in this period.').waitFor();
-  await page.getByText('There are no webhooks yet.').waitFor();
+  await page.getByText('No webhooks yet.').waitFor();
 });
 
 test('each page of a list, a search and a sorting are one request', async () => {

@@ -58,7 +58,7 @@ test('a new ad gets from the file to the player: upload, review, house ad with p
   const waiting = page.getByRole('region', { name: 'Spring film' });
   await waiting.locator('iframe[data-state=shown]').nth(1).waitFor();
   await waiting.getByRole('button', { name: 'Approve' }).click();
-  await page.getByText('Nothing waits for a review.').waitFor();
+  await page.getByText('Nothing to review.').waitFor();
   const creative = await findByName<Creative>('/v1/creatives', 'Spring film');
   expect(creative.review).toMatchObject({ status: 'approved', reviewed_by: 'owner@example.com' });
 
@@ -106,10 +106,10 @@ test('what was changed is seen beside what it was before, and rejected with a re
   expect(await pictureOf('Before')).toMatch(/harbour\.png$/);
   expect(await pictureOf('Now')).toMatch(/[0-9a-f]{64}\.png$/);
 
-  await choose(page, 'Reason', 'Bad picture or sound');
+  await choose(page, 'Reason', 'Poor image or sound quality');
   await waiting.getByLabel('Feedback').fill('It is only a banner.');
   await waiting.getByRole('button', { name: 'Reject' }).click();
-  await page.getByText('Nothing waits for a review.').waitFor();
+  await page.getByText('Nothing to review.').waitFor();
   expect((await findByName<Creative>('/v1/creatives', 'Harbour')).review).toMatchObject({
     status: 'rejected',
     reason_code: 'bad_quality',

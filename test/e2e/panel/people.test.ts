@@ -67,7 +67,7 @@ test('somebody is invited, gets another role, a new link, and is removed, and ea
   await grace.getByRole('link', { name: 'Create' }).waitFor();
 
   await row.getByRole('link', { name: 'Grace' }).click();
-  await owner.getByRole('button', { name: 'New link to choose a password' }).click();
+  await owner.getByRole('button', { name: 'Create password link' }).click();
   const another = await setUpBy(await takeLink(owner, 'The new link'), 'another password of hers');
   await expectSignedOut(grace);
   await fillSignIn(grace, 'grace@example.com', password);
@@ -99,7 +99,7 @@ test('a new password ends one’s other sessions, and the old one works no more'
   await change(password, 'too short');
   await here.getByText('Must be 12 characters at least').waitFor();
   await change(password, 'a password of my own');
-  await here.getByText('Your password is changed.').waitFor();
+  await here.getByText('Password changed.').waitFor();
   expect(await here.getByLabel('New password').inputValue()).toBe('');
   // This one goes on, with a session of its own.
   await go(here, '/placements');

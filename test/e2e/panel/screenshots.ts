@@ -130,7 +130,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       path: '/',
       async make(page) {
         await page.locator('.recharts-line-curve').nth(5).waitFor({ state: 'attached' });
-        await page.getByText('There are no webhooks yet.').waitFor();
+        await page.getByText('No webhooks yet.').waitFor();
       },
     },
     { name: 'review', path: '/review', make: (page) => shown(page, 4) },
@@ -146,7 +146,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       name: 'decision',
       path: `/decisions/${decisionId}`,
       colorScheme: 'dark',
-      make: (page) => page.getByText('What webhooks were told').waitFor(),
+      make: (page) => page.getByText('Webhook deliveries').waitFor(),
     },
     {
       name: 'policy',
@@ -169,7 +169,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
         await page.getByRole('textbox', { name: 'Country' }).fill('DE');
         await page.getByRole('textbox', { name: 'Segments' }).fill('newcomer');
         await page.getByRole('button', { name: 'What would happen?' }).click();
-        await page.getByText('Every ad that was considered').waitFor();
+        await page.getByText('Candidates').waitFor();
       },
     },
     {

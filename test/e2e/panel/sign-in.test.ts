@@ -51,10 +51,10 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
   await page.getByRole('button', { name: 'Profile' }).click();
   await page.getByRole('menuitem', { name: 'Your account' }).click();
   await page.getByRole('button', { name: 'Turn on' }).click();
-  const shown = page.getByRole('group', { name: 'Secret of the one-time codes' });
+  const shown = page.getByRole('group', { name: 'Secret for one-time codes' });
   const secret = (await shown.textContent()) ?? '';
   await page.getByRole('img', { name: 'QR code of the one-time codes' }).waitFor();
-  await page.getByLabel('The six digits').fill(codeAt(secret));
+  await page.getByLabel('Six-digit code').fill(codeAt(secret));
   await page.getByRole('button', { name: 'Confirm' }).click();
   await page.getByText('One-time codes are on.').first().waitFor();
 

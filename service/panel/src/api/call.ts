@@ -7,7 +7,7 @@ export interface CallOptions {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Sent as JSON; a `File` as it is. */
   body?: unknown;
-  /** Refuses the change when somebody else's came first. */
+  /** The `ETag` to change; rejects the change if the object has been modified since. */
   ifMatch?: string | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -17,15 +17,15 @@ export interface Answer<T> {
   etag: string | undefined;
 }
 
-/** Asks the service, as the user who is signed in, in one environment. */
+/** Calls the service as the signed-in user, in one environment. */
 export interface Call {
   <T>(path: string, options?: CallOptions): Promise<Answer<T>>;
 }
 
 /**
- * Every request names its environment, so that none can end up in the other one.
+ * Every request names its environment, so that none can reach the other one.
  *
- * @throws HttpError for every answer that is no success.
+ * @throws HttpError for every response without a 2xx status.
  */
 export function createCall(
   session: Session,
@@ -34,7 +34,7 @@ export function createCall(
 ): Call {
   return async <T>(path: string, { method = 'GET', body, ifMatch, signal }: CallOptions = {}) => {
     const isFile = body instanceof File;
-    // The browser goes by the file's name: the service refuses content that is something else.
+    // The browser derives the type from the name; the service rejects content of a different type.
     const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
     const response = await fetchNoting(connection, path, {
       method,

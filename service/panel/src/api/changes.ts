@@ -2,7 +2,7 @@ type Members = Record<string, unknown>;
 
 const setByService = ['id', 'environment', 'created_at', 'updated_at', 'review', 'actor'];
 
-/** What of an edited record is sent: members that differ from before, and `null` for those emptied. */
+/** The changes of an edited record: members that differ, and `null` for those that were cleared. */
 export function changesOf(before: Members, after: Members): Members {
   const tidied = tidy(after);
   const names = new Set([...Object.keys(before), ...Object.keys(tidied)]);
@@ -15,7 +15,7 @@ export function changesOf(before: Members, after: Members): Members {
   return changes;
 }
 
-/** A record without the members that a form has left empty. */
+/** A record without its empty form fields. */
 export function tidy(record: Members): Members {
   return Object.fromEntries(
     Object.entries(record).flatMap(([name, value]) => {
@@ -30,7 +30,7 @@ function tidyValue(value: unknown): unknown {
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'object' || Array.isArray(value)) return value;
   const inside = tidy(value as Members);
-  // A group of fields that were all emptied is a member that is not there.
+  // A group whose fields were all cleared is omitted.
   const isEmptied = Object.keys(inside).length === 0 && Object.keys(value as Members).length > 0;
   return isEmptied ? undefined : inside;
 }

@@ -2,29 +2,29 @@ import { useSyncExternalStore } from 'react';
 
 type State = 'connected' | 'offline' | 'unreachable';
 
-/** Whether the service can be reached, as the browser and the latest requests say. */
+/** Whether the service is reachable, according to the browser and the latest requests. */
 export interface Connection {
   current(): State;
-  /** A request was answered. */
+  /** A request got a response. */
   answered(): void;
-  /** A request was not answered, or only by something between the panel and the service. */
+  /** A request got no response, or only from a proxy in front of the service. */
   failed(): void;
-  /** Calls back after each change; hands back how to stop that. */
+  /** Subscribes to changes; returns how to unsubscribe. */
   subscribe(onChange: () => void): () => void;
 }
 
-/** Lives as long as the page. */
+/** Created once per page. */
 export function createConnection(): Connection {
   const listeners = new Set<() => void>();
   let isReachable = true;
-  const tell = () => listeners.forEach((listener) => listener());
+  const notify = () => listeners.forEach((listener) => listener());
   const set = (next: boolean): void => {
     if (next === isReachable) return;
     isReachable = next;
-    tell();
+    notify();
   };
-  addEventListener('online', tell);
-  addEventListener('offline', tell);
+  addEventListener('online', notify);
+  addEventListener('offline', notify);
   return {
     current: () => (!navigator.onLine ? 'offline' : isReachable ? 'connected' : 'unreachable'),
     answered: () => set(true),
@@ -42,10 +42,10 @@ export const useConnection = ({ subscribe, current }: Connection): State =>
 const unreachable = [502, 503, 504];
 
 /**
- * `fetch` that notes whether the service was reached. Offline, a change is refused at once: none may
- * wait and be made later, when nobody expects it any more.
+ * A `fetch` that tracks whether the service is reachable. While offline, changes are rejected immediately: none
+ * may wait and take effect later, when nobody expects it any more.
  *
- * @throws Error with a message for people when nothing answered.
+ * @throws Error with a readable message when there was no response.
  */
 export async function fetchNoting(
   connection: Connection,
@@ -61,13 +61,13 @@ export async function fetchNoting(
     else connection.answered();
     return response;
   } catch (error) {
-    // Whoever asked has changed their mind, for example by leaving the page.
+    // The caller aborted, for example because the user left the page.
     if (init.signal?.aborted === true) throw error;
     connection.failed();
     throw new Error(
       isChange
-        ? 'The service did not answer. Check whether the change was made before you repeat it.'
-        : 'The service does not answer.',
+        ? 'The service did not respond. Check whether the change was saved before you repeat it.'
+        : 'The service is not responding.',
       { cause: error },
     );
   }

@@ -7,13 +7,13 @@ export interface Page<T> {
   next_cursor?: string;
 }
 
-/** Reads numbered pages of a list that only knows what comes after a cursor. */
+/** Reads numbered pages of a list with cursors. */
 export interface CursorPages {
   read<T>(path: string, page: number, perPage: number): Promise<Page<T>>;
 }
 
 export function createCursorPages(call: Call): CursorPages {
-  /** The cursors before each page, by the list and the size of its pages. */
+  /** The cursor of each page, by list and page size. */
   const known = new Map<string, string[]>();
 
   return {

@@ -5,7 +5,7 @@ import { createCursorPages, readAll } from './cursors.ts';
 import { listPath, pathOf, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
 
-/** What react-admin reads and writes by, and `call` for everything that is more than that. */
+/** The data provider of react-admin, and `call` for everything else. */
 export interface PanelDataProvider extends DataProvider {
   call: Call;
 }
@@ -15,13 +15,13 @@ interface NumberedPage {
   total: number;
 }
 
-/** As many as the service lists at once. */
+/** The largest page of the service's lists. */
 const mostIds = 100;
 
-/** Answers react-admin from the service. One is made for each environment, so nothing is shared by them. */
+/** Connects react-admin to the service. Each environment gets its own, so they share nothing. */
 export function createDataProvider(call: Call): PanelDataProvider {
   const cursorPages = createCursorPages(call);
-  /** What each object was when it was read: a change meant for that is refused for anything newer. */
+  /** The `ETag` of each object as it was read, so that a change to a newer version is rejected. */
   const etags = new Map<string, string>();
 
   async function getList(resource: string, params: GetListParams & { signal?: AbortSignal }) {
@@ -34,7 +34,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
         perPage,
       );
       const pageInfo = { hasNextPage, hasPreviousPage: page > 1 };
-      // How many there are is known on the last page only.
+      // The total is known on the last page only.
       return hasNextPage ? { data, pageInfo } : { data, total: (page - 1) * perPage + data.length };
     }
     const path = listPath(resource, {
@@ -43,7 +43,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
       limit: perPage,
       offset: (page - 1) * perPage,
     });
-    // Keys and users of an account are few, and are listed by the service as they are.
+    // An account has few keys and users, so they are read as a whole.
     if (path === undefined)
       return selectPage<RaRecord>(await readAll(call, pathOf(resource)), params);
     return (await call<NumberedPage>(path, { signal: params.signal })).body;
@@ -117,7 +117,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
       return { data: ids };
     },
   };
-  // The methods of react-admin are generic in a record type that nothing at run time could honour.
+  // React-admin's methods are generic in a record type that cannot be checked at run time.
   return provider as unknown as PanelDataProvider;
 }
 

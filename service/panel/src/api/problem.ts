@@ -38,7 +38,7 @@ export function fieldErrorsOf(error: unknown): object | undefined {
     : undefined;
 }
 
-/** The seconds after which the service may be asked again, where it named any. */
+/** The seconds after which to retry, if the service named any. */
 export function retryAfterOf(error: unknown): number | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'retryAfterS' in body
@@ -47,9 +47,9 @@ export function retryAfterOf(error: unknown): number | undefined {
 }
 
 const changedElsewhere =
-  'Nothing is saved: somebody else has changed it since you opened it. Refresh, look at what is there now, and save again.';
+  'Not saved: somebody else has changed this since you opened it. Refresh, review their changes, and save again.';
 
-/** What a person is told of a failure. */
+/** The message for a failure. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong.';
 
@@ -66,7 +66,7 @@ const inWords = ({ code, detail, errors = [] }: Problem): string => {
   return ['Fix the highlighted fields.', ...new Set(wrong)].join(' ');
 };
 
-/** The names in a pointer; which entry of a list it is says nothing to who sees the list as one field. */
+/** The member names in a pointer, without array indexes: the form shows an array as one field. */
 const membersOf = (pointer: string): string[] =>
   pointer.split('/').filter((part) => part !== '' && !/^\d+$/.test(part));
 
@@ -75,7 +75,7 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 async function readProblem(response: Response): Promise<Problem | undefined> {
   const isProblem = response.headers.get('content-type')?.includes('json') ?? false;
   if (!isProblem) return undefined;
-  // A cut answer says no more than its status.
+  // A truncated response has no more than its status.
   return (await response.json().catch(() => undefined)) as Problem | undefined;
 }
 

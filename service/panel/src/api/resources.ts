@@ -1,4 +1,4 @@
-/** Where the service keeps what react-admin calls a resource. */
+/** The paths of react-admin's resources in the API. */
 const paths: Readonly<Record<string, string>> = {
   placements: '/v1/placements',
   'house-ads': '/v1/house-ads',
@@ -12,14 +12,14 @@ const paths: Readonly<Record<string, string>> = {
   users: '/panel/api/users',
 };
 
-/** The address of a resource, or of one object of it. */
+/** The path of a resource, or of one object of it. */
 export function pathOf(resource: string, id?: string | number): string {
   const path = paths[resource];
-  if (path === undefined) throw new Error(`There is no resource ${resource}.`);
+  if (path === undefined) throw new Error(`Unknown resource ${resource}.`);
   return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
 }
 
-/** Lists that grow without end: they are read page by page, and only newest first. */
+/** Lists that grow without bound: they are read with cursors, newest first. */
 const streams: Readonly<Record<string, (filter: Record<string, string>) => string>> = {
   'audit-entries': ({ target_id: target, actor, action }) =>
     query('/v1/audit-entries', { target_id: target, actor, action }),
@@ -28,12 +28,12 @@ const streams: Readonly<Record<string, (filter: Record<string, string>) => strin
   decisions: () => '/panel/api/decisions',
 };
 
-/** The address of such a list, with its filter. */
+/** The path of such a list, with its filter. */
 export const streamPath = (resource: string, filter: Record<string, string>): string | undefined =>
   streams[resource]?.(filter);
 
 interface ListOptions {
-  /** `q` looks for a text; every other filter is the value of a member by its path. */
+  /** `q` is a search text; every other filter is the value of a member, by path. */
   filter?: Record<string, unknown>;
   ids?: readonly (string | number)[];
   sort?: { field: string; order: 'ASC' | 'DESC' } | undefined;
@@ -41,7 +41,7 @@ interface ListOptions {
   offset: number;
 }
 
-/** The address of a numbered page of a list; undefined: the service has none of this resource. */
+/** The path of a numbered page; undefined when the service has none for this resource. */
 export function listPath(
   resource: string,
   { filter: { q, ...values } = {}, ids, sort, limit, offset }: ListOptions,
@@ -58,7 +58,7 @@ export function listPath(
   });
 }
 
-/** An address with those parameters that have a value. */
+/** A path with the parameters that have a value. */
 export function query(path: string, parameters: Record<string, string | number | undefined>) {
   const given = Object.entries(parameters).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',

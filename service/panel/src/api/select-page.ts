@@ -1,8 +1,8 @@
 import type { GetListParams, GetListResult, RaRecord } from 'react-admin';
 
 /**
- * The page that a list shows, of all records: filtered, sorted, cut. What an account configures is
- * small enough to be read as a whole; the service itself keeps all of it in memory.
+ * Filters, sorts and paginates records on the client. An account's configuration is small enough to be read as
+ * a whole; the service keeps all of it in memory.
  */
 export function selectPage<T extends RaRecord>(
   all: readonly T[],
@@ -17,7 +17,7 @@ export function selectPage<T extends RaRecord>(
   return { data: sorted.slice((page - 1) * perPage, page * perPage), total: sorted.length };
 }
 
-/** `q` looks for a text anywhere in the record; every other filter is a value of its own member. */
+/** `q` searches the whole record; every other filter is the value of a member. */
 function fits(record: RaRecord, name: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (name === 'q') {

@@ -4,10 +4,10 @@ import type { Call, CallOptions } from './call.ts';
 import type { PanelDataProvider } from './data-provider.ts';
 import { messageOf } from './problem.ts';
 
-/** Asks the service in the environment that is shown. */
+/** Calls the service in the current environment. */
 export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
 
-/** Reads one address, again and again where an interval in milliseconds is given; an absent one is not read. */
+/** Reads a path, repeatedly if there is an interval in milliseconds; undefined: reads nothing. */
 export function useRead<T>(
   path: string | undefined,
   { refetchInterval = false }: { refetchInterval?: number | false } = {},
@@ -21,7 +21,7 @@ export function useRead<T>(
   });
 }
 
-/** What was refused is refused again; only what failed by itself is tried once more. */
+/** Retries failures of the network and the service, but not rejected requests. */
 export const isWorthRetrying = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof HttpError && error.status < 500);
 
@@ -32,16 +32,16 @@ interface Action<T> {
 }
 
 interface ActionOptions<T> {
-  /** What the user is told then. */
+  /** The notification on success. */
   done?: string;
   onDone?: (result: T) => void;
-  /** Whether it changes something that is shown; by default it does. */
+  /** Whether to refetch everything on the page afterwards; by default true. */
   changes?: boolean;
 }
 
 /**
- * Does something that is not just saving a form: tells the user how it went, and has everything that
- * is shown read again.
+ * Runs an action other than saving a form: notifies the user of the result, and refetches everything on the
+ * page.
  */
 export function useAction<T>({ done, onDone, changes = true }: ActionOptions<T>): Action<T> {
   const call = useCall();

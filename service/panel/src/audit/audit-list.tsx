@@ -9,7 +9,7 @@ import { NothingYet } from '../common/nothing-yet.tsx';
 import { inWords } from '../common/status-chip.tsx';
 import { differences } from './differences.ts';
 
-/** What actions begin with. */
+/** The prefixes of actions. */
 const subjects = words(
   'placement',
   'house_ad',
@@ -27,7 +27,7 @@ const subjects = words(
 const filters = [
   <TextInput key="actor" source="actor" label="Who" alwaysOn />,
   <SelectInput key="action" source="action" label="What" choices={subjects} alwaysOn />,
-  <TextInput key="target" source="target_id" label="Id of an object" alwaysOn />,
+  <TextInput key="target" source="target_id" label="Object id" alwaysOn />,
 ];
 
 /** Who changed what, and what it was before. */
@@ -35,7 +35,7 @@ export const AuditList = () => (
   <List
     filters={filters}
     exporter={false}
-    empty={<NothingYet>Nothing has been changed here yet.</NothingYet>}
+    empty={<NothingYet>No changes yet.</NothingYet>}
     error={
       <ListError>
         <Entries />
@@ -66,7 +66,7 @@ const Entries = () => (
       label="What"
       render={(entry) => inWords((entry as AuditEntry).action).replace('.', ' ')}
     />
-    <DataTable.Col label="To what" render={(entry) => <Target entry={entry as AuditEntry} />} />
+    <DataTable.Col label="Object" render={(entry) => <Target entry={entry as AuditEntry} />} />
     <DataTable.Col label="Changes" render={(entry) => <Changes entry={entry as AuditEntry} />} />
   </DataTable>
 );

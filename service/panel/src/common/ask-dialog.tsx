@@ -11,17 +11,17 @@ import { type ReactNode, useId } from 'react';
 interface Props {
   title: string;
   text: string;
-  /** What has to be answered. */
+  /** The fields. */
   children: ReactNode;
   confirm: string;
   confirmColor?: 'primary' | 'error';
-  /** Whether it can be confirmed; by default it can. */
+  /** Whether it can be confirmed; by default true. */
   isReady?: boolean;
   onConfirm(): void;
   onClose(): void;
 }
 
-/** Asks what has to be known before something is done. */
+/** A dialog that asks for input before an action. */
 export function AskDialog(props: Props) {
   const { title, text, children, onClose, onConfirm } = props;
   const { confirm, confirmColor = 'primary', isReady = true } = props;

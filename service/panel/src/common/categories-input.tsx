@@ -5,7 +5,7 @@ export const CategoriesInput = ({ source = 'categories' }: { source?: string }) 
   <TextArrayInput
     source={source}
     label="Categories"
-    helperText="Ids of the IAB Content Taxonomy, each with Enter."
+    helperText="IAB Content Taxonomy ids. Press Enter after each."
     defaultValue={[]}
   />
 );

@@ -1,6 +1,6 @@
 import { inWords } from './status-chip.tsx';
 
-/** Choices of a closed list of words. */
+/** Choices from a fixed list of values. */
 export const words = (...names: string[]): { id: string; name: string }[] =>
   names.map((name) => ({ id: name, name: inWords(name) }));
 
@@ -8,7 +8,7 @@ export const statusChoices = words('active', 'paused');
 export const deviceChoices = words('desktop', 'mobile', 'tablet');
 export const mediaFormatChoices = words('video', 'image', 'html');
 
-/** The events that a webhook can be told. */
+/** The events that a webhook can subscribe to. */
 export const eventChoices = [
   { id: 'decision.served', name: 'Impression verified' },
   { id: 'decision.rewarded', name: 'Reward earned' },
@@ -17,6 +17,6 @@ export const eventChoices = [
   { id: 'kill_switch.changed', name: 'Kill switch changed' },
 ];
 
-/** What an event is called wherever it is listed. */
+/** The display name of an event type. */
 export const eventName = (type: string): string =>
   eventChoices.find(({ id }) => id === type)?.name ?? inWords(type);

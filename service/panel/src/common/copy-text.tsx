@@ -2,7 +2,7 @@ import ContentCopyIcon from '@mui/icons-material/ContentCopy';
 import { Box, Button } from '@mui/material';
 import { useState } from 'react';
 
-/** A text to be copied by one click. */
+/** A text with a copy button. */
 export function CopyText({ text, label }: { text: string; label: string }) {
   const [said, setSaid] = useState('');
   async function copy(): Promise<void> {
@@ -10,8 +10,8 @@ export function CopyText({ text, label }: { text: string; label: string }) {
       await navigator.clipboard.writeText(text);
       setSaid('Copied.');
     } catch {
-      // Without https there is no clipboard; the text can still be selected.
-      setSaid('This browser does not copy here: select the text.');
+      // Without HTTPS there is no clipboard API; the text can still be selected.
+      setSaid('Copying is not available here: select the text.');
     }
   }
   return (

@@ -14,13 +14,13 @@ interface Field {
 
 interface Props {
   resource: string;
-  /** What one of them is called: `advertiser`. */
+  /** The noun in texts: `advertiser`. */
   noun: string;
-  /** What it needs beside a name. */
+  /** The required field besides the name. */
   field: Field;
 }
 
-/** Makes what is missing from a list of choices, without leaving the form that needs it. */
+/** Creates a missing choice without leaving the form. */
 export function InlineCreate({ resource, noun, field }: Props) {
   const { filter = '', onCreate, onCancel } = useCreateSuggestionContext();
   const [create, { isPending, error }] = useCreate<RaRecord>();
@@ -30,7 +30,7 @@ export function InlineCreate({ resource, noun, field }: Props) {
   return (
     <AskDialog
       title={`New ${noun}`}
-      text={`It can be used at once, and changed later under ${resource}.`}
+      text={`You can use it right away, and edit it later under ${resource}.`}
       confirm={`Create ${noun}`}
       isReady={!isPending && name.trim() !== '' && value.trim() !== ''}
       onConfirm={() =>

@@ -1,7 +1,7 @@
 import { Typography } from '@mui/material';
 import type { ReactNode } from 'react';
 
-/** What stands where a list is empty. */
+/** The placeholder of an empty list. */
 export const NothingYet = ({ children }: { children: ReactNode }) => (
   <Typography sx={{ padding: 3, textAlign: 'center', color: 'text.secondary' }}>
     {children}

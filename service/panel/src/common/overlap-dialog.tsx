@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { AskDialog } from './ask-dialog.tsx';
 
 const overlaps = [
-  { name: 'Not at all: it ends now', seconds: 0 },
+  { name: 'None: revoke it now', seconds: 0 },
   { name: '1 hour', seconds: 3_600 },
   { name: '1 day', seconds: 86_400 },
   { name: '1 week', seconds: 604_800 },
@@ -17,7 +17,7 @@ interface Props {
   onClose(): void;
 }
 
-/** Asks for how long the old secret still works beside the new one. */
+/** Asks how long the old secret stays valid along with the new one. */
 export function OverlapDialog({ onConfirm, ...texts }: Props) {
   const [overlapS, setOverlapS] = useState(86_400);
   return (

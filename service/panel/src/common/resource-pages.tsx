@@ -56,33 +56,33 @@ function OpeningTable({ children }: { children: ReactNode }) {
 }
 
 interface FormPageProps {
-  /** What one of them is called: `house ad`. */
+  /** The noun in texts: `house ad`. */
   noun: string;
   /** The fields. */
   children: ReactNode;
-  /** Makes what is sent of what was filled in. */
+  /** Converts the form values to the request body. */
   transform?(values: Record<string, unknown>): Record<string, unknown>;
 }
 
 interface EditPageProps extends FormPageProps {
-  /** How it is taken out of use; by default it is archived. */
+  /** How an object is removed from use; archived by default. */
   ending?: Ending;
 }
 
 interface Ending {
   label: string;
-  /** What becomes of it then. */
+  /** What the confirmation says about the effect. */
   effect: string;
 }
 
 const archiving: Ending = {
   label: 'Archive',
-  effect: 'It is not used any more. Reports and the audit log keep it.',
+  effect: 'It will no longer be used. Reports and the audit log keep it.',
 };
 
 const unchanged = (values: Record<string, unknown>) => values;
 
-/** Makes one, and shows the list then. */
+/** Creates an object, then shows the list. */
 export function CreatePage({ noun, children, transform = unchanged }: FormPageProps) {
   return (
     <Create title={`New ${noun}`} redirect="list" transform={transform}>
@@ -92,12 +92,12 @@ export function CreatePage({ noun, children, transform = unchanged }: FormPagePr
 }
 
 /**
- * When the record has changed elsewhere, what was typed stays; all else is as it is now. That a form was
- * saved stays as well: it may be left without a question.
+ * When the record has changed elsewhere, edited fields keep their input and the others are updated. A saved
+ * form stays saved: leaving it asks no question.
  */
 const keepTyped = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
 
-/** Changes one. Waits for the service: what is shown as saved is saved. */
+/** Edits an object. Waits for the service, so that only saved changes are shown as saved. */
 export function EditPage({
   noun,
   children,
@@ -128,7 +128,7 @@ function RecordTitle({ noun }: { noun: string }) {
   return <>{`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${name}`}</>;
 }
 
-/** Saves; archives, or what goes for it, after a question. */
+/** Save and archive buttons; archiving asks for confirmation. */
 export function EditToolbar({ ending: { label, effect } = archiving }: { ending?: Ending }) {
   return (
     <Toolbar sx={{ justifyContent: 'space-between' }}>
@@ -144,7 +144,7 @@ export function EditToolbar({ ending: { label, effect } = archiving }: { ending?
   );
 }
 
-/** What who may not change it sees: all of it. */
+/** The read-only page, for users who may not edit. */
 export function ShowPage() {
   return (
     <Show>
@@ -153,7 +153,7 @@ export function ShowPage() {
   );
 }
 
-/** All members of the record that is shown. */
+/** All members of the current record. */
 export function ShownRecord() {
   const record = useRecordContext();
   if (!record) return null;

@@ -10,7 +10,7 @@ import {
 import { CopyText } from './copy-text.tsx';
 
 interface Props {
-  /** Absent: there is nothing to show. */
+  /** The secret; absent: hidden. */
   text: string | undefined;
   title: string;
   /** What to do with it. */
@@ -18,7 +18,7 @@ interface Props {
   onClose(): void;
 }
 
-/** A secret that the service shows once. It is closed by its button only, never by a stray click. */
+/** A secret that is shown only once. Only its button closes it, never a stray click. */
 export function ShownOnce({ text, title, advice, onClose }: Props) {
   return (
     <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">

@@ -52,7 +52,7 @@ export const CreativeEdit = () => (
   </EditPage>
 );
 
-/** New media, or another address for clicks, puts a creative back into the review queue. */
+/** New media or a new click-through URL puts a creative back into the review queue. */
 const CreativeFields = () => (
   <>
     <TextInput source="name" label="Name" validate={required()} />
@@ -94,7 +94,7 @@ const CreativeFields = () => (
     <TextInput
       source="alt"
       label="Alt text"
-      helperText="What a player who cannot see the ad is told."
+      helperText="Describes the ad to players who cannot see it."
       validate={required()}
     />
     <CategoriesInput />

@@ -24,7 +24,7 @@ export function MediaInput() {
       </Typography>
       <Typography variant="body2" color="textSecondary">
         MP4 or WebM, PNG, JPEG, WebP, GIF, AVIF, SVG or HTML, at most 20 MB. A second encoding of
-        the same video joins the first.
+        the same video is added to the first.
       </Typography>
       <Button
         variant="outlined"
@@ -72,7 +72,7 @@ function useUpload(onFound: (found: FoundMedia) => void) {
     refusal,
     take({ target }: ChangeEvent<HTMLInputElement>) {
       const file = target.files?.[0];
-      // So that the same file can be chosen again, after it was mended.
+      // So that the same file can be chosen again after a fix.
       target.value = '';
       if (file) void upload(file);
     },

@@ -3,10 +3,10 @@ import type { AuditEntry, Creative } from '@trueward/protocol/wire';
 type Content = Pick<Creative, 'media' | 'click_url'>;
 
 /**
- * The version before the one that waits for its review, as far as the audit trail keeps it: what was
- * there before the newest change of media or click address.
+ * The version before the one that is pending review, as far as the audit log reaches back: the state before the
+ * newest change of media or click-through URL.
  *
- * @param entries What was done to the creative, newest first.
+ * @param entries The audit records of the creative, newest first.
  */
 export function previousVersion(entries: readonly AuditEntry[]): Creative | undefined {
   const changed = entries.find(

@@ -16,7 +16,7 @@ const reviewSizes = [
   { width: 360, height: 640 },
 ];
 
-/** One creative that waits, beside the version that was there before. */
+/** A creative that is pending review, next to its previous version. */
 export function ReviewCard({ creative, canReview }: { creative: Creative; canReview: boolean }) {
   const { data: history } = useRead<Page<AuditEntry>>(
     query('/v1/audit-entries', { target_id: creative.id, limit: 50 }),

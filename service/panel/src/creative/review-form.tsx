@@ -5,14 +5,14 @@ import { useAction } from '../api/use-call.ts';
 
 const reasons = {
   misleading: 'Misleading',
-  unsafe_content: 'Not fit for the audience',
-  bad_quality: 'Bad picture or sound',
-  broken: 'Does not work',
-  wrong_destination: 'Its link leads elsewhere',
-  other: 'Another reason',
+  unsafe_content: 'Inappropriate for the audience',
+  bad_quality: 'Poor image or sound quality',
+  broken: 'Broken',
+  wrong_destination: 'Misleading link',
+  other: 'Other',
 };
 
-/** Approves, or rejects with a reason that its maker can read. */
+/** Approves a creative, or rejects it with a reason that its author can read. */
 export function ReviewForm({ creative: { id, name } }: { creative: Creative }) {
   const [reasonCode, setReasonCode] = useState('');
   const [feedback, setFeedback] = useState('');

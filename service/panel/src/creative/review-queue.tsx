@@ -4,7 +4,7 @@ import { Loading, useCanAccess, useGetList } from 'react-admin';
 import { Page } from '../common/page.tsx';
 import { ReviewCard } from './review-card.tsx';
 
-/** Every creative that waits for a review, oldest first. */
+/** Every creative that is pending review, oldest first. */
 export function ReviewQueue() {
   const {
     data,
@@ -18,7 +18,7 @@ export function ReviewQueue() {
   });
   const { canAccess = false } = useCanAccess({ resource: 'creatives', action: 'edit' });
   return (
-    <Page title="Review queue" lead="Only what was approved is shown to players.">
+    <Page title="Review queue" lead="Only approved creatives are shown to players.">
       {isPending && <Loading />}
       {error && <Alert severity="error">{error.message}</Alert>}
       {total > (data?.length ?? 0) && (
@@ -26,7 +26,7 @@ export function ReviewQueue() {
           The oldest {data?.length} of {total} are shown.
         </Typography>
       )}
-      {data?.length === 0 && <Typography>Nothing waits for a review.</Typography>}
+      {data?.length === 0 && <Typography>Nothing to review.</Typography>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
         {data?.map((creative) => (
           <ReviewCard key={creative.id} creative={creative} canReview={canAccess} />

@@ -19,11 +19,11 @@ import { inWords, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time-text.tsx';
 import type { StoredDecision } from './stored-decision.ts';
 
-/** Looks a decision up by its id, or among the newest. */
+/** Looks up a decision by id, or lists the newest. */
 export const DecisionList = () => (
-  <Page title="Decisions" lead="Every answer to a request for an ad, and what became of it.">
+  <Page title="Decisions" lead="Every response to an ad request, and its outcome.">
     <LookUp />
-    <PanelCard title="The newest">
+    <PanelCard title="Newest decisions">
       <Newest />
     </PanelCard>
   </Page>
@@ -62,9 +62,9 @@ function Newest() {
     pagination: { page: 1, perPage: 25 },
   });
   if (error) return <Typography color="error">{error.message}</Typography>;
-  if (data?.length === 0) return <Typography>No game has asked for an ad yet.</Typography>;
+  if (data?.length === 0) return <Typography>No ad requests yet.</Typography>;
   return (
-    <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="The newest decisions">
+    <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Newest decisions">
       <Table size="small">
         <TableHead>
           <TableRow>

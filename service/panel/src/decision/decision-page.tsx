@@ -12,7 +12,7 @@ import { DecisionSummary } from './decision-summary.tsx';
 import type { DecisionStory } from './stored-decision.ts';
 import { Timeline } from './timeline.tsx';
 
-/** One decision: what was decided and why, what happened then, and whether its reward is true. */
+/** One decision: the outcome and its reasons, the events, the reward and the deliveries. */
 export function DecisionPage() {
   const { id = '' } = useParams();
   const { data, error, isPending } = useRead<DecisionStory>(
@@ -20,7 +20,7 @@ export function DecisionPage() {
   );
   return (
     <Page title="Decision">
-      <CopyText text={id} label="Id of the decision" />
+      <CopyText text={id} label="Decision id" />
       {isPending && <Loading />}
       {error && <Alert severity="error">{error.message}</Alert>}
       {data && <Story story={data} />}
@@ -32,17 +32,19 @@ function Story({ story }: { story: DecisionStory }) {
   const { decision, explain = [], cause, events = [], reward = {}, deliveries = [] } = story;
   return (
     <>
-      <PanelCard title="What was decided">
+      <PanelCard title="Decision">
         <DecisionSummary decision={decision} explain={explain} cause={cause} />
       </PanelCard>
-      <PanelCard title="The reward">
+      <PanelCard title="Reward">
         <RewardFacts reward={reward} />
       </PanelCard>
       <PanelCard title="Activity">
         <Timeline issuedAt={decision.issued_at} events={events} />
       </PanelCard>
-      <PanelCard title="What webhooks were told">
-        {deliveries.length === 0 && <Typography>Nothing was sent about this decision.</Typography>}
+      <PanelCard title="Webhook deliveries">
+        {deliveries.length === 0 && (
+          <Typography>No webhook deliveries for this decision.</Typography>
+        )}
         {deliveries.map((delivery) => (
           <DeliveryDetails key={delivery.id} delivery={delivery} canRedeliver={false} />
         ))}

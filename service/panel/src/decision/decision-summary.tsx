@@ -11,11 +11,11 @@ interface Props {
   explain: NonNullable<Decision['explain']>;
   /** The name of the rule that blocked it. */
   blockedBy?: string | undefined;
-  /** What kept every ad away. */
+  /** What prevented every ad. */
   cause?: Cause | undefined;
 }
 
-/** What was decided, and of every ad that could have been shown, why it was or wasn’t. */
+/** The decision, and for every candidate why it was or wasn’t chosen. */
 export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) {
   const { status, reason, retry_at: retryAt, reward } = decision;
   return (
@@ -25,11 +25,11 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
           Decision: status && <StatusChip status={status} />,
           Reason: reason && inWords(reason),
           'Blocked by': blockedBy,
-          'Asking again helps from': retryAt && <TimeText time={retryAt} />,
+          'Retry after': retryAt && <TimeText time={retryAt} />,
           Placement: decision.placement,
           Format: decision.format,
           Reward: reward && `${reward.amount} ${reward.type}`,
-          'Must be watched for':
+          'Required watch time':
             decision.min_watch_ms === undefined ? undefined : `${decision.min_watch_ms} ms`,
         }}
       />
@@ -49,7 +49,7 @@ function CauseInWords({ cause: { type, id, actor, since, text } }: { cause: Caus
     type === 'policy' ? ['the policy', `/policies/${id}`] : ['a kill switch', '/kill-switches'];
   return (
     <>
-      No ad was looked for, because of{' '}
+      No ads were considered, because of{' '}
       <Link component={RouterLink} to={path}>
         {kind}
       </Link>
@@ -67,19 +67,19 @@ function CauseInWords({ cause: { type, id, actor, since, text } }: { cause: Caus
 }
 
 function withoutAds(reason: string | undefined, blockedBy: string | undefined): string {
-  if (reason === 'killed') return 'No ad was looked for: a kill switch stops the placement.';
-  if (reason === 'paused') return 'No ad was looked for: the placement is paused.';
-  if (blockedBy !== undefined) return 'No ad was looked for: the policy blocks every ad.';
-  return 'There was no ad to choose from for this placement.';
+  if (reason === 'killed') return 'No ads were considered: a kill switch stops the placement.';
+  if (reason === 'paused') return 'No ads were considered: the placement is paused.';
+  if (blockedBy !== undefined) return 'No ads were considered: the policy blocks every ad.';
+  return 'No house ads are available for this placement.';
 }
 
 const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
   <Table size="small">
-    <caption style={{ captionSide: 'top', paddingInline: 0 }}>Every ad that was considered</caption>
+    <caption style={{ captionSide: 'top', paddingInline: 0 }}>Candidates</caption>
     <TableHead>
       <TableRow>
         <TableCell>Ad</TableCell>
-        <TableCell>What became of it</TableCell>
+        <TableCell>Result</TableCell>
       </TableRow>
     </TableHead>
     <TableBody>

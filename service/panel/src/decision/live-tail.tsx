@@ -6,7 +6,7 @@ import { inWords, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time-text.tsx';
 import { addLine, readLine, type TailLine } from './tail-line.ts';
 
-/** What games ask for and report in the sandbox, as it arrives. */
+/** Ad requests and events in the sandbox, as they arrive. */
 export function LiveTail() {
   const [isPaused, setPaused] = useState(false);
   const { lines, clear, isConnected } = useTail(isPaused);
@@ -17,7 +17,7 @@ export function LiveTail() {
     >
       <Box sx={{ display: 'flex', gap: 1, alignItems: 'center' }}>
         <Button variant="outlined" onClick={() => setPaused(!isPaused)}>
-          {isPaused ? 'Go on' : 'Pause'}
+          {isPaused ? 'Resume' : 'Pause'}
         </Button>
         <Button onClick={clear}>Clear</Button>
         <span role="status">

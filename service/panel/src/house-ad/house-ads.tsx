@@ -54,7 +54,7 @@ const HouseAdFields = () => (
     <NumberInput
       source="priority"
       label="Priority"
-      helperText="1 is asked first, 10 last."
+      helperText="1 is the highest, 10 the lowest."
       defaultValue={5}
       min={1}
       max={10}
@@ -63,7 +63,7 @@ const HouseAdFields = () => (
     <NumberInput
       source="weight"
       label="Weight"
-      helperText="Its share among house ads of the same priority."
+      helperText="Relative share among house ads with the same priority."
       defaultValue={1}
       min={1}
       max={1_000}

@@ -1,3 +1,3 @@
 /** Where a key belongs. */
 export const keyAdvice =
-  'A publishable key goes into the game; a secret key stays on your server, and in no page.';
+  'Use a publishable key in the game. Keep a secret key on your server, never in a web page.';

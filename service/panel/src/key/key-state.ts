@@ -3,9 +3,9 @@ import { formatTime } from '../common/time-zone.ts';
 
 /** Whether a key works, in words. */
 export function keyState({ revoked_at: revokedAt }: ApiKey, nowMs: number, zone: string): string {
-  if (revokedAt === undefined) return 'works';
+  if (revokedAt === undefined) return 'active';
   if (Date.parse(revokedAt) <= nowMs) return 'revoked';
-  return `works until ${formatTime(revokedAt, zone)}`;
+  return `active until ${formatTime(revokedAt, zone)}`;
 }
 
 export const isRevoked = ({ revoked_at: revokedAt }: ApiKey, nowMs: number): boolean =>

@@ -46,7 +46,7 @@ export function KeyList() {
             label="Ends with"
             render={(key) => `…${key['last_four']}`}
           />
-          <DataTable.Col label="Works on" render={(key) => worksOn(key as ApiKey)} />
+          <DataTable.Col label="Allowed origins" render={(key) => worksOn(key as ApiKey)} />
           <DataTable.Col label="Limit" render={(key) => limitOf(key as ApiKey)} />
           <TimeColumn source="last_used_at" label="Last used" />
           <DataTable.Col
@@ -63,12 +63,12 @@ export function KeyList() {
 }
 
 const worksOn = ({ kind, allowed_origins: origins }: ApiKey): string =>
-  kind === 'secret' ? 'servers' : origins.includes('*') ? 'every page' : origins.join(', ');
+  kind === 'secret' ? 'servers' : origins.includes('*') ? 'any origin' : origins.join(', ');
 
 const limitOf = ({ rate_limit: limit }: ApiKey): string =>
   limit === undefined
-    ? 'of the service'
-    : `${limit.per_s.toLocaleString()} a second, ${limit.burst.toLocaleString()} at once`;
+    ? 'default'
+    : `${limit.per_s.toLocaleString()} per second, burst ${limit.burst.toLocaleString()}`;
 
 /** The text comes with the answer, once: it is shown before anything else. */
 export function KeyCreate() {
@@ -105,7 +105,7 @@ export function KeyCreate() {
 
 export const KeyEdit = () => (
   <EditPage noun="key">
-    <Alert severity="info">A change holds from the next request on.</Alert>
+    <Alert severity="info">Changes apply from the next request on.</Alert>
     <FormDataConsumer>
       {({ formData }) => formData['kind'] === 'publishable' && <OriginsInput />}
     </FormDataConsumer>
@@ -119,7 +119,7 @@ const RateLimitInputs = () => (
     <NumberInput
       source="rate_limit.per_s"
       label="Requests a second"
-      helperText="Both empty: what the service allows a key."
+      helperText="Leave both empty for the default limit."
       min={1}
       step={1}
       validate={bothOrNeither}
@@ -138,13 +138,13 @@ const bothOrNeither = (
   value: unknown,
   { rate_limit: limit }: Partial<ApiKey>,
 ): string | undefined =>
-  !value && (limit?.per_s || limit?.burst) ? 'Needed beside the other one' : undefined;
+  !value && (limit?.per_s || limit?.burst) ? 'Set both or neither' : undefined;
 
 const OriginsInput = () => (
   <TextArrayInput
     source="allowed_origins"
     label="Pages that may use it"
-    helperText="As https://game.example, each with Enter; * is everywhere."
+    helperText="Such as https://game.example. Press Enter after each; * allows any origin."
     validate={required()}
   />
 );

@@ -30,9 +30,7 @@ export function KillSwitchPage() {
         sx={{ maxWidth: 400 }}
       />
       {isPending && <Loading />}
-      {!isPending && !error && targets.length === 0 && (
-        <Typography>There is nothing by that name.</Typography>
-      )}
+      {!isPending && !error && targets.length === 0 && <Typography>No matches.</Typography>}
       <Box
         component="ul"
         sx={{ listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: 1 }}

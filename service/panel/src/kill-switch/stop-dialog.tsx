@@ -35,7 +35,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
   return (
     <AskDialog
       title={`Stop ${target.name} in ${environment}?`}
-      text={`No ad of this ${target.scope} is shown any more, and those on their way no longer count.`}
+      text={`Its ads stop immediately, including those already loaded.`}
       confirm="Stop it now"
       confirmColor="error"
       isReady={!isRunning && !isPending && reason.trim() !== ''}

@@ -7,7 +7,7 @@ const retryMs = 3_000;
 
 const texts = {
   offline: 'You are offline. What you see may be out of date, and nothing can be changed.',
-  unreachable: 'The service does not answer. What you see may be out of date. Retrying …',
+  unreachable: 'The service is not responding. What you see may be out of date. Retrying …',
 };
 
 /** Says on every page that the service cannot be reached, and reads everything again when it can. */

@@ -4,8 +4,8 @@ import { timeZones, useTimeZone } from '../common/time-zone.ts';
 import { environmentColors } from '../theme.ts';
 
 const texts = {
-  sandbox: 'Sandbox: test data only, no real player sees it.',
-  live: 'Live: real players see what you change, at once.',
+  sandbox: 'Sandbox: test data only, not visible to players.',
+  live: 'Live: your changes reach real players immediately.',
 };
 
 /** Says on every page which environment this is and whose clock times go by; it stays on scrolling. */

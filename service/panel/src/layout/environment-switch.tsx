@@ -5,8 +5,8 @@ import { type Environment, useEnvironment } from '../api/environment.ts';
 import { hasUnsavedChanges } from '../common/unsaved.ts';
 
 const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
-const liveEffect = 'What you change there is seen by real players at once.';
-const loss = 'The changes that you have not saved here will be lost.';
+const liveEffect = 'Your changes there reach real players immediately.';
+const loss = 'Your unsaved changes will be lost.';
 
 /** Says which environment is shown, and switches; asks before live, and before anything typed is lost. */
 export function EnvironmentSwitch() {

@@ -18,9 +18,7 @@ export function FailingDeliveries() {
   return (
     <PanelCard title="Failing deliveries">
       {isKnown && failing.length === 0 && (
-        <Typography>
-          {hasWebhooks ? 'No delivery has failed.' : 'There are no webhooks yet.'}
-        </Typography>
+        <Typography>{hasWebhooks ? 'No failed deliveries.' : 'No webhooks yet.'}</Typography>
       )}
       <Box sx={{ display: 'grid', gap: 1 }}>
         {failing.map(({ webhook, failed }) => (
@@ -31,7 +29,7 @@ export function FailingDeliveries() {
             {failed.map(({ id, event_type: type, created_at: time, attempts }) => (
               <div key={id}>
                 {eventName(type)} of <TimeText time={time} />, {attempts.length} attempts, last:{' '}
-                {attempts.at(-1)?.status ?? attempts.at(-1)?.error ?? 'no answer'}
+                {attempts.at(-1)?.status ?? attempts.at(-1)?.error ?? 'no response'}
               </div>
             ))}
           </Alert>

@@ -13,7 +13,7 @@ export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
     <PanelCard title="Reasons for no ad">
       {reasons.length === 0 && (
         <Typography>
-          {isEmpty ? 'No requests in this period.' : 'Every request got an ad.'}
+          {isEmpty ? 'No requests in this period.' : 'Every request was filled.'}
         </Typography>
       )}
       <Box

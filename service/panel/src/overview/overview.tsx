@@ -46,7 +46,7 @@ export function Overview() {
         <>
           {figures.total.requests === 0 && (
             <Alert severity="info">
-              No game has asked for an ad in this period. The figures fill in as soon as one does.
+              No ad requests in this period. Figures appear with the first request.
             </Alert>
           )}
           <FigureTiles now={figures.total} before={figures.totalBefore} />

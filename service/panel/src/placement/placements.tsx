@@ -49,7 +49,7 @@ function PlacementFields({ isNew }: { isNew: boolean }) {
       <TextInput
         source="name"
         label="Name"
-        helperText="What the game asks for: small letters, digits, hyphens."
+        helperText="The name that the game requests: lowercase letters, digits, hyphens."
         validate={required()}
         readOnly={!isNew}
       />
@@ -79,37 +79,37 @@ const RewardFields = () => (
     <TextInput
       source="reward.type"
       label="Reward: kind"
-      helperText="In the words of the game: coins."
+      helperText="A name from your game, such as coins."
       validate={required()}
     />
     <SelectInput
       source="identity"
       label="How a player is known"
       choices={[
-        { id: 'none', name: 'The game’s page says it' },
-        { id: 'user_token', name: 'A token that your server signed' },
-        { id: 'server', name: 'Your server asks for the ad' },
+        { id: 'none', name: 'The game’s page names the player' },
+        { id: 'user_token', name: 'A user token signed by your server' },
+        { id: 'server', name: 'Your server requests the ad' },
       ]}
-      helperText="Nothing chosen: the game’s page says it."
+      helperText="By default, the game’s page names the player."
     />
   </>
 );
 
 const Limits = () => (
   <>
-    <NumberInput source="frequency_cap.max" label="Most impressions per player" />
+    <NumberInput source="frequency_cap.max" label="Max. impressions per player" />
     <NumberInput source="frequency_cap.per_s" label="… within, in seconds" />
     <NumberInput
       source="cooldown_s"
       label="Time between two, in seconds"
-      helperText="A player sees none sooner."
+      helperText="Minimum time between two ads for a player."
       defaultValue={0}
       validate={required()}
     />
     <NumberInput
       source="min_view_ms"
       label="Watched after, in milliseconds"
-      helperText="Images and HTML; a video has to end."
+      helperText="For images and HTML; a video must finish."
       defaultValue={5_000}
       validate={required()}
     />
@@ -122,7 +122,7 @@ const Limits = () => (
     <NumberInput
       source="late_window_s"
       label="Offline views count for, in seconds"
-      helperText="What was watched without a connection, and is reported later."
+      helperText="How long offline completions are accepted."
       defaultValue={86_400}
       validate={required()}
     />

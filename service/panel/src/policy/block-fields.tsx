@@ -26,7 +26,7 @@ export const BlockFields = () => (
     <TextArrayInput
       source="block.domains"
       label="Domains of advertisers"
-      helperText="And what lies below them."
+      helperText="Includes subdomains."
     />
     <TextArrayInput source="block.categories" label="Categories" />
     <AutocompleteArrayInput source="block.formats" label="Formats" choices={mediaFormatChoices} />

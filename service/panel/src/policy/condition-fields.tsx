@@ -16,20 +16,20 @@ export const ConditionFields = () => (
     <TextArrayInput
       source="when.countries"
       label="Countries"
-      helperText="As DE, each with Enter. Needs COUNTRY_HEADER, which tells where players are."
+      helperText="Such as DE. Press Enter after each. Requires COUNTRY_HEADER, which sends the players’ countries."
     />
-    <TextArrayInput source="when.languages" label="Languages" helperText="As pt or pt-BR." />
+    <TextArrayInput source="when.languages" label="Languages" helperText="Such as pt or pt-BR." />
     <AutocompleteArrayInput source="when.devices" label="Devices" choices={deviceChoices} />
     <NullableBooleanInput
       source="when.child_directed"
       label="Directed at children"
-      nullLabel="Whether or not"
+      nullLabel="Any"
     />
     <AutocompleteArrayInput source="when.hours" label="Hours of the day, in UTC" choices={hours} />
     <TextArrayInput
       source="when.segments"
       label="Segments of players"
-      helperText="As the game names them in its requests."
+      helperText="As sent by the game in its ad requests."
     />
   </Box>
 );

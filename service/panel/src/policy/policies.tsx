@@ -12,15 +12,15 @@ import { PolicyInWords, PolicySentence } from './policy-sentence.tsx';
 import { TryPolicy } from './try-policy.tsx';
 
 const kinds = [
-  { id: 'policy', name: 'Policy: what we may not show' },
-  { id: 'commercial', name: 'Commercial: what contracts exclude' },
-  { id: 'brand_safety', name: 'Brand safety: where an advertiser does not want to be' },
+  { id: 'policy', name: 'Policy: content you may not show' },
+  { id: 'commercial', name: 'Commercial: contractual exclusions' },
+  { id: 'brand_safety', name: 'Brand safety: placements an advertiser avoids' },
 ];
 
 export const PolicyList = () => (
   <ListPage>
     <NameColumn source="name" label="Name" />
-    <DataTable.Col label="What it does">
+    <DataTable.Col label="Rule">
       <PolicyInWords />
     </DataTable.Col>
     <DataTable.Col source="kind" label="Kind" render={({ kind }) => inWords(kind as string)} />
@@ -51,7 +51,7 @@ const PolicyFields = () => (
       defaultValue="policy"
       validate={required()}
     />
-    <PlacementsInput label="Placements" helperText="None chosen: all of them." />
+    <PlacementsInput label="Placements" helperText="Empty: all placements." />
     <ConditionFields />
     <BlockFields />
     <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />

@@ -6,9 +6,9 @@ import { TryRequest } from './try-request.tsx';
 export const TryRequestPage = () => (
   <Page
     title="Try a request"
-    lead="What would be decided now? Nothing is stored, counted or told to webhooks."
+    lead="See what the service would decide. Nothing is stored, counted or sent to webhooks."
   >
-    <PanelCard title="The request">
+    <PanelCard title="Request">
       <TryRequest />
     </PanelCard>
   </Page>

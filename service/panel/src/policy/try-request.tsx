@@ -67,7 +67,7 @@ export function TryRequest({ policy, policyId }: Props) {
         {field('device', 'Device', options('desktop', 'mobile', 'tablet'))}
         {field('childDirected', 'Directed at children', options('no', 'yes'))}
         {field('country', 'Country, such as DE')}
-        {field('segments', 'Segments, by commas')}
+        {field('segments', 'Segments, comma-separated')}
       </Box>
       <div>
         <Button variant="contained" disabled={isRunning || request.placement === ''} onClick={ask}>

@@ -53,7 +53,7 @@ export function PreviewFrame({ message, size: { width, height }, shownWidth }: P
         {name}
       </Typography>
       {answer?.trueward === 'failed' && (
-        <Alert severity="error">It can’t be shown: {answer.reason}.</Alert>
+        <Alert severity="error">Cannot be shown: {answer.reason}.</Alert>
       )}
     </Box>
   );

@@ -1,9 +1,9 @@
 export type Role = 'owner' | 'operator' | 'viewer';
 
 export const roles: readonly { id: Role; name: string; may: string }[] = [
-  { id: 'owner', name: 'Owner', may: 'may do everything' },
-  { id: 'operator', name: 'Operator', may: 'may change everything but keys, secrets and users' },
-  { id: 'viewer', name: 'Viewer', may: 'may look, and change nothing' },
+  { id: 'owner', name: 'Owner', may: 'full access' },
+  { id: 'operator', name: 'Operator', may: 'can change everything except keys, secrets and users' },
+  { id: 'viewer', name: 'Viewer', may: 'read-only' },
 ];
 
 /** Only owners change these; users are not even shown to others. */

@@ -4,7 +4,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { Credentials, Session, SessionInfo } from './session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** Asks to sign in again over the page as it stands, so that nothing is lost that was typed there. */
+/** Asks to sign in again on top of the current page, so that no input is lost. */
 export function SessionEndedDialog({ session }: { session: Session }) {
   const hasEnded = useSyncExternalStore(session.subscribe, session.hasEnded);
   return hasEnded ? <EndedSession session={session} /> : null;
@@ -29,8 +29,8 @@ function EndedSession({ session }: { session: Session }) {
       <DialogTitle id="session-ended-title">Your session has ended</DialogTitle>
       <DialogContent>
         <DialogContentText sx={{ marginBottom: 1 }}>
-          Sign in to go on where you were. What you have typed is still here; if you were saving,
-          save again.
+          Sign in to continue where you left off. Your input is still here; if you were saving, save
+          again.
         </DialogContentText>
         {before && <SignInForm email={before.user.email} onSignIn={signIn} />}
       </DialogContent>

@@ -31,25 +31,25 @@ export interface Passwords {
 
 /** The session of this browser. Its secret is a cookie that no script can read. */
 export interface Session {
-  /** Asked of the service once, and then remembered. */
+  /** Requested from the service once, then cached. */
   read(): Promise<SessionInfo>;
   signIn(credentials: Credentials): Promise<void>;
-  /** What is known of the user of a one-time link. */
+  /** The known details of the user of a one-time link. */
   readLink(token: string): Promise<{ email?: string; name?: string }>;
-  /** Makes the user of a one-time link, and signs them in. */
+  /** Sets up the user of a one-time link, and signs them in. */
   setUp(details: SetUp): Promise<void>;
-  /** Ends every other session of the user, and makes a new one. */
+  /** Changes the password, ends every other session of the user, and starts a new one. */
   changePassword(passwords: Passwords): Promise<void>;
   signOut(): Promise<void>;
   /**
-   * The service no longer knows the session. Hands back whether somebody was signed in: they are asked
-   * to sign in again, and until then {@link read} tells who they were.
+   * Handles a session that the service no longer accepts. Returns whether somebody was signed in: they are
+   * asked to sign in again, and until then {@link read} returns who they were.
    */
   end(): boolean;
   hasEnded(): boolean;
-  /** Calls back when the session ends and when it begins again; hands back how to stop that. */
+  /** Subscribes to the end and the renewal of the session; returns how to unsubscribe. */
   subscribe(onChange: () => void): () => void;
-  /** Goes with every request that changes something; empty when nobody is signed in. */
+  /** Sent with every change; empty when nobody is signed in. */
   csrfToken(): string;
 }
 
@@ -72,13 +72,13 @@ export function createSession(connection: Connection): Session {
     csrf = answer.csrf_token;
     return answer;
   }
-  /** Signs in: the answer tells of a new session. */
+  /** Signs in with the session in the response. */
   async function adopt(path: string, body: object): Promise<void> {
     const answer = await ask(path, body);
     info = Promise.resolve(answer);
     setEnded(false);
   }
-  /** Without an answer nobody knows whether somebody is signed in: to ask them would only confuse. */
+  /** Retries: without a response it is unknown whether somebody is signed in, so don't ask them to. */
   async function askUntilAnswered(): Promise<SessionInfo> {
     for (;;) {
       try {
@@ -123,7 +123,7 @@ export function createSession(connection: Connection): Session {
       const path = `/panel/api/setup?${new URLSearchParams({ token })}`;
       const response = await fetchNoting(connection, path);
       if (!response.ok) throw await toHttpError(response);
-      // It tells of more; a form that got it would send it back.
+      // The response has more members, which the form would send back.
       const { email, name } = (await response.json()) as { email?: string; name?: string };
       return { ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) };
     },

@@ -56,7 +56,7 @@ export function SignInForm({ email, onSignIn }: Props) {
         <TextInput
           source="code"
           label="One-time code"
-          helperText="The six digits that your authenticator app shows now."
+          helperText="The six-digit code from your authenticator app."
           autoComplete="one-time-code"
           slotProps={{ htmlInput: { inputMode: 'numeric' } }}
           validate={required()}

@@ -46,7 +46,7 @@ function ChangePassword({ session }: { session: Session }) {
   async function change(passwords: object): Promise<object | undefined> {
     try {
       await session.changePassword(passwords as Passwords);
-      notify('Your password is changed. Other sessions of yours have ended.', { type: 'success' });
+      notify('Password changed. Your other sessions have been signed out.', { type: 'success' });
       // An empty form again: nothing of a password stays in the page.
       setCount(count + 1);
       return undefined;

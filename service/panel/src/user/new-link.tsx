@@ -5,7 +5,7 @@ import { useAction } from '../api/use-call.ts';
 import { ShownOnce } from '../common/shown-once.tsx';
 import { linkAdvice } from './link-advice.ts';
 
-/** A new one-time link, for who has lost the password, the codes or the first link. */
+/** Creates a one-time link for a user who has lost the password, the authenticator or the first link. */
 export function NewLink() {
   const user = useRecordContext();
   const [link, setLink] = useState<string>();
@@ -20,7 +20,7 @@ export function NewLink() {
         disabled={isRunning}
         onClick={() => run(`/panel/api/users/${user.id}/link`)}
       >
-        New link to choose a password
+        Create password link
       </Button>
       <ShownOnce
         text={link}

@@ -16,7 +16,8 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
     return (
       <>
         <Typography sx={{ marginBottom: 1 }}>
-          Beside your password, signing in then asks for six digits from an app on your phone.
+          In addition to your password, signing in then requires a six-digit code from an app on
+          your phone.
         </Typography>
         <Button variant="contained" disabled={start.isRunning} onClick={() => start.run(address)}>
           Turn on
@@ -29,7 +30,7 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
     <>
       <Typography sx={{ marginBottom: 1 }}>
         Scan this with your authenticator app, <Link href={link}>open it on this device</Link>, or
-        type the text below into it.
+        enter the text below.
       </Typography>
       {/* Apps expect dark on light with a margin of four modules, whatever the theme is. */}
       <Box sx={{ marginBottom: 1, lineHeight: 0 }}>
@@ -41,7 +42,7 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
           role="img"
         />
       </Box>
-      <CopyText text={secret} label="Secret of the one-time codes" />
+      <CopyText text={secret} label="Secret for one-time codes" />
       <ConfirmCode onDone={() => setOn(true)} />
     </>
   );
@@ -53,7 +54,7 @@ function ConfirmCode({ onDone }: { onDone(): void }) {
     <Form onSubmit={(body: object) => run(`${address}/confirm`, { body })} noValidate>
       <TextInput
         source="code"
-        label="The six digits that it shows now"
+        label="Six-digit code"
         autoComplete="one-time-code"
         validate={required()}
       />
