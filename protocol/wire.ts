@@ -1,7 +1,7 @@
 /* Written by `npm run generate` from the schemas in this folder; do not edit it by hand. */
 
 /**
- * What is shown.
+ * The media of the creative.
  */
 export type Media = VideoMedia | ImageMedia | HtmlMedia;
 /**
@@ -15,20 +15,20 @@ export type WebhookEvent =
   | KillSwitchChangedEvent;
 
 /**
- * What a completed rewarded ad gives.
+ * What a watched rewarded ad earns.
  */
 export interface Reward {
   /**
-   * Kind of reward, in the words of the game: `coins`.
+   * The kind of reward, named by the game: `coins`.
    */
   type: string;
   /**
-   * Size of the reward.
+   * The amount of the reward.
    */
   amount: number;
 }
 /**
- * What the service knows of the reward of one decision.
+ * The state of a decision’s reward.
  */
 export interface RewardStatus {
   /**
@@ -55,7 +55,7 @@ export interface RewardStatus {
     | 'simulated';
   reward?: Reward;
   /**
-   * A compact JWS (EdDSA) that proves an earned reward; its keys are at `/.well-known/jwks.json`.
+   * A compact JWS (EdDSA) that proves an earned reward; the keys are at `/.well-known/jwks.json`.
    */
   receipt?: string;
 }
@@ -67,7 +67,7 @@ export interface FrequencyCap {
   per_s: number;
 }
 /**
- * A place in a game where an ad may be shown.
+ * A spot in a game where an ad may appear.
  */
 export interface Placement {
   /**
@@ -75,7 +75,7 @@ export interface Placement {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -87,14 +87,14 @@ export interface Placement {
    */
   updated_at: string;
   /**
-   * Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   name: string;
   format: 'rewarded' | 'interstitial' | 'banner';
   reward?: Reward;
   frequency_cap?: FrequencyCap;
   /**
-   * Least time between two verified impressions of one user.
+   * Minimum time between two verified impressions of one user.
    */
   cooldown_s: number;
   /**
@@ -102,21 +102,21 @@ export interface Placement {
    */
   min_view_ms: number;
   /**
-   * The close control is reachable no later than this.
+   * When the close button appears at the latest.
    */
   close_after_ms: number;
   /**
-   * How long after the decision a completion that was made offline still counts.
+   * How long after the decision an offline completion is still accepted.
    */
   late_window_s: number;
   /**
-   * What a client needs to name a user: nothing, a user token, or a decision that the customer’s server asked for. Absent: `none`.
+   * What proves the user: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.
    */
   identity?: 'none' | 'user_token' | 'server';
   status: 'active' | 'paused';
 }
 /**
- * Where demand comes from.
+ * Where ads come from.
  */
 export interface Source {
   /**
@@ -124,7 +124,7 @@ export interface Source {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -142,7 +142,7 @@ export interface Source {
   status: 'active' | 'paused';
 }
 /**
- * Whose ads are shown.
+ * The advertiser of a creative.
  */
 export interface Advertiser {
   /**
@@ -150,7 +150,7 @@ export interface Advertiser {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -164,7 +164,7 @@ export interface Advertiser {
   name: string;
   domain: string;
   /**
-   * Ids of the IAB Content Taxonomy.
+   * IAB Content Taxonomy ids.
    *
    * @maxItems 50
    */
@@ -220,7 +220,7 @@ export interface HtmlMedia {
   height: number;
 }
 /**
- * Only an approved creative is served.
+ * The review of a creative; only approved creatives are served.
  */
 export interface Review {
   status: 'pending_review' | 'approved' | 'rejected' | 'suspended';
@@ -233,7 +233,7 @@ export interface Review {
   reviewed_by?: string;
 }
 /**
- * One ad, as it is shown.
+ * An ad.
  */
 export interface Creative {
   /**
@@ -241,7 +241,7 @@ export interface Creative {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -264,11 +264,11 @@ export interface Creative {
   media: Media;
   click_url?: string;
   /**
-   * What a player who cannot see the ad is told.
+   * Alternative text for players who cannot see the ad.
    */
   alt: string;
   /**
-   * Ids of the IAB Content Taxonomy.
+   * IAB Content Taxonomy ids.
    *
    * @maxItems 50
    */
@@ -276,7 +276,7 @@ export interface Creative {
   review: Review;
 }
 /**
- * Puts a creative into placements.
+ * Runs a creative on placements.
  */
 export interface HouseAd {
   /**
@@ -284,7 +284,7 @@ export interface HouseAd {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -304,11 +304,11 @@ export interface HouseAd {
    * @minItems 1
    * @maxItems 100
    *
-   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Items: Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   placements: string[];
   /**
-   * 1 is asked first; a lower rank is asked only when no higher one can serve.
+   * 1 is the highest; lower priorities are considered only when no higher one can serve.
    */
   priority: number;
   /**
@@ -338,7 +338,7 @@ export interface Policy {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -352,19 +352,19 @@ export interface Policy {
   name: string;
   kind: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements it holds for; empty: all.
+   * The placements to which it applies; empty: all.
    *
    * @maxItems 100
    *
-   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Items: Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   placements: string[];
   /**
-   * All conditions that are given must hold.
+   * All given conditions must match.
    */
   when: {
     /**
-     * ISO 3166-1 alpha-2, such as `DE`. Known where the operator has set `COUNTRY_HEADER`, and of requests by publishable key.
+     * ISO 3166-1 alpha-2, such as `DE`. Known only if the operator has set `COUNTRY_HEADER`, for requests with a publishable key.
      *
      * @maxItems 500
      */
@@ -389,7 +389,7 @@ export interface Policy {
     segments?: string[];
   };
   /**
-   * What it blocks; at least one member.
+   * What the policy blocks; at least one member.
    */
   block: {
     everything?: boolean;
@@ -412,7 +412,7 @@ export interface Policy {
      */
     domains?: string[];
     /**
-     * Ids of the IAB Content Taxonomy.
+     * IAB Content Taxonomy ids.
      *
      * @maxItems 50
      */
@@ -422,7 +422,7 @@ export interface Policy {
   status: 'active' | 'paused';
 }
 /**
- * Stops a source, an advertiser or a placement at once, ads already decided included.
+ * Stops a source, an advertiser or a placement immediately, including ads already decided.
  */
 export interface KillSwitch {
   /**
@@ -430,7 +430,7 @@ export interface KillSwitch {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -455,7 +455,7 @@ export interface KillSwitch {
   expires_at?: string;
 }
 /**
- * What the player agreed to. Absent means restricted, never the opposite.
+ * The player’s consent. If absent, ads are restricted.
  */
 export interface Consent {
   status: 'granted' | 'denied' | 'unknown';
@@ -463,11 +463,11 @@ export interface Consent {
   gpp_string?: string;
 }
 /**
- * Asks for an ad.
+ * Requests an ad.
  */
 export interface DecisionRequest {
   /**
-   * Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   placement: string;
   /**
@@ -475,7 +475,7 @@ export interface DecisionRequest {
    */
   user_ref?: string;
   /**
-   * A short-lived JWT by the customer’s server that proves `user_ref`.
+   * A short-lived JWT, signed by the customer’s server, that proves `user_ref`.
    */
   user_token?: string;
   /**
@@ -492,19 +492,19 @@ export interface DecisionRequest {
     height: number;
   };
   /**
-   * BCP 47; also the forms of operating systems, as `de_DE` or `en-US@posix`.
+   * BCP 47; operating system locales such as `de_DE` or `en-US@posix` are accepted too.
    */
   locale?: string;
   consent?: Consent;
   child_directed?: boolean;
   /**
-   * The segments that the game puts the player in, for the conditions of policies. They are not stored.
+   * The player’s segments in the game, for policy conditions. Not stored.
    *
    * @maxItems 20
    */
   segments?: string[];
   /**
-   * Handed back in `decision.rewarded`.
+   * Returned in `decision.rewarded`.
    */
   custom_data?: string;
   /**
@@ -526,7 +526,7 @@ export interface DecisionCreative {
   alt: string;
 }
 /**
- * Why one candidate was not chosen.
+ * Why a candidate was or was not chosen.
  */
 export interface Explanation {
   /**
@@ -539,12 +539,12 @@ export interface Explanation {
   creative_id?: string;
   name: string;
   /**
-   * `chosen`, or the reason why not.
+   * `chosen`, or why the candidate was not chosen.
    */
   verdict: string;
 }
 /**
- * The answer to a request for an ad.
+ * The response to an ad request.
  */
 export interface Decision {
   /**
@@ -570,19 +570,19 @@ export interface Decision {
    */
   retry_at?: string;
   /**
-   * Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   placement: string;
   format: 'rewarded' | 'interstitial' | 'banner';
   creative?: DecisionCreative;
   reward?: Reward;
   /**
-   * How long it must be watched for the reward.
+   * The watch time that the reward requires.
    */
   min_watch_ms?: number;
   close_after_ms?: number;
   /**
-   * Signed by the service; goes with every event of this decision.
+   * Signed by the service; required in every event of this decision.
    */
   token?: string;
   /**
@@ -599,11 +599,11 @@ export interface Decision {
   explain?: Explanation[];
 }
 /**
- * One thing that happened to a shown ad.
+ * An event of a shown ad.
  */
 export interface AdEvent {
   /**
-   * Made by the client when it happened; the same id twice counts once.
+   * Generated by the client; events with the same id count once.
    */
   id: string;
   type:
@@ -628,11 +628,11 @@ export interface AdEvent {
    */
   occurred_at: string;
   /**
-   * Time that the ad was playing in a visible page so far.
+   * How long the ad has played in a visible page so far.
    */
   watched_ms?: number;
   /**
-   * Share of its pixels on screen, and for how long without a break.
+   * The visible fraction of the ad, and for how long without interruption.
    */
   visible?: {
     ratio: number;
@@ -641,11 +641,11 @@ export interface AdEvent {
   detail?: string;
 }
 /**
- * Events of one device.
+ * A batch of events from one device.
  */
 export interface EventBatch {
   /**
-   * By the client’s clock, when the request was made: the service corrects skew by it.
+   * When the request was sent, by the client’s clock; used to correct clock skew.
    */
   sent_at: string;
   /**
@@ -654,14 +654,14 @@ export interface EventBatch {
    */
   events: AdEvent[];
   /**
-   * Events that the device gave up since its last report, by reason.
+   * Events that the device has dropped since its last report, by reason.
    */
   dropped?: {
     [k: string]: number;
   };
 }
 /**
- * What became of one event.
+ * The result of one event.
  */
 export interface EventResult {
   id: string;
@@ -677,17 +677,17 @@ export interface EventResult {
     | 'invalid_traffic';
 }
 /**
- * One result per event, so that one bad event never blocks the others.
+ * One result per event, so that an invalid event never blocks the others.
  */
 export interface EventBatchResult {
   results: EventResult[];
   /**
-   * The reward of every decision that the batch touched.
+   * The reward of every decision that the batch affected.
    */
   decisions: RewardStatus[];
 }
 /**
- * Registers a receiver.
+ * Registers a webhook.
  */
 export interface WebhookRequest {
   /**
@@ -707,7 +707,7 @@ export interface WebhookRequest {
   )[];
 }
 /**
- * A receiver of events.
+ * A webhook endpoint and its settings.
  */
 export interface Webhook {
   /**
@@ -715,7 +715,7 @@ export interface Webhook {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -743,7 +743,7 @@ export interface Webhook {
   )[];
   status: 'enabled' | 'disabled';
   /**
-   * One that is `failing` is tried once an hour, and enabled when it answers; the others are not.
+   * A `failing` webhook is probed once an hour, and enabled when it responds; the others are not.
    */
   disabled_reason?: 'gone' | 'failing' | 'operator';
   /**
@@ -751,7 +751,7 @@ export interface Webhook {
    */
   disabled_at?: string;
   /**
-   * Shown once, when it is made.
+   * The webhook secret; returned only on creation and rotation.
    */
   secret?: string;
 }
@@ -769,7 +769,7 @@ export interface DecisionServedEvent {
    */
   created_at: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   data: {
@@ -778,7 +778,7 @@ export interface DecisionServedEvent {
      */
     decision_id: string;
     /**
-     * Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+     * Lowercase letters, digits, hyphens and underscores, at most 64 characters.
      */
     placement: string;
     /**
@@ -814,7 +814,7 @@ export interface DecisionRewardedEvent {
    */
   created_at: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   data: {
@@ -823,7 +823,7 @@ export interface DecisionRewardedEvent {
      */
     decision_id: string;
     /**
-     * Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+     * Lowercase letters, digits, hyphens and underscores, at most 64 characters.
      */
     placement: string;
     /**
@@ -848,7 +848,7 @@ export interface PolicyBlockedEvent {
    */
   created_at: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   data: {
@@ -857,7 +857,7 @@ export interface PolicyBlockedEvent {
      */
     decision_id: string;
     /**
-     * Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+     * Lowercase letters, digits, hyphens and underscores, at most 64 characters.
      */
     placement: string;
     rule: {
@@ -888,7 +888,7 @@ export interface CreativeReviewUpdatedEvent {
    */
   created_at: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   data: {
@@ -916,7 +916,7 @@ export interface KillSwitchChangedEvent {
    */
   created_at: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   data: {
@@ -932,7 +932,7 @@ export interface KillSwitchChangedEvent {
   };
 }
 /**
- * An error, by RFC 9457.
+ * An error (RFC 9457).
  */
 export interface Problem {
   type: string;
@@ -976,7 +976,7 @@ export interface Problem {
   request_id: string;
   errors?: {
     /**
-     * RFC 6901 pointer to the field.
+     * JSON Pointer (RFC 6901) to the field.
      */
     pointer: string;
     message: string;
@@ -987,14 +987,14 @@ export interface Problem {
  */
 export interface PlacementRequest {
   /**
-   * Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   name: string;
   format: 'rewarded' | 'interstitial' | 'banner';
   reward?: Reward;
   frequency_cap?: FrequencyCap;
   /**
-   * Least time between two verified impressions of one user.
+   * Minimum time between two verified impressions of one user.
    */
   cooldown_s?: number;
   /**
@@ -1002,27 +1002,27 @@ export interface PlacementRequest {
    */
   min_view_ms?: number;
   /**
-   * The close control is reachable no later than this.
+   * When the close button appears at the latest.
    */
   close_after_ms?: number;
   /**
-   * How long after the decision a completion that was made offline still counts.
+   * How long after the decision an offline completion is still accepted.
    */
   late_window_s?: number;
   /**
-   * What a client needs to name a user: nothing, a user token, or a decision that the customer’s server asked for. Absent: `none`.
+   * What proves the user: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.
    */
   identity?: 'none' | 'user_token' | 'server';
   status?: 'active' | 'paused';
 }
 /**
- * Changes: Placement. A member that is given replaces the stored one; `null` removes it.
+ * Changes: Placement. A given member replaces the stored one; `null` removes it.
  */
 export interface PlacementUpdate {
   reward?: Reward | null;
   frequency_cap?: FrequencyCap | null;
   /**
-   * Least time between two verified impressions of one user.
+   * Minimum time between two verified impressions of one user.
    */
   cooldown_s?: number;
   /**
@@ -1030,11 +1030,11 @@ export interface PlacementUpdate {
    */
   min_view_ms?: number;
   /**
-   * The close control is reachable no later than this.
+   * When the close button appears at the latest.
    */
   close_after_ms?: number;
   /**
-   * How long after the decision a completion that was made offline still counts.
+   * How long after the decision an offline completion is still accepted.
    */
   late_window_s?: number;
   identity?: ('none' | 'user_token' | 'server') | null;
@@ -1051,7 +1051,7 @@ export interface SourceRequest {
   status?: 'active' | 'paused';
 }
 /**
- * Changes: Source. A member that is given replaces the stored one; `null` removes it.
+ * Changes: Source. A given member replaces the stored one; `null` removes it.
  */
 export interface SourceUpdate {
   name?: string;
@@ -1066,20 +1066,20 @@ export interface AdvertiserRequest {
   name: string;
   domain: string;
   /**
-   * Ids of the IAB Content Taxonomy.
+   * IAB Content Taxonomy ids.
    *
    * @maxItems 50
    */
   categories?: string[];
 }
 /**
- * Changes: Advertiser. A member that is given replaces the stored one; `null` removes it.
+ * Changes: Advertiser. A given member replaces the stored one; `null` removes it.
  */
 export interface AdvertiserUpdate {
   name?: string;
   domain?: string;
   /**
-   * Ids of the IAB Content Taxonomy.
+   * IAB Content Taxonomy ids.
    *
    * @maxItems 50
    */
@@ -1101,18 +1101,18 @@ export interface CreativeRequest {
   media: Media;
   click_url?: string;
   /**
-   * What a player who cannot see the ad is told.
+   * Alternative text for players who cannot see the ad.
    */
   alt: string;
   /**
-   * Ids of the IAB Content Taxonomy.
+   * IAB Content Taxonomy ids.
    *
    * @maxItems 50
    */
   categories?: string[];
 }
 /**
- * Changes: Creative. A member that is given replaces the stored one; `null` removes it.
+ * Changes: Creative. A given member replaces the stored one; `null` removes it.
  */
 export interface CreativeUpdate {
   name?: string;
@@ -1127,11 +1127,11 @@ export interface CreativeUpdate {
   media?: Media;
   click_url?: string | null;
   /**
-   * What a player who cannot see the ad is told.
+   * Alternative text for players who cannot see the ad.
    */
   alt?: string;
   /**
-   * Ids of the IAB Content Taxonomy.
+   * IAB Content Taxonomy ids.
    *
    * @maxItems 50
    */
@@ -1150,11 +1150,11 @@ export interface HouseAdRequest {
    * @minItems 1
    * @maxItems 100
    *
-   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Items: Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   placements: string[];
   /**
-   * 1 is asked first; a lower rank is asked only when no higher one can serve.
+   * 1 is the highest; lower priorities are considered only when no higher one can serve.
    */
   priority?: number;
   /**
@@ -1176,7 +1176,7 @@ export interface HouseAdRequest {
   status?: 'active' | 'paused';
 }
 /**
- * Changes: HouseAd. A member that is given replaces the stored one; `null` removes it.
+ * Changes: HouseAd. A given member replaces the stored one; `null` removes it.
  */
 export interface HouseAdUpdate {
   name?: string;
@@ -1188,11 +1188,11 @@ export interface HouseAdUpdate {
    * @minItems 1
    * @maxItems 100
    *
-   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Items: Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   placements?: string[];
   /**
-   * 1 is asked first; a lower rank is asked only when no higher one can serve.
+   * 1 is the highest; lower priorities are considered only when no higher one can serve.
    */
   priority?: number;
   /**
@@ -1211,19 +1211,19 @@ export interface PolicyRequest {
   name: string;
   kind: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements it holds for; empty: all.
+   * The placements to which it applies; empty: all.
    *
    * @maxItems 100
    *
-   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Items: Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   placements?: string[];
   /**
-   * All conditions that are given must hold.
+   * All given conditions must match.
    */
   when?: {
     /**
-     * ISO 3166-1 alpha-2, such as `DE`. Known where the operator has set `COUNTRY_HEADER`, and of requests by publishable key.
+     * ISO 3166-1 alpha-2, such as `DE`. Known only if the operator has set `COUNTRY_HEADER`, for requests with a publishable key.
      *
      * @maxItems 500
      */
@@ -1248,7 +1248,7 @@ export interface PolicyRequest {
     segments?: string[];
   };
   /**
-   * What it blocks; at least one member.
+   * What the policy blocks; at least one member.
    */
   block: {
     everything?: boolean;
@@ -1271,7 +1271,7 @@ export interface PolicyRequest {
      */
     domains?: string[];
     /**
-     * Ids of the IAB Content Taxonomy.
+     * IAB Content Taxonomy ids.
      *
      * @maxItems 50
      */
@@ -1281,25 +1281,25 @@ export interface PolicyRequest {
   status?: 'active' | 'paused';
 }
 /**
- * Changes: Policy. A member that is given replaces the stored one; `null` removes it.
+ * Changes: Policy. A given member replaces the stored one; `null` removes it.
  */
 export interface PolicyUpdate {
   name?: string;
   kind?: 'policy' | 'commercial' | 'brand_safety';
   /**
-   * The placements it holds for; empty: all.
+   * The placements to which it applies; empty: all.
    *
    * @maxItems 100
    *
-   * Items: Lower-case letters, digits, hyphens and underscores, at most 64 characters.
+   * Items: Lowercase letters, digits, hyphens and underscores, at most 64 characters.
    */
   placements?: string[];
   /**
-   * All conditions that are given must hold.
+   * All given conditions must match.
    */
   when?: {
     /**
-     * ISO 3166-1 alpha-2, such as `DE`. Known where the operator has set `COUNTRY_HEADER`, and of requests by publishable key.
+     * ISO 3166-1 alpha-2, such as `DE`. Known only if the operator has set `COUNTRY_HEADER`, for requests with a publishable key.
      *
      * @maxItems 500
      */
@@ -1324,7 +1324,7 @@ export interface PolicyUpdate {
     segments?: string[];
   };
   /**
-   * What it blocks; at least one member.
+   * What the policy blocks; at least one member.
    */
   block?: {
     everything?: boolean;
@@ -1347,7 +1347,7 @@ export interface PolicyUpdate {
      */
     domains?: string[];
     /**
-     * Ids of the IAB Content Taxonomy.
+     * IAB Content Taxonomy ids.
      *
      * @maxItems 50
      */
@@ -1374,7 +1374,7 @@ export interface KillSwitchRequest {
   expires_at?: string;
 }
 /**
- * Changes: KillSwitch. A member that is given replaces the stored one; `null` removes it.
+ * Changes: KillSwitch. A given member replaces the stored one; `null` removes it.
  */
 export interface KillSwitchUpdate {
   state?: 'on' | 'off';
@@ -1416,7 +1416,7 @@ export interface WebhookUpdate {
   status?: 'enabled' | 'disabled';
 }
 /**
- * Sends a made-up event.
+ * Sends a test event.
  */
 export interface WebhookTest {
   /**
@@ -1430,7 +1430,7 @@ export interface WebhookTest {
     | 'kill_switch.changed';
 }
 /**
- * One request to a receiver.
+ * An HTTP request of a delivery.
  */
 export interface DeliveryAttempt {
   attempt: number;
@@ -1440,20 +1440,20 @@ export interface DeliveryAttempt {
   started_at: string;
   latency_ms: number;
   /**
-   * HTTP status; absent: no answer.
+   * HTTP status; absent: no response.
    */
   status?: number;
   /**
-   * Why there was no answer.
+   * Why there was no response.
    */
   error?: string;
   /**
-   * The first KiB of the answer.
+   * The first KiB of the response.
    */
   response?: string;
 }
 /**
- * One event on its way to one webhook.
+ * The delivery of one event to one webhook.
  */
 export interface Delivery {
   /**
@@ -1461,7 +1461,7 @@ export interface Delivery {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -1490,13 +1490,13 @@ export interface Delivery {
   created_at: string;
 }
 /**
- * What was queued again.
+ * The result of a recovery.
  */
 export interface RecoveryResult {
   queued: number;
 }
 /**
- * A key; its text is not stored.
+ * An API key; its text is not stored.
  */
 export interface ApiKey {
   /**
@@ -1504,21 +1504,21 @@ export interface ApiKey {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   kind: 'publishable' | 'secret';
   /**
-   * The last characters of its text.
+   * The last four characters of the key.
    */
   last_four: string;
   allowed_origins: string[];
   /**
-   * How many requests it may send; absent: what the service allows a key.
+   * The rate limit of the key; absent: the default of the service.
    */
   rate_limit?: {
     /**
-     * Requests a second.
+     * Requests per second.
      */
     per_s: number;
     /**
@@ -1547,28 +1547,28 @@ export interface ApiKey {
    */
   leaked_to?: string;
   /**
-   * Its text; shown once, when it is made.
+   * The text of the key; returned only on creation.
    */
   key?: string;
 }
 /**
- * Makes a key of the same environment.
+ * Creates a key in the same environment.
  */
 export interface ApiKeyRequest {
   kind: 'publishable' | 'secret';
   /**
-   * Where a publishable key may be used; `*` is everywhere.
+   * Origins that may use a publishable key; `*` is any.
    *
    * @minItems 1
    * @maxItems 100
    */
   allowed_origins?: string[];
   /**
-   * How many requests it may send; absent: what the service allows a key.
+   * The rate limit of the key; absent: the default of the service.
    */
   rate_limit?: {
     /**
-     * Requests a second.
+     * Requests per second.
      */
     per_s: number;
     /**
@@ -1578,22 +1578,22 @@ export interface ApiKeyRequest {
   };
 }
 /**
- * Changes where, and how often, a key may be used.
+ * Changes the allowed origins and the rate limit of a key.
  */
 export interface ApiKeyUpdate {
   /**
-   * Where a publishable key may be used; `*` is everywhere.
+   * Origins that may use a publishable key; `*` is any.
    *
    * @minItems 1
    * @maxItems 100
    */
   allowed_origins?: string[];
   /**
-   * null: what the service allows a key.
+   * null: the default of the service.
    */
   rate_limit?: {
     /**
-     * Requests a second.
+     * Requests per second.
      */
     per_s: number;
     /**
@@ -1603,16 +1603,16 @@ export interface ApiKeyUpdate {
   } | null;
 }
 /**
- * How long the old one still works.
+ * How long the old key or secret stays valid.
  */
 export interface OverlapRequest {
   /**
-   * Seconds; 0 ends it at once.
+   * Seconds; 0 revokes it immediately.
    */
   overlap_s: number;
 }
 /**
- * One thing that an operator did.
+ * An audit record: one change by an operator.
  */
 export interface AuditEntry {
   /**
@@ -1620,7 +1620,7 @@ export interface AuditEntry {
    */
   id: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
   /**
@@ -1632,29 +1632,29 @@ export interface AuditEntry {
    */
   actor: string;
   /**
-   * What was done: `placement.updated`.
+   * The kind of change: `placement.updated`.
    */
   action: string;
   /**
-   * The id of what it was done to.
+   * The id of the changed object.
    */
   target_id: string;
   request_id?: string;
   /**
-   * The object before; absent: new.
+   * The object before the change; absent: it was created.
    */
   before?: {
     [k: string]: unknown;
   };
   /**
-   * The object after; absent: gone.
+   * The object after the change; absent: it was removed.
    */
   after?: {
     [k: string]: unknown;
   };
 }
 /**
- * The sums of one period and group.
+ * The totals of one period and group.
  */
 export interface ReportRow {
   /**
@@ -1697,7 +1697,7 @@ export interface ReportRow {
   rewards_denied: number;
   rewards_expired: number;
   /**
-   * Why, and how often.
+   * Counts by reason.
    */
   reasons: {
     no_fill: {
@@ -1714,20 +1714,20 @@ export interface ReportRow {
     };
   };
   /**
-   * `filled` of `requests`. Absent: nothing to divide by.
+   * `filled` of `requests`. Absent if the divisor is zero.
    */
   fill_rate?: number;
   /**
-   * `impressions` of `filled`. Absent: nothing to divide by.
+   * `impressions` of `filled`. Absent if the divisor is zero.
    */
   view_through_rate?: number;
   /**
-   * `completes` of `starts`. Absent: nothing to divide by.
+   * `completes` of `starts`. Absent if the divisor is zero.
    */
   completion_rate?: number;
 }
 /**
- * Sums of what happened.
+ * Totals by period and group.
  */
 export interface Report {
   /**
@@ -1740,30 +1740,30 @@ export interface Report {
   to: string;
   interval: 'hour' | 'day';
   /**
-   * The zone whose days these are.
+   * The time zone of the days.
    */
   tz: string;
   data: ReportRow[];
 }
 /**
- * Makes a new secret for user tokens.
+ * Creates a secret for user tokens.
  */
 export interface UserTokenSecretRequest {
   /**
-   * How long older secrets still verify.
+   * How long older secrets stay valid, in seconds.
    */
   overlap_s: number;
 }
 /**
- * What the customer’s server signs user tokens with (HS256; the whole text is the key).
+ * The secret with which the customer’s server signs user tokens (HS256; the whole text is the key).
  */
 export interface UserTokenSecret {
   /**
-   * `utk_<environment>_…`, shown this once.
+   * `utk_<environment>_…`; returned only once.
    */
   secret: string;
   /**
-   * Sandbox credentials make test data only; live ones act on real inventory.
+   * Sandbox credentials create only test data; live credentials act on real inventory.
    */
   environment: 'sandbox' | 'live';
 }

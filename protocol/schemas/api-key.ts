@@ -9,23 +9,23 @@ const allowedOrigins = Type.Array(
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
-    description: 'Where a publishable key may be used; `*` is everywhere.',
+    description: 'Origins that may use a publishable key; `*` is any.',
   },
 );
 
 const rateLimit = strictObject(
   {
-    per_s: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests a second.' }),
+    per_s: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second.' }),
     burst: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests at once.' }),
   },
-  { description: 'How many requests it may send; absent: what the service allows a key.' },
+  { description: 'The rate limit of the key; absent: the default of the service.' },
 );
 
-export const apiKeySchema = named('ApiKey', 'A key; its text is not stored.', {
+export const apiKeySchema = named('ApiKey', 'An API key; its text is not stored.', {
   id: id('key'),
   environment,
   kind,
-  last_four: Type.String({ description: 'The last characters of its text.' }),
+  last_four: Type.String({ description: 'The last four characters of the key.' }),
   allowed_origins: Type.Array(Type.String()),
   rate_limit: Type.Optional(rateLimit),
   created_at: time('When it was made.'),
@@ -35,31 +35,41 @@ export const apiKeySchema = named('ApiKey', 'A key; its text is not stored.', {
     time('When a web page last used it, although it is secret: replace it.'),
   ),
   leaked_to: Type.Optional(Type.String({ description: 'The origin of that page.' })),
-  key: Type.Optional(Type.String({ description: 'Its text; shown once, when it is made.' })),
+  key: Type.Optional(
+    Type.String({ description: 'The text of the key; returned only on creation.' }),
+  ),
 });
 
-export const apiKeyRequestSchema = named('ApiKeyRequest', 'Makes a key of the same environment.', {
-  kind,
-  allowed_origins: Type.Optional(allowedOrigins),
-  rate_limit: Type.Optional(rateLimit),
-});
+export const apiKeyRequestSchema = named(
+  'ApiKeyRequest',
+  'Creates a key in the same environment.',
+  {
+    kind,
+    allowed_origins: Type.Optional(allowedOrigins),
+    rate_limit: Type.Optional(rateLimit),
+  },
+);
 
 export const apiKeyUpdateSchema = named(
   'ApiKeyUpdate',
-  'Changes where, and how often, a key may be used.',
+  'Changes the allowed origins and the rate limit of a key.',
   {
     allowed_origins: Type.Optional(allowedOrigins),
     rate_limit: Type.Optional(
-      Type.Union([rateLimit, Type.Null()], { description: 'null: what the service allows a key.' }),
+      Type.Union([rateLimit, Type.Null()], { description: 'null: the default of the service.' }),
     ),
   },
 );
 
-export const overlapRequestSchema = named('OverlapRequest', 'How long the old one still works.', {
-  overlap_s: Type.Integer({
-    minimum: 0,
-    maximum: 2_592_000,
-    default: 86_400,
-    description: 'Seconds; 0 ends it at once.',
-  }),
-});
+export const overlapRequestSchema = named(
+  'OverlapRequest',
+  'How long the old key or secret stays valid.',
+  {
+    overlap_s: Type.Integer({
+      minimum: 0,
+      maximum: 2_592_000,
+      default: 86_400,
+      description: 'Seconds; 0 revokes it immediately.',
+    }),
+  },
+);

@@ -1,20 +1,32 @@
 import Type from 'typebox';
 import { environment, id, named, time } from './common.ts';
 
-export const auditEntrySchema = named('AuditEntry', 'One thing that an operator did.', {
+export const auditEntrySchema = named('AuditEntry', 'An audit record: one change by an operator.', {
   id: id('auditEntry'),
   environment,
   created_at: time('When it was done.'),
   actor: Type.String({
     description: 'The id of the key, the e-mail of the user, `service`, or `command_line`.',
   }),
-  action: Type.String({ description: 'What was done: `placement.updated`.' }),
-  target_id: Type.String({ description: 'The id of what it was done to.' }),
+  action: Type.String({ description: 'The kind of change: `placement.updated`.' }),
+  target_id: Type.String({ description: 'The id of the changed object.' }),
   request_id: Type.Optional(Type.String()),
   before: Type.Optional(
-    Type.Object({}, { additionalProperties: true, description: 'The object before; absent: new.' }),
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: 'The object before the change; absent: it was created.',
+      },
+    ),
   ),
   after: Type.Optional(
-    Type.Object({}, { additionalProperties: true, description: 'The object after; absent: gone.' }),
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: 'The object after the change; absent: it was removed.',
+      },
+    ),
   ),
 });

@@ -44,7 +44,7 @@ export const strictObject = <T extends Record<string, Type.TSchema>>(
 /** A short name that appears in game code and addresses. */
 export const slug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$',
-  description: 'Lower-case letters, digits, hyphens and underscores, at most 64 characters.',
+  description: 'Lowercase letters, digits, hyphens and underscores, at most 64 characters.',
 });
 
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
@@ -61,5 +61,5 @@ export const ref = (name: string) => Type.Ref(`${name}#`);
 
 export const environment = oneOf(
   ['sandbox', 'live'],
-  'Sandbox credentials make test data only; live ones act on real inventory.',
+  'Sandbox credentials create only test data; live credentials act on real inventory.',
 );

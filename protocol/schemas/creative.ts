@@ -55,18 +55,22 @@ export const mediaSchema = Type.Union(
       { title: 'HtmlMedia', description: 'Exactly one of `url` and `inline`.' },
     ),
   ],
-  { $id: 'Media', description: 'What is shown.' },
+  { $id: 'Media', description: 'The media of the creative.' },
 );
 
 export const reviewStatus = oneOf(['pending_review', 'approved', 'rejected', 'suspended']);
 
-export const reviewSchema = named('Review', 'Only an approved creative is served.', {
-  status: reviewStatus,
-  reason_code: Type.Optional(Type.String({ maxLength: 64 })),
-  feedback: Type.Optional(Type.String({ maxLength: 2_000 })),
-  reviewed_at: Type.Optional(time('When the review was last changed.')),
-  reviewed_by: Type.Optional(Type.String({ maxLength: 200 })),
-});
+export const reviewSchema = named(
+  'Review',
+  'The review of a creative; only approved creatives are served.',
+  {
+    status: reviewStatus,
+    reason_code: Type.Optional(Type.String({ maxLength: 64 })),
+    feedback: Type.Optional(Type.String({ maxLength: 2_000 })),
+    reviewed_at: Type.Optional(time('When the review was last changed.')),
+    reviewed_by: Type.Optional(Type.String({ maxLength: 200 })),
+  },
+);
 
 export const reviewRequestSchema = named('ReviewRequest', 'Changes the review of a creative.', {
   status: reviewStatus,
@@ -75,14 +79,17 @@ export const reviewRequestSchema = named('ReviewRequest', 'Changes the review of
   reviewed_by: Type.Optional(Type.String({ maxLength: 200 })),
 });
 
-export const creativeSchema = named('Creative', 'One ad, as it is shown.', {
+export const creativeSchema = named('Creative', 'An ad.', {
   ...resourceFields('creative'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
   advertiser_id: id('advertiser'),
   source_id: id('source'),
   media: ref('Media'),
   click_url: Type.Optional(url),
-  alt: Type.String({ maxLength: 500, description: 'What a player who cannot see the ad is told.' }),
+  alt: Type.String({
+    maxLength: 500,
+    description: 'Alternative text for players who cannot see the ad.',
+  }),
   categories,
   review: ref('Review'),
 });

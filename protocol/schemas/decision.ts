@@ -31,7 +31,7 @@ export const simulate = oneOf(
 
 export const consentSchema = named(
   'Consent',
-  'What the player agreed to. Absent means restricted, never the opposite.',
+  'The player’s consent. If absent, ads are restricted.',
   {
     status: oneOf(['granted', 'denied', 'unknown']),
     tcf_string: Type.Optional(Type.String({ maxLength: 4_096 })),
@@ -39,13 +39,13 @@ export const consentSchema = named(
   },
 );
 
-export const decisionRequestSchema = named('DecisionRequest', 'Asks for an ad.', {
+export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.', {
   placement: slug,
   user_ref: Type.Optional(userRef),
   user_token: Type.Optional(
     Type.String({
       maxLength: 2_048,
-      description: 'A short-lived JWT by the customer’s server that proves `user_ref`.',
+      description: 'A short-lived JWT, signed by the customer’s server, that proves `user_ref`.',
     }),
   ),
   formats: Type.Optional(
@@ -69,7 +69,8 @@ export const decisionRequestSchema = named('DecisionRequest', 'Asks for an ad.',
       pattern: '^[A-Za-z0-9]+([-_.@][A-Za-z0-9]+)*$',
       minLength: 2,
       maxLength: 35,
-      description: 'BCP 47; also the forms of operating systems, as `de_DE` or `en-US@posix`.',
+      description:
+        'BCP 47; operating system locales such as `de_DE` or `en-US@posix` are accepted too.',
     }),
   ),
   consent: Type.Optional(ref('Consent')),
@@ -78,12 +79,11 @@ export const decisionRequestSchema = named('DecisionRequest', 'Asks for an ad.',
     Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
       maxItems: 20,
       uniqueItems: true,
-      description:
-        'The segments that the game puts the player in, for the conditions of policies. They are not stored.',
+      description: 'The player’s segments in the game, for policy conditions. Not stored.',
     }),
   ),
   custom_data: Type.Optional(
-    Type.String({ maxLength: 1_024, description: 'Handed back in `decision.rewarded`.' }),
+    Type.String({ maxLength: 1_024, description: 'Returned in `decision.rewarded`.' }),
   ),
   simulate: Type.Optional(simulate),
 });
@@ -95,14 +95,14 @@ export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.
   alt: Type.String(),
 });
 
-export const explanationSchema = named('Explanation', 'Why one candidate was not chosen.', {
+export const explanationSchema = named('Explanation', 'Why a candidate was or was not chosen.', {
   house_ad_id: Type.Optional(id('houseAd')),
   creative_id: Type.Optional(id('creative')),
   name: Type.String(),
-  verdict: Type.String({ description: '`chosen`, or the reason why not.' }),
+  verdict: Type.String({ description: '`chosen`, or why the candidate was not chosen.' }),
 });
 
-export const decisionSchema = named('Decision', 'The answer to a request for an ad.', {
+export const decisionSchema = named('Decision', 'The response to an ad request.', {
   id: id('decision'),
   status: oneOf(['filled', 'no_fill', 'blocked']),
   reason: Type.Optional(unfilledReason),
@@ -112,11 +112,13 @@ export const decisionSchema = named('Decision', 'The answer to a request for an 
   creative: Type.Optional(ref('DecisionCreative')),
   reward: Type.Optional(ref('Reward')),
   min_watch_ms: Type.Optional(
-    Type.Integer({ description: 'How long it must be watched for the reward.' }),
+    Type.Integer({ description: 'The watch time that the reward requires.' }),
   ),
   close_after_ms: Type.Optional(Type.Integer()),
   token: Type.Optional(
-    Type.String({ description: 'Signed by the service; goes with every event of this decision.' }),
+    Type.String({
+      description: 'Signed by the service; required in every event of this decision.',
+    }),
   ),
   issued_at: time('When the service decided.'),
   expires_at: time('Until when it may be shown.'),

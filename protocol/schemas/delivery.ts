@@ -4,16 +4,16 @@ import { webhookEventTypes } from './webhook.ts';
 
 export const deliveryState = oneOf(['pending', 'delivered', 'failed']);
 
-export const deliveryAttemptSchema = named('DeliveryAttempt', 'One request to a receiver.', {
+export const deliveryAttemptSchema = named('DeliveryAttempt', 'An HTTP request of a delivery.', {
   attempt: Type.Integer({ minimum: 1 }),
   started_at: time('When it was sent.'),
   latency_ms: Type.Integer({ minimum: 0 }),
-  status: Type.Optional(Type.Integer({ description: 'HTTP status; absent: no answer.' })),
-  error: Type.Optional(Type.String({ description: 'Why there was no answer.' })),
-  response: Type.Optional(Type.String({ description: 'The first KiB of the answer.' })),
+  status: Type.Optional(Type.Integer({ description: 'HTTP status; absent: no response.' })),
+  error: Type.Optional(Type.String({ description: 'Why there was no response.' })),
+  response: Type.Optional(Type.String({ description: 'The first KiB of the response.' })),
 });
 
-export const deliverySchema = named('Delivery', 'One event on its way to one webhook.', {
+export const deliverySchema = named('Delivery', 'The delivery of one event to one webhook.', {
   id: id('delivery'),
   environment,
   webhook_id: id('webhook'),
@@ -37,12 +37,12 @@ export const webhookUpdateSchema = named('WebhookUpdate', 'Changes a webhook.', 
   status: Type.Optional(oneOf(['enabled', 'disabled'])),
 });
 
-export const webhookTestSchema = named('WebhookTest', 'Sends a made-up event.', {
+export const webhookTestSchema = named('WebhookTest', 'Sends a test event.', {
   type: Type.Optional(
     oneOf(webhookEventTypes, 'Absent: the first that the webhook subscribes to.'),
   ),
 });
 
-export const recoveryResultSchema = named('RecoveryResult', 'What was queued again.', {
+export const recoveryResultSchema = named('RecoveryResult', 'The result of a recovery.', {
   queued: Type.Integer({ minimum: 0 }),
 });

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { id, named, slug, time } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
-export const houseAdSchema = named('HouseAd', 'Puts a creative into placements.', {
+export const houseAdSchema = named('HouseAd', 'Runs a creative on placements.', {
   ...resourceFields('houseAd'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
   creative_id: id('creative'),
@@ -11,7 +11,8 @@ export const houseAdSchema = named('HouseAd', 'Puts a creative into placements.'
     minimum: 1,
     maximum: 10,
     default: 5,
-    description: '1 is asked first; a lower rank is asked only when no higher one can serve.',
+    description:
+      '1 is the highest; lower priorities are considered only when no higher one can serve.',
   }),
   weight: Type.Integer({
     minimum: 1,

@@ -6,7 +6,7 @@ export const killSwitchScope = oneOf(['source', 'advertiser', 'placement']);
 
 export const killSwitchSchema = named(
   'KillSwitch',
-  'Stops a source, an advertiser or a placement at once, ads already decided included.',
+  'Stops a source, an advertiser or a placement immediately, including ads already decided.',
   {
     ...resourceFields('killSwitch'),
     scope: killSwitchScope,

@@ -13,7 +13,7 @@ const fields = {
     minimum: 0,
     maximum: 604_800,
     default: 0,
-    description: 'Least time between two verified impressions of one user.',
+    description: 'Minimum time between two verified impressions of one user.',
   }),
   min_view_ms: Type.Integer({
     minimum: 1_000,
@@ -25,18 +25,18 @@ const fields = {
     minimum: 0,
     maximum: 120_000,
     default: 5_000,
-    description: 'The close control is reachable no later than this.',
+    description: 'When the close button appears at the latest.',
   }),
   late_window_s: Type.Integer({
     minimum: 0,
     maximum: 604_800,
     default: 86_400,
-    description: 'How long after the decision a completion that was made offline still counts.',
+    description: 'How long after the decision an offline completion is still accepted.',
   }),
   identity: Type.Optional(
     oneOf(
       ['none', 'user_token', 'server'],
-      'What a client needs to name a user: nothing, a user token, or a decision that the customer’s server asked for. Absent: `none`.',
+      'What proves the user: nothing, a user token, or a decision requested by the customer’s server. Absent: `none`.',
     ),
   ),
   status,
@@ -51,7 +51,7 @@ export const frequencyCapSchema = named(
   },
 );
 
-export const placementSchema = named('Placement', 'A place in a game where an ad may be shown.', {
+export const placementSchema = named('Placement', 'A spot in a game where an ad may appear.', {
   ...resourceFields('placement'),
   ...fields,
 });

@@ -19,12 +19,12 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
     maxItems: 100,
     uniqueItems: true,
     default: [],
-    description: 'The placements it holds for; empty: all.',
+    description: 'The placements to which it applies; empty: all.',
   }),
   when: strictObject(
     {
       countries: list(
-        'ISO 3166-1 alpha-2, such as `DE`. Known where the operator has set `COUNTRY_HEADER`, and of requests by publishable key.',
+        'ISO 3166-1 alpha-2, such as `DE`. Known only if the operator has set `COUNTRY_HEADER`, for requests with a publishable key.',
       ),
       languages: list('BCP 47; `pt` also means `pt-BR`.'),
       devices: Type.Optional(Type.Array(oneOf(['desktop', 'mobile', 'tablet']))),
@@ -36,7 +36,7 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
       ),
       segments: list('The request names at least one of these `segments`.'),
     },
-    { default: {}, description: 'All conditions that are given must hold.' },
+    { default: {}, description: 'All given conditions must match.' },
   ),
   block: strictObject(
     {
@@ -47,7 +47,7 @@ export const policySchema = named('Policy', 'A rule that blocks requests or cand
       categories: Type.Optional(categories),
       formats: Type.Optional(Type.Array(mediaFormat)),
     },
-    { description: 'What it blocks; at least one member.' },
+    { description: 'What the policy blocks; at least one member.' },
   ),
   status,
 });

@@ -38,7 +38,7 @@ export const problemStatus = {
   unavailable: 503,
 } as const;
 
-export const problemSchema = named('Problem', 'An error, by RFC 9457.', {
+export const problemSchema = named('Problem', 'An error (RFC 9457).', {
   type: Type.String({ format: 'uri-reference' }),
   title: Type.String(),
   status: Type.Integer(),
@@ -48,7 +48,7 @@ export const problemSchema = named('Problem', 'An error, by RFC 9457.', {
   errors: Type.Optional(
     Type.Array(
       strictObject({
-        pointer: Type.String({ description: 'RFC 6901 pointer to the field.' }),
+        pointer: Type.String({ description: 'JSON Pointer (RFC 6901) to the field.' }),
         message: Type.String(),
       }),
     ),

@@ -30,11 +30,11 @@ export const reportDimensions = [
 
 const rate = (description: string) =>
   Type.Optional(
-    Type.Number({ minimum: 0, description: `${description} Absent: nothing to divide by.` }),
+    Type.Number({ minimum: 0, description: `${description} Absent if the divisor is zero.` }),
   );
 const byReason = Type.Object({}, { additionalProperties: Type.Integer({ minimum: 1 }) });
 
-export const reportRowSchema = named('ReportRow', 'The sums of one period and group.', {
+export const reportRowSchema = named('ReportRow', 'The totals of one period and group.', {
   period: time('When the period begins.'),
   ...Object.fromEntries(
     reportDimensions.map((name) => [
@@ -47,17 +47,17 @@ export const reportRowSchema = named('ReportRow', 'The sums of one period and gr
   ) as Record<(typeof reportMetrics)[number], ReturnType<typeof Type.Integer>>),
   reasons: Type.Object(
     { no_fill: byReason, blocked: byReason, rewards_denied: byReason, rewards_expired: byReason },
-    { additionalProperties: false, description: 'Why, and how often.' },
+    { additionalProperties: false, description: 'Counts by reason.' },
   ),
   fill_rate: rate('`filled` of `requests`.'),
   view_through_rate: rate('`impressions` of `filled`.'),
   completion_rate: rate('`completes` of `starts`.'),
 });
 
-export const reportSchema = named('Report', 'Sums of what happened.', {
+export const reportSchema = named('Report', 'Totals by period and group.', {
   from: time('Included.'),
   to: time('Not included.'),
   interval: oneOf(['hour', 'day']),
-  tz: Type.String({ description: 'The zone whose days these are.' }),
+  tz: Type.String({ description: 'The time zone of the days.' }),
   data: Type.Array(ref('ReportRow')),
 });

@@ -58,7 +58,7 @@ function updateRequest(resource: ResourceSchema, omit: string[]): RequestSchema 
   });
   return {
     $id: `${resource.$id}Update`,
-    description: `Changes: ${resource.$id}. A member that is given replaces the stored one; \`null\` removes it.`,
+    description: `Changes: ${resource.$id}. A given member replaces the stored one; \`null\` removes it.`,
     type: 'object',
     additionalProperties: false,
     required: [],

@@ -1,13 +1,17 @@
 import Type from 'typebox';
 import { id, named, oneOf, ref } from './common.ts';
 
-export const rewardSchema = named('Reward', 'What a completed rewarded ad gives.', {
+export const rewardSchema = named('Reward', 'What a watched rewarded ad earns.', {
   type: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: 'Kind of reward, in the words of the game: `coins`.',
+    description: 'The kind of reward, named by the game: `coins`.',
   }),
-  amount: Type.Number({ exclusiveMinimum: 0, maximum: 1e12, description: 'Size of the reward.' }),
+  amount: Type.Number({
+    exclusiveMinimum: 0,
+    maximum: 1e12,
+    description: 'The amount of the reward.',
+  }),
 });
 
 export const rewardState = oneOf(
@@ -31,19 +35,15 @@ export const rewardReason = oneOf(
   'Why a reward was denied or expired.',
 );
 
-export const rewardStatusSchema = named(
-  'RewardStatus',
-  'What the service knows of the reward of one decision.',
-  {
-    id: id('decision'),
-    state: rewardState,
-    reason: Type.Optional(rewardReason),
-    reward: Type.Optional(ref('Reward')),
-    receipt: Type.Optional(
-      Type.String({
-        description:
-          'A compact JWS (EdDSA) that proves an earned reward; its keys are at `/.well-known/jwks.json`.',
-      }),
-    ),
-  },
-);
+export const rewardStatusSchema = named('RewardStatus', 'The state of a decision’s reward.', {
+  id: id('decision'),
+  state: rewardState,
+  reason: Type.Optional(rewardReason),
+  reward: Type.Optional(ref('Reward')),
+  receipt: Type.Optional(
+    Type.String({
+      description:
+        'A compact JWS (EdDSA) that proves an earned reward; the keys are at `/.well-known/jwks.json`.',
+    }),
+  ),
+});

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { named, oneOf, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
 
-export const sourceSchema = named('Source', 'Where demand comes from.', {
+export const sourceSchema = named('Source', 'Where ads come from.', {
   ...resourceFields('source'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
   kind: oneOf(['house', 'direct', 'vast']),

@@ -19,18 +19,20 @@ const fields = {
   }),
 };
 
-export const webhookRequestSchema = named('WebhookRequest', 'Registers a receiver.', fields);
+export const webhookRequestSchema = named('WebhookRequest', 'Registers a webhook.', fields);
 
-export const webhookSchema = named('Webhook', 'A receiver of events.', {
+export const webhookSchema = named('Webhook', 'A webhook endpoint and its settings.', {
   ...resourceFields('webhook'),
   ...fields,
   status: oneOf(['enabled', 'disabled']),
   disabled_reason: Type.Optional(
     oneOf(
       ['gone', 'failing', 'operator'],
-      'One that is `failing` is tried once an hour, and enabled when it answers; the others are not.',
+      'A `failing` webhook is probed once an hour, and enabled when it responds; the others are not.',
     ),
   ),
   disabled_at: Type.Optional(time('When it was disabled.')),
-  secret: Type.Optional(Type.String({ description: 'Shown once, when it is made.' })),
+  secret: Type.Optional(
+    Type.String({ description: 'The webhook secret; returned only on creation and rotation.' }),
+  ),
 });
