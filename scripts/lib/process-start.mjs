@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * When a live process began, as a text that tells it from a later one with the same id; undefined
+ * When a live process began, as a text that distinguishes it from a later one with the same id; undefined
  * when there is no such process.
  *
  * @param {number} pid

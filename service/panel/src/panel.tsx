@@ -35,7 +35,7 @@ interface Props {
 /** The administration panel. */
 export function Panel(props: Props) {
   return useIsSetUp() ? (
-    // Whoever sets up an account is not signed in yet: nothing there asks for a session.
+    // During setup nobody is signed in yet, so nothing may require a session.
     <AdminContext {...look}>
       <SetUpPage session={props.session} />
     </AdminContext>
@@ -44,7 +44,7 @@ export function Panel(props: Props) {
   );
 }
 
-/** Whether the address is that of a one-time link. */
+/** Whether the URL is a one-time link. */
 function useIsSetUp(): boolean {
   const subscribe = (onChange: () => void) => {
     addEventListener('hashchange', onChange);
@@ -77,7 +77,7 @@ function SignedInPanel({ connection, session }: Props) {
   return (
     <EnvironmentContext value={environmentSwitch}>
       <AdminContext
-        // Anew for each environment: nothing that was read in one can be shown in the other.
+        // Remounted for each environment, so that no data of one can appear in the other.
         key={environment}
         authProvider={authProvider}
         dataProvider={dataProvider}

@@ -106,7 +106,7 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   await page.getByRole('button', { name: 'Make the new key' }).click();
   expect(await shownOnce.getByRole('group').textContent()).not.toBe(text);
   await shownOnce.getByRole('button', { name: 'Done' }).click();
-  await row.filter({ hasText: 'works until' }).getByRole('button', { name: 'Revoke' }).click();
+  await row.filter({ hasText: 'active until' }).getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row.filter({ hasText: 'revoked' }).waitFor();
   const { body } = await site.owner.send<{ data: ApiKey[] }>('GET', '/v1/keys');

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useListContext } from 'react-admin';
 import { messageOf } from '../api/problem.ts';
 
-/** Why a list could not be read; what was read before stays below it. */
+/** Why a list could not be loaded; earlier data stays visible below. */
 export function ListError({ children }: { children: ReactNode }) {
   const { error, data } = useListContext();
   return (

@@ -23,7 +23,7 @@ const colors: Record<string, 'success' | 'warning' | 'error' | 'default'> = {
   on: 'error',
 };
 
-/** A status in words; its colour only repeats what the word says. */
+/** A status as text; the color only repeats it. */
 export function StatusChip({ status }: { status: string }) {
   return (
     <Chip

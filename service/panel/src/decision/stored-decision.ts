@@ -7,7 +7,7 @@ export type StoredDecision = Partial<Decision> & {
   custom_data?: string;
 };
 
-/** An event as it was recorded, with what the service thought of it. */
+/** An event as recorded, with its result. */
 export type StoredEvent = Pick<AdEvent, 'id' | 'type'> & {
   occurred_at?: string;
   received_at?: string;
@@ -18,17 +18,17 @@ export type StoredEvent = Pick<AdEvent, 'id' | 'type'> & {
   code?: string;
 };
 
-/** What kept every ad away, and who had set it then. */
+/** What prevented every ad, and who had set it. */
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
   actor?: string;
   since?: string;
-  /** The name of a policy; why somebody turned a switch on. */
+  /** The name of the policy, or the reason of the kill switch. */
   text?: string;
 }
 
-/** Everything that is known of one decision. */
+/** Everything that is known about a decision. */
 export interface DecisionStory {
   decision: StoredDecision;
   explain?: Decision['explain'];

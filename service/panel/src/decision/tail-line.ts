@@ -1,18 +1,18 @@
 import { inWords } from '../common/status-chip.tsx';
 import type { StoredDecision, StoredEvent } from './stored-decision.ts';
 
-/** One thing that happened, as the live tail shows it. */
+/** A line of the live tail. */
 export interface TailLine {
   key: number;
   time: string | undefined;
   what: string;
   status: string | undefined;
-  /** Absent: an event that names none was refused. */
+  /** Absent for a rejected event without a decision id. */
   decisionId: string | undefined;
   detail: string;
 }
 
-/** More would only make the page slow. */
+/** More lines would slow down the page. */
 const mostLines = 500;
 
 /** The newest on top. */
@@ -35,7 +35,7 @@ export function readLine(type: string, data: string): Omit<TailLine, 'key'> {
     const detail = reason === undefined ? placement : `${placement}, ${inWords(reason)}`;
     return { time, what: 'decision', status, decisionId: id, detail };
   }
-  // Of an event whose form is wrong, the service knows the id only.
+  // Of a malformed event, the service sends only the id.
   const event = JSON.parse(data) as Partial<StoredEvent> & { decision_id?: string };
   const { type: what = 'event', occurred_at: time, decision_id: decisionId, status, code } = event;
   return { time, what, status, decisionId, detail: code === undefined ? '' : inWords(code) };

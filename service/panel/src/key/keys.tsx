@@ -113,7 +113,7 @@ export const KeyEdit = () => (
   </EditPage>
 );
 
-/** Both or neither; what the service allows at most comes with its refusal. */
+/** Both or neither. The error of the service names the highest limit. */
 const RateLimitInputs = () => (
   <Stack direction="row" spacing={2}>
     <NumberInput

@@ -2,7 +2,7 @@ import type { KillSwitch } from '@trueward/protocol/wire';
 
 export type Scope = KillSwitch['scope'];
 
-/** Something that can be stopped. */
+/** A placement, source or advertiser that a kill switch can stop. */
 export interface KillTarget {
   scope: Scope;
   id: string;

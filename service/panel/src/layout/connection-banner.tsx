@@ -10,13 +10,13 @@ const texts = {
   unreachable: 'The service is not responding. What you see may be out of date. Retrying …',
 };
 
-/** Says on every page that the service cannot be reached, and reads everything again when it can. */
+/** Shows on every page that the service is unreachable, and refetches when it is back. */
 export function ConnectionBanner({ connection }: { connection: Connection }) {
   const state = useConnection(connection);
   const client = useQueryClient();
   useEffect(() => {
     if (state === 'connected') {
-      // What failed meanwhile is read again; what is shown stays until the answer is here.
+      // Refetch failed queries; their old data stays visible until the response arrives.
       void client.refetchQueries({
         type: 'active',
         predicate: ({ state: { error } }) => error !== null,
@@ -29,9 +29,9 @@ export function ConnectionBanner({ connection }: { connection: Connection }) {
   return (
     <Snackbar
       open={state !== 'connected'}
-      // Apart from the messages about what somebody did, which stand at the bottom.
+      // At the top, because notifications of actions appear at the bottom.
       anchorOrigin={{ vertical: 'top', horizontal: 'center' }}
-      // Below the line that says which environment this is.
+      // Below the environment band.
       sx={{ '&&': { top: { xs: 116, sm: 96 } } }}
     >
       <Alert severity="error" variant="filled">

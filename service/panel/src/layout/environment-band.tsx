@@ -8,7 +8,7 @@ const texts = {
   live: 'Live: your changes reach real players immediately.',
 };
 
-/** Says on every page which environment this is and whose clock times go by; it stays on scrolling. */
+/** Shows the environment and the time zone on every page; sticky. */
 export function EnvironmentBand() {
   const { environment } = useEnvironment();
   return (

@@ -8,7 +8,7 @@ const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
 const liveEffect = 'Your changes there reach real players immediately.';
 const loss = 'Your unsaved changes will be lost.';
 
-/** Says which environment is shown, and switches; asks before live, and before anything typed is lost. */
+/** Shows and switches the environment; asks for confirmation before live, and before input is lost. */
 export function EnvironmentSwitch() {
   const { environment, switchTo } = useEnvironment();
   const [asked, setAsked] = useState<{ next: Environment; loses: boolean }>();

@@ -5,7 +5,7 @@ import { PanelAppBar } from './panel-app-bar.tsx';
 import { PanelMenu } from './panel-menu.tsx';
 import { titleStyle, useIsPhone } from './title-place.ts';
 
-/** A table that is wider than a phone is scrolled by itself; the page is not. */
+/** Wide tables scroll on their own, so that the page does not. */
 const layoutStyle = {
   minWidth: 0,
   '& .RaLayout-content': { minWidth: 0 },
@@ -13,7 +13,7 @@ const layoutStyle = {
   '&& .RaList-content': { overflowX: 'auto' },
 };
 
-/** What surrounds every page. The bar stays: it says which environment this is. */
+/** The layout of every page. The app bar stays visible, because it shows the environment. */
 export function PanelLayout({ children }: { children: ReactNode }) {
   return (
     <Layout appBar={PanelAppBar} menu={PanelMenu} appBarAlwaysOn sx={layoutStyle}>

@@ -26,7 +26,7 @@ export interface PlotProps {
   interval: 'hour' | 'day';
 }
 
-/** Apart for eyes that tell red from green no better than the dashes do. */
+/** Distinguishable with red-green color blindness. */
 const strokes = {
   light: ['#1f5fbf', '#1b6b3a', '#8a4b00'],
   dark: ['#8ab8ff', '#7fd6a0', '#ffc266'],

@@ -1,6 +1,6 @@
 import type { DecisionRequest } from '@trueward/protocol/wire';
 
-/** A request as it is filled in. */
+/** The form values of a trial request. */
 export interface TriedRequest {
   placement: string;
   userRef: string;
@@ -10,7 +10,7 @@ export interface TriedRequest {
   childDirected: 'yes' | 'no';
   /** Two letters. */
   country: string;
-  /** By commas. */
+  /** Comma-separated. */
   segments: string;
 }
 
@@ -25,7 +25,7 @@ export const emptyRequest: TriedRequest = {
   segments: '',
 };
 
-/** The request as the service takes it. */
+/** Converts the form values to an ad request. */
 export const toRequest = (tried: TriedRequest): DecisionRequest => ({
   placement: tried.placement,
   consent: { status: tried.consent },

@@ -4,7 +4,7 @@ import { PanelCard } from '../common/panel-card.tsx';
 import { policyOf } from './policy-form.ts';
 import { TryRequest } from './try-request.tsx';
 
-/** Tries a request with the policy as it stands in the form, before it is saved. */
+/** Tries a request with the policy in the form, before it is saved. */
 export function TryPolicy() {
   const { id, name, kind, placements, when, block, status } = policyOf(
     useWatch() as Partial<Policy>,

@@ -14,13 +14,13 @@ interface Tried {
 }
 
 interface Props {
-  /** Tried as well, though it is not saved. */
+  /** An unsaved policy to apply as well. */
   policy?: object;
-  /** The saved policy that it stands for; absent: it is new. */
+  /** The saved policy that it replaces; absent: it is new. */
   policyId?: string | undefined;
 }
 
-/** A request to fill in, and what would become of it. Not a form: it also stands inside of one. */
+/** A trial request and its result. Not a form, because it is also used inside of one. */
 export function TryRequest({ policy, policyId }: Props) {
   const [values, setValues] = useState(emptyRequest);
   const { run, isRunning, result } = useAction<Tried>({ changes: false });
@@ -57,7 +57,7 @@ export function TryRequest({ policy, policyId }: Props) {
           value={request.placement}
           options={[...new Set([...placements, request.placement])]}
           onChange={(_event, placement) => setValues({ ...values, placement })}
-          // What is typed is searched for; that something was chosen is no search.
+          // Search for typed text only, not for a selected option.
           onInputChange={(_event, text, reason) => setSought(reason === 'input' ? text : '')}
           renderInput={(params) => <TextField {...params} label="Placement" />}
         />

@@ -39,7 +39,7 @@ export function PreviewFrame({ message, size: { width, height }, shownWidth }: P
           ref={frame}
           src="/panel/preview.html"
           title={`Preview at ${name}`}
-          // It is to be looked at: it takes neither the keyboard nor clicks from the panel.
+          // Display only: it takes neither keyboard focus nor clicks.
           inert
           sandbox="allow-scripts"
           allow="autoplay"

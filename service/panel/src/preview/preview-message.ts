@@ -1,6 +1,6 @@
 import type { DecisionCreative, Placement } from '@trueward/protocol/wire';
 
-/** What the panel tells the frame that shows an ad. */
+/** A message from the panel to a preview frame. */
 export interface PreviewMessage {
   trueward: 'preview';
   creative: DecisionCreative;
@@ -8,7 +8,7 @@ export interface PreviewMessage {
   format: Placement['format'];
 }
 
-/** What the frame tells the panel: it can be told, it shows the ad, or why it can't. */
+/** A message from a preview frame: it is ready, it shows the ad, or why it can't. */
 export interface PreviewAnswer {
   trueward: 'ready' | 'shown' | 'failed';
   reason?: string;

@@ -20,7 +20,7 @@ function EndedSession({ session }: { session: Session }) {
   async function signIn(credentials: Credentials): Promise<void> {
     await session.signIn(credentials);
     const { user } = await session.read();
-    // Somebody else sees and may do other things: nothing of the page can stay.
+    // Another user has different data and permissions: reload the whole page.
     if (user.id !== before?.user.id) location.reload();
     else await client.invalidateQueries();
   }
