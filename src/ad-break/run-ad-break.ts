@@ -15,66 +15,70 @@ export interface BreakRequest extends RequestOptions {
   kind: BreakKind;
   /** Whether the ad starts without sound. */
   muted?: boolean | undefined;
-  /** Ends the break with `aborted`, whatever it is at. */
+  /** Ends the ad break with `aborted`, at any point. */
   signal?: AbortSignal;
-  /** The game is held, and the ad is about to cover it. */
+  /** The game is paused, and the ad is about to cover it. */
   onOpen?: () => void;
   /** The first frame of the ad is on the screen. */
   onStart?: () => void;
-  /** The ad is gone, and the game goes on. */
+  /** The ad is gone, and the game continues. */
   onClose?: () => void;
 }
 
-/** Shows one ad that is there. */
+/** Shows a loaded ad. */
 export type ShowAd = (parts: ShowParts, request: BreakRequest, ad: ReadyAd) => Promise<ShowResult>;
 
 export interface ShowParts extends Pick<AdSource, 'clock'> {
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   rewards: Pick<Rewards, 'track' | 'watched' | 'confirmation'>;
   engine: EngineDriver;
-  /** How long the service's word on a reward is waited for, in milliseconds. */
+  /** How long to wait for the confirmation of a reward, in milliseconds. */
   confirmationTimeoutMs: number;
 }
 
 export interface BreakParts extends AdSource, ShowParts {
-  /** Fetches the code that shows ads, which is not needed before. */
+  /** Loads the code that shows ads. */
   loadShowAd(): Promise<ShowAd>;
 }
 
-/** Shows one ad, from the request to its only result. Never rejects. */
+/** Shows one ad, from the request to its single result. Never rejects. */
 export async function runAdBreak(parts: BreakParts, request: BreakRequest): Promise<ShowResult> {
-  const found = await obtain(parts, { ...request, format: request.kind }, parts.loadShowAd);
-  return 'ad' in found ? found.code(parts, request, found.ad) : found;
+  // In parallel with the request. Not earlier, because most page views show no ad.
+  const loading = parts.loadShowAd();
+  const found = await obtain(parts, { ...request, format: request.kind }, loading);
+  return 'creative' in found ? (await loading)(parts, request, found) : found;
 }
 
-/** What can get an ad. */
+/** Provides ads. */
 export interface AdSource {
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
   clock: Clock;
-  /** How long the request and the loading may take together, in milliseconds. */
+  /** How long request and loading may take together, in milliseconds. */
   loadTimeoutMs: number;
 }
 
 /**
- * Gets an ad and the code that shows it, both at once, since most page views show none and need no such
- * code. Never rejects, and leaves no ad behind that nobody takes.
+ * Returns an ad of the requested format once `code`, which shows it, has loaded too. Never rejects, and destroys
+ * every ad that it does not return.
  */
-export async function obtain<Code>(
+export async function obtain(
   { clock, loadTimeoutMs, take }: AdSource,
   request: RequestOptions & { format: string; placement: string; signal?: AbortSignal },
-  load: () => Promise<Code>,
-): Promise<{ ad: ReadyAd; code: Code } | NoAd> {
+  code: Promise<unknown>,
+): Promise<ReadyAd | NoAd> {
   const { format, placement, signal } = request;
+  const hasCode = code.then(
+    () => true,
+    () => false,
+  );
   let taken: ReadyAd | NoAd | undefined;
   const found = await bounded(clock, loadTimeoutMs, signal, async (inner) => {
-    const loading = load().catch(() => undefined);
     const ad = (taken = await take(placement, inner, request));
-    // It came although nobody waits any more.
+    // The ad arrived after the timeout or the abort.
     if (inner.aborted) destroy(ad);
     if (!('creative' in ad)) return ad;
     const { format: actual, id: decisionId } = ad.decision;
-    const code = await loading;
-    if (code !== undefined && actual === format) return { ad, code };
+    if ((await hasCode) && actual === format) return ad;
     destroy(ad);
     const refusal: NoAd =
       actual === format

@@ -1,115 +1,103 @@
 import { type OverlayStrings, stringsFor } from '../creative/strings.ts';
 import type { ReadyAd } from '../decision/decisions.ts';
-import type { NewAdEvent } from '../outbox/outbox.ts';
-import type { RewardReport, ShowResult } from '../outcome.ts';
+import type { ShowResult } from '../outcome.ts';
 import { guarded, surface } from '../platform/guard.ts';
-import type { Rewards } from '../reward/rewards.ts';
 import { holdInput } from './hold-input.ts';
 import {
   begin,
   type BreakEffect,
   type BreakEvent,
   type BreakState,
-  type Showing,
   transition,
 } from './machine.ts';
 import type { BreakRequest, ShowAd, ShowParts } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** Creates the function that shows ads, with the texts of a language and what the game says instead. */
+/** Creates the function that shows ads, with the texts of a language and the game's replacements. */
 export async function createShowAd(
   locale: string,
   replaced: Partial<OverlayStrings> = {},
 ): Promise<ShowAd> {
   const strings = { ...(await stringsFor(locale)), ...replaced };
-  return (parts, request, ad) => showAd({ ...parts, strings }, request, ad);
+  return (parts, request, ad) => {
+    if (!request.signal?.aborted)
+      return new Promise((resolve) => showAd({ ...parts, strings }, request, ad, resolve));
+    ad.creative.destroy();
+    return Promise.resolve({ outcome: 'aborted', decisionId: ad.decision.id });
+  };
 }
 
 /**
- * Runs the machine. What was watched to its end stays watched: an abort or a fault after that answers
- * `pending`, and the reward comes as an event.
+ * Executes the effects of the state machine on the game, the screen and the storage. An ad that was completed stays
+ * completed: an abort or a failure after that results in `pending`, and the reward follows as an event.
  */
 function showAd(
   parts: ShowParts & { strings: OverlayStrings },
   request: BreakRequest,
   ad: ReadyAd,
-): Promise<ShowResult> {
-  const { signal } = request;
-  if (signal?.aborted) {
-    ad.creative.destroy();
-    return Promise.resolve({ outcome: 'aborted', decisionId: ad.decision.id });
-  }
-  return new Promise((resolve) => {
-    const session = createSession(parts, request, ad, dispatch);
-    let state: BreakState;
-    let cancelWait: (() => void) | undefined;
-
-    function dispatch(event: BreakEvent): void {
-      const step = transition(state, event);
-      state = step.state;
-      step.effects.forEach(perform);
-    }
-
-    function perform(effect: BreakEffect): void {
-      if (effect.type === 'settle') {
-        cancelWait?.();
-        signal?.removeEventListener('abort', abort);
-        resolve(session.complete(effect.result));
-      } else if (effect.type === 'confirm') {
-        // A storage that hangs must not hang the game.
-        cancelWait = parts.clock.after(parts.confirmationTimeoutMs + 500, stillPending);
-        session
-          .confirm(parts.confirmationTimeoutMs)
-          .then((report) => dispatch({ type: 'confirmed', report }), stillPending);
-      } else {
-        session.perform(effect);
-      }
-    }
-
-    const stillPending = () =>
-      dispatch({ type: 'confirmed', report: { decisionId: ad.decision.id, state: 'pending' } });
-    const abort = () => dispatch({ type: 'aborted' });
-    signal?.addEventListener('abort', abort);
-    const first = begin(session.facts);
-    state = first.state;
-    first.effects.forEach(perform);
-  });
-}
-
-/** One ad in one break: does what the machine says with the game, the screen and the storage. */
-export interface Session {
-  /** What the machine has to know of the ad. */
-  readonly facts: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>;
-  perform(effect: Exclude<BreakEffect, { type: 'confirm' | 'settle' }>): void;
-  confirm(withinMs: number): Promise<RewardReport>;
-  /** Adds what the machine does not carry along: the decision, and a reward that is awaited. */
-  complete(result: ShowResult): ShowResult;
-}
-
-export function createSession(
-  parts: ShowParts & { strings: OverlayStrings },
-  request: BreakRequest,
-  ad: ReadyAd,
-  dispatch: (event: BreakEvent) => void,
-): Session {
-  const { creative, decision } = ad;
-  const rewarded = request.kind === 'rewarded';
+  settle: (result: ShowResult) => void,
+): void {
+  const { clock, confirmationTimeoutMs, engine, rewards } = parts;
+  const { creative, decision, player } = ad;
+  const { kind, signal } = request;
+  const rewarded = kind === 'rewarded';
   const neededMs = (rewarded ? decision.min_watch_ms : undefined) ?? creative.durationMs;
+  let state: BreakState;
   let stage: Stage | undefined;
-  let reporter: Reporter | undefined;
   let releaseGame: (() => void) | undefined;
   let releaseInput: (() => void) | undefined;
   let released = false;
+  let cancelWait: (() => void) | undefined;
+  /** Resolves when the reward is tracked on the device. */
+  let tracked: Promise<unknown> | undefined;
+  /** Resolves when every event so far is stored or was dropped. */
+  let stored: Promise<unknown> | undefined;
+  let completed = false;
+
+  function dispatch(event: BreakEvent): void {
+    const step = transition(state, event);
+    state = step.state;
+    step.effects.forEach(perform);
+  }
+
+  function perform(effect: BreakEffect): void {
+    switch (effect.type) {
+      case 'open':
+        return open();
+      case 'release':
+        return release();
+      case 'report':
+        report(effect);
+        return effect.event === 'start' ? guarded(request.onStart) : undefined;
+      case 'watched':
+        stored = stored?.then(() => rewards.watched(decision.id)).catch(surface);
+        return stage?.setWatched();
+      case 'askClose':
+        return stage?.askClose(effect.asking);
+      case 'confirm':
+        return confirm();
+      case 'settle':
+        return finish(effect.result);
+      case 'pause':
+      case 'resume':
+      case 'allowClose':
+      case 'showEndCard':
+        return stage?.[effect.type]();
+    }
+  }
 
   function open(): void {
-    reporter = createReporter(parts, ad);
+    // In a microtask, so that the game is paused first.
+    stored = tracked = Promise.resolve()
+      .then(() => rewards.track(decision, player))
+      .catch(surface);
     try {
-      releaseGame = parts.engine.hold();
+      releaseGame = engine.hold();
       guarded(request.onOpen);
-      // The game may have ended the break just now; an ad put up after that would stay for ever.
+      // `onOpen` may have ended the ad break; an ad that opened after that would never close.
       if (released) return;
       stage = openStage(ad, { ...parts, neededMs, muted: request.muted, dispatch });
-      releaseInput = holdInput(stage.element, parts.engine.focusTarget());
+      releaseInput = holdInput(stage.element, engine.focusTarget());
       stage.start();
     } catch (error) {
       dispatch({ type: 'failed', reason: 'open_failed', detail: String(error) });
@@ -118,7 +106,7 @@ export function createSession(
 
   function release(): void {
     released = true;
-    // Each on its own: whatever fails, the game must go on.
+    // Separately: whatever fails, the game must continue.
     guarded(() => stage?.close());
     guarded(() => creative.destroy());
     guarded(releaseGame);
@@ -127,94 +115,58 @@ export function createSession(
     stage = undefined;
   }
 
-  return {
-    facts: {
-      kind: request.kind,
-      minWatchMs: rewarded ? neededMs : Infinity,
-      endCard: decision.creative.click_url !== undefined,
-      hidden: document.hidden,
-    },
-    perform(effect) {
-      switch (effect.type) {
-        case 'open':
-          return open();
-        case 'release':
-          return release();
-        case 'report':
-          reporter?.report(effect);
-          return effect.event === 'start' ? guarded(request.onStart) : undefined;
-        case 'watched':
-          reporter?.watched();
-          return stage?.setWatched();
-        case 'askClose':
-          return stage?.askClose(effect.asking);
-        case 'pause':
-        case 'resume':
-        case 'allowClose':
-        case 'showEndCard':
-          return stage?.[effect.type]();
-      }
-    },
-    async confirm(withinMs) {
-      await reporter?.stored();
-      return parts.rewards.confirmation(decision.id, withinMs);
-    },
-    complete(result) {
-      const { reward } = decision;
-      const awaited = result.outcome === 'pending' && reward !== undefined;
-      return {
-        ...result,
-        decisionId: decision.id,
-        ...(awaited && result.reward === undefined ? { reward } : {}),
-      };
-    },
-  };
-}
+  /**
+   * Enqueues an event immediately and in order. Only the completion waits for storage: the reward must be stored on
+   * the device before the service can confirm it.
+   */
+  function report(effect: Extract<BreakEffect, { type: 'report' }>): void {
+    const { detail, event, visible, watchedMs } = effect;
+    if (!tracked) return;
+    completed ||= event === 'complete';
+    const enqueued = parts.enqueue(
+      {
+        type: event,
+        decision_id: decision.id,
+        token: decision.token,
+        ...(watchedMs === undefined ? {} : { watched_ms: watchedMs }),
+        ...(visible === undefined ? {} : { visible }),
+        ...(detail === undefined ? {} : { detail }),
+      },
+      // Later events must not overtake the completion.
+      completed ? tracked : undefined,
+    );
+    stored = Promise.all([stored, enqueued.catch(surface)]);
+  }
 
-export interface Reporter {
-  report(event: Extract<BreakEffect, { type: 'report' }>): void;
-  watched(): void;
-  /** Resolves when every event reported so far is stored or was dropped. */
-  stored(): Promise<unknown>;
-}
+  function confirm(): void {
+    // Storage that hangs must not block the game.
+    cancelWait = clock.after(confirmationTimeoutMs + 500, stillPending);
+    Promise.resolve(stored)
+      .then(() => rewards.confirmation(decision.id, confirmationTimeoutMs))
+      .then((confirmed) => dispatch({ type: 'confirmed', report: confirmed }), stillPending);
+  }
 
-/**
- * Enqueues the events of an ad at once and in order. Only the completion waits for storage: the reward must be
- * stored on the device before the service can confirm it.
- */
-export function createReporter(
-  parts: {
-    enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
-    rewards: Pick<Rewards, 'track' | 'watched'>;
-  },
-  { decision, player }: ReadyAd,
-): Reporter {
-  // In a microtask, so that the game is held first.
-  const tracked = Promise.resolve()
-    .then(() => parts.rewards.track(decision, player))
-    .catch(surface);
-  let stored: Promise<unknown> = tracked;
-  let completed = false;
-  return {
-    report({ event, watchedMs, visible, detail }) {
-      completed ||= event === 'complete';
-      const enqueued = parts.enqueue(
-        {
-          type: event,
-          decision_id: decision.id,
-          token: decision.token,
-          ...(watchedMs === undefined ? {} : { watched_ms: watchedMs }),
-          ...(visible === undefined ? {} : { visible }),
-          ...(detail === undefined ? {} : { detail }),
-        },
-        // What follows the completion must not overtake it.
-        completed ? tracked : undefined,
-      );
-      stored = Promise.all([stored, enqueued.catch(surface)]);
-    },
-    watched() {
-      stored = stored.then(() => parts.rewards.watched(decision.id)).catch(surface);
-    },
-    stored: () => stored,
-  };
+  function stillPending(): void {
+    dispatch({ type: 'confirmed', report: { decisionId: decision.id, state: 'pending' } });
+  }
+
+  /** Resolves the call. Adds what the machine does not know: the decision, and the reward if it is pending. */
+  function finish(result: ShowResult): void {
+    cancelWait?.();
+    signal?.removeEventListener('abort', abort);
+    const { reward } = decision;
+    const awaited = result.outcome === 'pending' && reward && !result.reward;
+    settle({ ...result, decisionId: decision.id, ...(awaited ? { reward } : {}) });
+  }
+
+  const abort = () => dispatch({ type: 'aborted' });
+  signal?.addEventListener('abort', abort);
+  const first = begin({
+    kind,
+    minWatchMs: rewarded ? neededMs : Infinity,
+    endCard: decision.creative.click_url !== undefined,
+    hidden: document.hidden,
+  });
+  state = first.state;
+  first.effects.forEach(perform);
 }

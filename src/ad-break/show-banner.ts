@@ -8,7 +8,7 @@ export interface BannerParts extends AdSource {
   enqueue(event: NewAdEvent): Promise<void>;
 }
 
-/** Asks for a house ad and puts it into `element` until `signal` aborts; the game goes on meanwhile. */
+/** Requests a house ad and shows it in `element` until `signal` aborts; the game continues meanwhile. */
 export async function showBanner(
   parts: BannerParts,
   placement: string,
@@ -16,9 +16,9 @@ export async function showBanner(
   signal: AbortSignal,
 ): Promise<ShowResult> {
   const wanted = { format: 'banner', placement, signal };
-  const found = await obtain(parts, wanted, async () => mountBanner);
-  if (!('ad' in found)) return found;
-  const { creative, decision } = found.ad;
+  const found = await obtain(parts, wanted, Promise.resolve());
+  if (!('creative' in found)) return found;
+  const { creative, decision } = found;
   let result: ShowResult = { outcome: 'completed', decisionId: decision.id };
   if (signal.aborted) {
     creative.destroy();
@@ -47,12 +47,12 @@ export async function showBanner(
         failed(reason) {
           result = { ...result, outcome: 'error', reason };
           report('error', { detail: reason });
-          // What has failed shows nothing any more, and would only take up room.
+          // A failed creative shows nothing, and would only take up space.
           end();
         },
       },
     });
-    // One that had failed while it waited says so before it is there.
+    // A creative that failed while it was preloaded reports so before `unmount` is assigned.
     if (result.outcome === 'error') unmount();
   } catch (error) {
     signal.removeEventListener('abort', end);
