@@ -21,9 +21,17 @@ export interface Room {
   free: number;
 }
 
+/** How many deliveries the endpoints of an account may get together; others get {@link Claim.perAccount}. */
+export interface Share {
+  accountId: string;
+  free: number;
+}
+
 export interface Claim {
   rooms: readonly Room[];
   perEndpoint: number;
+  shares: readonly Share[];
+  perAccount: number;
   /** Deliveries of all endpoints together. */
   limit: number;
   leaseMs: number;
@@ -65,7 +73,14 @@ const claimDueDeliveries = `WITH head AS (
       ORDER BY next_at, id
       LIMIT least(coalesce(room.free, $5::integer), CASE WHEN f.webhook_id IS NULL THEN NULL ELSE 1 END)) AS due
     WHERE r.kind = 'webhook' AND (due.lease_until IS NULL OR due.lease_until <= now())
-  ), chosen AS (SELECT account_id, id FROM head ORDER BY place, next_at, id LIMIT $6::integer),
+  ), ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY account_id ORDER BY place, next_at, id) AS account_place FROM head
+  ), chosen AS (
+    SELECT ranked.account_id, ranked.id FROM ranked
+    LEFT JOIN (SELECT unnest($8::text[]) AS account_id, unnest($9::integer[]) AS free) AS share
+      ON share.account_id = ranked.account_id
+    WHERE account_place <= coalesce(share.free, $10::integer)
+    ORDER BY place, next_at, id LIMIT $6::integer),
   claimed AS (
     UPDATE deliveries SET lease_until = now() + $7::float8 * interval '1 millisecond'
     FROM chosen
@@ -82,7 +97,7 @@ const claimDueDeliveries = `WITH head AS (
 
 export const claimDue = (
   queries: Queries,
-  { rooms, perEndpoint, limit, leaseMs }: Claim,
+  { rooms, perEndpoint, shares, perAccount, limit, leaseMs }: Claim,
 ): Promise<DueDelivery[]> =>
   queries.query<DueDelivery>(claimDueDeliveries, [
     suspectAfter,
@@ -92,6 +107,9 @@ export const claimDue = (
     perEndpoint,
     limit,
     leaseMs,
+    shares.map(({ accountId }) => accountId),
+    shares.map(({ free }) => free),
+    perAccount,
   ]);
 
 /** Returns a delivery without an attempt. */

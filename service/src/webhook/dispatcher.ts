@@ -9,7 +9,7 @@ import {
   createConcurrencyWindow,
   initialConcurrency,
 } from './concurrency-window.ts';
-import { claimDue, type DueDelivery, release, type Room } from './delivery-store.ts';
+import { claimDue, type DueDelivery, release, type Room, type Share } from './delivery-store.ts';
 import { type Failing, shouldDisable } from './endpoint-health.ts';
 import type { EndedAttempt, Next } from './record-attempts.ts';
 import { retryDelayMs } from './schedule.ts';
@@ -109,7 +109,16 @@ export function startDispatcher(parts: Parts): Dispatcher {
         endpoints.delete(key);
     const limit = maxInFlight - attempts.size;
     const rooms = roomsOf([...endpoints.values()], limit, atMs);
-    const due = { rooms, perEndpoint: initialConcurrency, limit, leaseMs };
+    const shares = sharesOf([...endpoints.values()], limit);
+    const perAccount = shareOf(limit, 0);
+    const due = {
+      rooms,
+      perEndpoint: initialConcurrency,
+      shares,
+      perAccount,
+      limit,
+      leaseMs,
+    };
     const claimed = limit > 0 ? await claimDue(database, due) : [];
     for (const { accountId, webhookId, free } of rooms) {
       const endpoint = endpointOf({ accountId, webhookId });
@@ -117,10 +126,14 @@ export function startDispatcher(parts: Parts): Dispatcher {
       // Where there was no room, nothing was learned about what is due.
       if (free > 0) endpoint.hasMore = false;
     }
+    const left = new Map(shares.map(({ accountId, free }) => [accountId, free]));
+    for (const { accountId } of claimed)
+      left.set(accountId, (left.get(accountId) ?? perAccount) - 1);
     for (const delivery of claimed) {
       const endpoint = endpointOf(delivery);
       endpoint.unclaimed -= 1;
-      endpoint.hasMore = endpoint.unclaimed <= 0 || claimed.length >= limit;
+      const isShareUsedUp = (left.get(delivery.accountId) ?? 0) <= 0;
+      endpoint.hasMore = endpoint.unclaimed <= 0 || isShareUsedUp || claimed.length >= limit;
       start(endpoint, delivery);
     }
   };
@@ -223,6 +236,20 @@ export function roomsOf(endpoints: readonly Occupied[], free: number, atMs: numb
     return { accountId, webhookId, free: Math.max(0, room) };
   });
 }
+
+/** How many deliveries each account that has endpoints here may get, those of endpoints not seen yet included. */
+function sharesOf(
+  endpoints: readonly Pick<Endpoint, 'accountId' | 'inFlight'>[],
+  free: number,
+): Share[] {
+  const inFlight = new Map<string, number>();
+  for (const each of endpoints)
+    inFlight.set(each.accountId, (inFlight.get(each.accountId) ?? 0) + each.inFlight);
+  return [...inFlight].map(([accountId, held]) => ({ accountId, free: shareOf(free, held) }));
+}
+
+/** What an account may take so that it then holds no more slots than are free. */
+const shareOf = (free: number, held: number): number => Math.max(0, Math.ceil((free - held) / 2));
 
 /** Whether the endpoint did not keep up, rather than refusing this event. */
 const isOverloaded = ({ status }: AttemptResult): boolean =>

@@ -48,7 +48,14 @@ describe.runIf(hasPostgres)('with 20,000 deliveries waiting for a dead endpoint'
     async ({ when }) => {
       if (when === 'after') await database.query('ANALYZE');
       const room = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };
-      const due = { rooms: [room], perEndpoint: 4, limit: 100, leaseMs: 20_000 };
+      const due = {
+        rooms: [room],
+        perEndpoint: 4,
+        shares: [],
+        perAccount: 100,
+        limit: 100,
+        leaseMs: 20_000,
+      };
       let claimed: Awaited<ReturnType<typeof claimDue>> = [];
       const claim = async (queries: Queries): Promise<void> => {
         claimed = await claimDue(queries, due);

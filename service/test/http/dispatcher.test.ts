@@ -186,3 +186,16 @@ test('an account whose endpoints are slow leaves slots for the others', () => {
   expect(rooms.map(({ free }) => free)).toEqual([0, 0, 0, 0, 0, 196]);
   expect(roomsOf([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]?.free).toBe(0);
 });
+
+test('an account whose many new endpoints hang leaves half of the slots to others', async () => {
+  for (let n = 1; n <= 260; n += 1) await owe('acc_1', `whk_${n}`, 4);
+  const { dispatcher, sent } = start();
+  await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);
+  await owe('acc_2', 'whk_other', 1);
+  dispatcher.wake();
+  await expect
+    .poll(() => sent.map(({ url }) => url), { timeout: 20_000 })
+    .toContain('https://whk_other.test/');
+  expect(sent.length).toBeLessThan(1_000);
+  await dispatcher.stop();
+}, 60_000);

@@ -115,6 +115,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       const all = await claimDue(database, {
         rooms: [],
         perEndpoint: 4,
+        shares: [],
+        perAccount: 100,
         limit: 100,
         leaseMs: 20_000,
       });
