@@ -34,7 +34,8 @@ test('what was acknowledged survives SIGKILL, and an undelivered webhook comes a
   const acknowledged = await Promise.all(asked);
   await first.kill();
 
-  const second = await startService({ dataDir });
+  // On the same port: a receipt names the service's URL.
+  const second = await startService({ dataDir, env: { PORT: new URL(first.url).port } });
   expect(second.keys).toEqual(first.keys);
   const after = createClient(second);
   const read = (id: string) => after.call<RewardStatus>('GET', `/v1/decisions/${id}`, after.secret);
