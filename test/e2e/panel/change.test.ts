@@ -96,7 +96,7 @@ test('who edits what somebody else has changed meanwhile is told, and overwrites
   await page.getByRole('textbox', { name: 'Name' }).fill('Windmill');
   await changeElsewhere('windmill.example');
   await save(page);
-  await page.getByRole('alert').filter({ hasText: 'has changed it since' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'somebody else has changed this' }).waitFor();
   expect(await read()).toMatchObject({ name: 'Mill', domain: 'windmill.example' });
   // What was typed is still there, beside what the other one has made of it.
   await page.getByRole('button', { name: 'Refresh' }).click();
