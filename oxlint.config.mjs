@@ -5,21 +5,6 @@
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
 const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
 const composition = ['ads', 'create-ads', 'requests', 'lazy-requests', ...entryPoints];
-const serviceDomain = [
-  'audit',
-  'decision',
-  'event',
-  'inspect',
-  'key',
-  'media',
-  'report',
-  'resource',
-  'reward',
-  'upkeep',
-  'user',
-  'webhook',
-];
-
 /** Refuses imports whose path matches. */
 const no = (regex, message) => ({ regex, message });
 /** Refuses them too, but not `import type`. */
@@ -103,8 +88,25 @@ const noUsersOfService = no(
 const anywhereInService = [ofTheSdk, noUsersOfService];
 
 const tops = ['config', 'development', 'cli', 'assemble', 'main'];
-/** The rooms of `http/`, each row below the next; `app.ts` adds the routes of all. */
-const httpRooms = [
+const belowTops = no(
+  above(tops),
+  'config/, development/ and cli/ lie above: pass in what is needed.',
+);
+/** The folders of the service, from bottom to top. */
+const serviceLayers = [
+  ['platform'],
+  ['store'],
+  ['key', 'trace'],
+  ['media', 'report', 'resource'],
+  ['decision', 'upkeep', 'user'],
+  // These two still import from each other.
+  ['event', 'reward'],
+  ['webhook'],
+  ['inspect'],
+  ['http'],
+];
+/** The folders of `http/`, from bottom to top; `app.ts` adds the routes of all. */
+const httpLayers = [
   ['problems'],
   ['requests', 'limits', 'openapi', 'monitoring', 'files'],
   ['authentication'],
@@ -112,58 +114,35 @@ const httpRooms = [
   ['routes'],
   ['panel'],
 ];
-const belowTops = no(
-  above(tops),
-  'config/, development/ and cli/ lie above: hand in what is needed.',
-);
-
-const service = {
-  'service/src/**': [],
-  'service/src/platform/**': [
-    no('^\\.\\./', 'platform/ is the ground: it imports nothing of the service.'),
-  ],
-  'service/src/store/**': [
-    no(above(['http', 'trace', ...tops.slice(1)]), 'store/ lies below; it uses platform/ only.'),
-    onlyTypes(
-      above([...serviceDomain, 'config']),
-      'store/ lies below the domain folders; it may name their types.',
-    ),
-  ],
-  'service/src/trace/**': [
-    belowTops,
-    no(above(['http', ...serviceDomain]), 'trace/ uses platform/ and store/ only.'),
-  ],
-  [`service/src/{${serviceDomain.join(',')}}/**`]: [
-    belowTops,
-    no(above(['http']), 'A domain folder does not know HTTP: http/ calls it.'),
-  ],
-  'service/src/{audit,key}/**': [
-    belowTops,
-    no(above(['http']), 'A domain folder does not know HTTP: http/ calls it.'),
-    onlyTypes(
-      above(serviceDomain.filter((other) => !['audit', 'key'].includes(other))),
-      'audit/ and key/ lie below the other domain folders; of those, they may name types.',
-    ),
-  ],
-  'service/src/http/**': [belowTops],
-  ...Object.fromEntries(
-    httpRooms.flatMap((row, at) =>
-      row.map((room) => [
-        `service/src/http/${room}/**`,
+/** Each folder imports from lower layers only, types included. */
+const layers = (parent, rows, files = []) =>
+  Object.fromEntries(
+    rows.flatMap((row, at) =>
+      row.map((folder) => [
+        `${parent}/${folder}/**`,
         [
           belowTops,
           no(
-            above(['app', ...httpRooms.slice(at).flat()].filter((other) => other !== room)),
-            `Of http/, ${room}/ uses ${httpRooms.slice(0, at).flat().join(', ') || 'nothing'} only.`,
+            above(
+              [...files, ...rows.slice(at).flat()].filter(
+                (other) => !(row.includes('reward') ? row : [folder]).includes(other),
+              ),
+            ),
+            `Of ${parent}, ${folder}/ uses ${rows.slice(0, at).flat().join(', ') || 'nothing'} only.`,
           ),
         ],
       ]),
     ),
-  ),
+  );
+
+const service = {
+  'service/src/**': [],
+  ...layers('service/src', serviceLayers),
+  ...layers('service/src/http', httpLayers, ['app']),
   'service/src/config/**': [
     no(above(tops.slice(1)), 'config/ lies below the programs.'),
     onlyTypes(
-      above(['http', ...serviceDomain]),
+      above(serviceLayers.flat().filter((folder) => !['platform', 'trace'].includes(folder))),
       'config/ reads settings; of the parts that use them, it may name types.',
     ),
   ],

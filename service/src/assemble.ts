@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { createApp } from './http/app.ts';
-import { createAuditLog } from './audit/audit-log.ts';
+import { createAuditLog } from './store/audit-log.ts';
 import type { Config } from './config/config.ts';
 import { createMakeDecision } from './decision/decision-service.ts';
 import { createDecisionLanes } from './decision/record-decisions.ts';
@@ -31,9 +31,9 @@ import { createUserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
 import { refuseShortRetention } from './resource/check-retention.ts';
-import { openConfiguration, type Configuration } from './resource/configuration.ts';
+import { openConfiguration, type Configuration } from './decision/configuration.ts';
 import { createManage } from './resource/manage.ts';
-import { createLaneParts } from './resource/scoped-lanes.ts';
+import { createLaneParts } from './store/scoped-lanes.ts';
 import {
   createResourceStore,
   raiseConfigVersion,

@@ -1,5 +1,5 @@
 import type { ApiKey } from '@trueward/protocol/wire';
-import { createAuditLog, type Operation } from '../audit/audit-log.ts';
+import { createAuditLog, type Operation } from '../store/audit-log.ts';
 import { raiseConfigVersion } from '../resource/resource-store.ts';
 import { createManageKeys, type ManageKeys } from '../key/manage-keys.ts';
 import { systemClock } from '../platform/clock.ts';

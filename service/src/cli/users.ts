@@ -1,4 +1,4 @@
-import { createAuditLog, type Operation } from '../audit/audit-log.ts';
+import { createAuditLog, type Operation } from '../store/audit-log.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';

@@ -4,17 +4,14 @@ import type { SettingName } from './settings.ts';
 import type { RateLimits } from '../http/limits/rate-limits.ts';
 import type { Rate } from '../http/limits/token-buckets.ts';
 import type { S3Bucket } from '../media/s3-store.ts';
-import type { PostgresLimits } from '../store/postgres.ts';
+import type { DatabaseConfig } from '../store/open-database.ts';
 import { parseHeaders, type SamplerName, type TraceSettings } from '../trace/trace-settings.ts';
 import type { Keep } from '../upkeep/remove-old-rows.ts';
 
 /** The configuration of the service. */
-export interface Config {
+export interface Config extends DatabaseConfig {
   /** Folder of the embedded database and of the master key. */
   dataDirectory: string;
-  /** Connection string of a PostgreSQL server; absent: the embedded database. */
-  databaseUrl?: string;
-  databaseLimits: PostgresLimits;
   /** How long startup waits for sessions that block a migration. */
   migrationWaitMs: number;
   keep: Keep;

@@ -1,6 +1,6 @@
 import type { DecisionRequest, Explanation, Reward } from '@trueward/protocol/wire';
-import type { EventDraft } from '../webhook/event-writer.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { EventDraft } from '../resource/change-events.ts';
+import type { Scope } from '../store/database.ts';
 
 /** A new row of the table `decisions`; members have the names of its columns, and times are unix milliseconds. */
 export interface DecisionRecord {

@@ -1,8 +1,8 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
-import type { Configuration } from '../resource/configuration.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Configuration } from './configuration.ts';
+import type { Scope } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { capWindowMs, servedWithinMs } from './caps.ts';

@@ -1,5 +1,5 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
 import type { DecisionRecord, MadeDecision } from './decision-record.ts';
 import type { Candidate, PlacementEntry } from './snapshot.ts';

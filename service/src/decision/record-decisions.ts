@@ -1,9 +1,9 @@
 import { addSums, type Count, sumsOf } from '../report/rollup.ts';
-import { createScopedLanes, type LaneParts } from '../resource/scoped-lanes.ts';
+import { createScopedLanes, type LaneParts } from '../store/scoped-lanes.ts';
 import type { Database, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
-import type { WriteEvents } from '../webhook/event-writer.ts';
+import type { WriteEvents } from '../resource/change-events.ts';
 import type { DecisionRecord, MadeDecision } from './decision-record.ts';
 
 /** The lanes on which decisions of one account and environment are committed together. */

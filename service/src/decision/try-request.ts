@@ -2,7 +2,7 @@ import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/p
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Stored } from '../resource/resource.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import { type JudgeParts, judgeRequest } from './decision-service.ts';
 import { describeDecision } from './describe-decision.ts';
 import type { PolicyContext } from './policies.ts';

@@ -1,5 +1,5 @@
 import { hmac } from '../platform/hmac.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 
 /** A user's pseudonym, for caps and overlap: it cannot be turned back into the `user_ref`. */
 export type Pseudonym = (scope: Scope, userRef: string) => string;

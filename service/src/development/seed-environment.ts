@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/clock.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { Queries } from '../store/database.ts';
 import type { Stored } from '../resource/resource.ts';
 

@@ -1,5 +1,5 @@
 import type { Count } from '../report/rollup.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import { countOf } from './count-of.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';

@@ -1,5 +1,5 @@
 import type { Count } from '../report/rollup.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { DecisionState } from './decision-state.ts';
 
 /** One more of `metric` under everything that the decision is reported by. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 
 /** How often dropped events are logged for each account and environment. */
 const logEveryMs = 60_000;

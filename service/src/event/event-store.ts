@@ -1,7 +1,6 @@
 import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
-import type { Queries } from '../store/database.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Queries, Scope } from '../store/database.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { RecordedEvent } from './recorded-event.ts';

@@ -3,7 +3,7 @@ import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
 import type { Pseudonym } from '../decision/viewer.ts';
 import type { Clock } from '../platform/clock.ts';
 import { instantOf } from '../platform/instant.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
 import { keyOf, type RecordedEvent } from './recorded-event.ts';

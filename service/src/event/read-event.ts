@@ -1,7 +1,7 @@
 import type { AdEvent, EventResult } from '@trueward/protocol/wire';
 import type { TokenClaims } from '../decision/token.ts';
 import { instantOf } from '../platform/instant.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { RecordedEvent } from './recorded-event.ts';
 
 interface Arrival {

@@ -1,13 +1,12 @@
 import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import type { Snapshot } from '../decision/snapshot.ts';
 import { addToRollups } from '../report/rollup.ts';
-import type { Scope } from '../resource/scope.ts';
-import { createScopedLanes, type LaneParts } from '../resource/scoped-lanes.ts';
+import { createScopedLanes, type LaneParts } from '../store/scoped-lanes.ts';
 import type { RewardVerdict } from '../reward/check-reward.ts';
 import type { Receipts } from '../reward/receipt.ts';
-import type { Database, Queries, TransactionOptions } from '../store/database.ts';
+import type { Database, Queries, TransactionOptions, Scope } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
-import type { WriteEvents } from '../webhook/event-writer.ts';
+import type { WriteEvents } from '../resource/change-events.ts';
 import { appendEvents } from './append-events.ts';
 import { checkArrival } from './check-arrival.ts';
 import { describeReward } from '../reward/describe-reward.ts';

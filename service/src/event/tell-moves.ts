@@ -1,6 +1,6 @@
 import type { Count } from '../report/rollup.ts';
-import type { Scope } from '../resource/scope.ts';
-import type { EventDraft } from '../webhook/event-writer.ts';
+import type { Scope } from '../store/database.ts';
+import type { EventDraft } from '../resource/change-events.ts';
 import { countOf } from './count-of.ts';
 import type { DecisionState } from './decision-state.ts';
 import type { Move } from './move-decisions.ts';

@@ -1,8 +1,7 @@
 import { capWindowMs } from '../decision/caps.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
-import type { Scope } from '../resource/scope.ts';
 import type { Watch } from '../reward/watch-time.ts';
-import type { Queries } from '../store/database.ts';
+import type { Queries, Scope } from '../store/database.ts';
 import { showGraceMs } from './check-arrival.ts';
 import type { DecisionState } from './decision-state.ts';
 import { readServed, readWatches } from './event-store.ts';

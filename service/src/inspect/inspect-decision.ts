@@ -1,8 +1,7 @@
 import type { AdEvent, Delivery, Explanation, Reward, RewardStatus } from '@trueward/protocol/wire';
 import { firstIdAt } from '../platform/ids.ts';
-import type { Scope } from '../resource/scope.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
-import type { Queries } from '../store/database.ts';
+import type { Queries, Scope } from '../store/database.ts';
 import { listDeliveriesOf } from '../webhook/delivery-list.ts';
 import type { EventBodies } from '../webhook/event-body.ts';
 import { explainReward, type Cause, findCause } from './explain-decision.ts';

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { MakeDecision } from '../decision/decision-service.ts';
 import type { TakeIn } from '../event/intake.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { LiveLine } from './tail-store.ts';
 import type { TailRelay, Watch } from './tail-relay.ts';
 

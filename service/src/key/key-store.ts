@@ -1,7 +1,7 @@
 import type { ApiKey } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { Queries } from '../store/database.ts';
 import { type Environment, hashKey, type KeyKind, makeKeyText } from './key-text.ts';
 

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { Scope } from '../store/database.ts';
 
-export type Environment = 'sandbox' | 'live';
+export type Environment = Scope['environment'];
 export type KeyKind = 'sk' | 'pk';
 
 /** What the text of a key encodes. */

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import type { KeyPrincipal } from './principal.ts';
-import type { AuditLog } from '../audit/audit-log.ts';
+import type { AuditLog } from '../store/audit-log.ts';
 
 /** Records when keys were last used, flushed periodically: a write per request would cost more than the request. */
 interface KeyUse {

@@ -1,5 +1,5 @@
 import type { ApiKey, ApiKeyRequest, ApiKeyUpdate } from '@trueward/protocol/wire';
-import type { AuditLog, Operation } from '../audit/audit-log.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { Clock } from '../platform/clock.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
 

@@ -2,8 +2,7 @@ import type { Creative, HouseAd, Media, Placement, Policy, Source } from '@truew
 import { instantOf } from '../platform/instant.ts';
 import type { FieldError } from '../platform/refused-error.ts';
 import type { ResourceKind, Stored } from './resource.ts';
-import type { Queries } from '../store/database.ts';
-import type { Scope } from './scope.ts';
+import type { Queries, Scope } from '../store/database.ts';
 
 /** Rules between the members of one document, which a schema cannot express. Pure. */
 export function checkDocument<K extends ResourceKind>(kind: K, document: Stored<K>): FieldError[] {

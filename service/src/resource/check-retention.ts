@@ -1,24 +1,28 @@
 import type { Placement } from '@trueward/protocol/wire';
-import { capWindowMs } from '../decision/caps.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { FieldError } from '../platform/refused-error.ts';
 import type { Queries } from '../store/database.ts';
 
-type Windows = Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>;
+/** The members of a placement that look back at earlier decisions, and how far, in milliseconds. */
+const windowsOf = (
+  placement: Pick<Placement, 'frequency_cap' | 'cooldown_s' | 'late_window_s'>,
+): [pointer: string, ms: number][] => [
+  ['/frequency_cap/per_s', (placement.frequency_cap?.per_s ?? 0) * 1_000],
+  ['/cooldown_s', placement.cooldown_s * 1_000],
+  ['/late_window_s', placement.late_window_s * 1_000],
+];
 
 const dayMs = 86_400_000;
 
-/** Errors for members of a placement that look back further than decisions are kept; `retentionMs` undefined: forever. */
-export function checkRetention(placement: Windows, retentionMs: number | undefined): FieldError[] {
+/** Errors for members that look back further than decisions are kept; `retentionMs` undefined: forever. */
+export function checkRetention(
+  placement: Parameters<typeof windowsOf>[0],
+  retentionMs: number | undefined,
+): FieldError[] {
   if (retentionMs === undefined) return [];
   const kept = `decisions are dropped after ${retentionMs / dayMs} days (RETENTION_DAYS of the service)`;
-  const windows: [string, number][] = [
-    ['/frequency_cap/per_s', placement.frequency_cap?.per_s ?? 0],
-    ['/cooldown_s', placement.cooldown_s],
-    ['/late_window_s', placement.late_window_s],
-  ];
-  return windows
-    .filter(([, seconds]) => seconds * 1_000 > retentionMs)
+  return windowsOf(placement)
+    .filter(([, ms]) => ms > retentionMs)
     .map(([pointer]) => ({
       pointer,
       message: `must be at most ${Math.floor(retentionMs / 1_000)}: ${kept}`,
@@ -47,7 +51,7 @@ export async function refuseShortRetention(
     `SELECT environment, document FROM resources WHERE kind = 'placement' AND archived_at IS NULL`,
   );
   const neededMs = ({ document }: (typeof rows)[number]): number =>
-    Math.max(capWindowMs(document), document.late_window_s * 1_000);
+    Math.max(...windowsOf(document).map(([, ms]) => ms));
   const [furthest] = rows.toSorted((a, b) => neededMs(b) - neededMs(a));
   if (!furthest || neededMs(furthest) <= retentionMs) return;
   const days = Math.ceil(neededMs(furthest) / dayMs);

@@ -1,7 +1,6 @@
-import type { Creative, KillSwitch } from '@trueward/protocol/wire';
-import type { AuditLog, Operation } from '../audit/audit-log.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';
-import type { WriteEvents, EventDraft } from '../webhook/event-writer.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
+import { changeEvents, type WriteEvents } from './change-events.ts';
 import { checkDocument, checkReferences, findUser, referencesOf } from './check-document.ts';
 import { checkRetention } from './check-retention.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
@@ -143,57 +142,3 @@ const keyOf = ({ kind, name }: { kind: string; name: string }): string => `${kin
 /** The name of an action on the wire: `kill_switch.updated`. */
 const actionName = (kind: ResourceKind, verb: string): string =>
   `${kind.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}.${verb}`;
-
-/** The webhook events for a change; `undefined` for an object that does not exist before or after. Pure. */
-function changeEvents<K extends ResourceKind>(
-  kind: K,
-  before: ResourceKinds[K] | undefined,
-  after: ResourceKinds[K] | undefined,
-): EventDraft[] {
-  if (kind === 'killSwitch') {
-    return killSwitchEvents(before as KillSwitch | undefined, after as KillSwitch | undefined);
-  }
-  return kind === 'creative' && before && after
-    ? reviewEvents(before as Creative, after as Creative)
-    : [];
-}
-
-function killSwitchEvents(
-  before: KillSwitch | undefined,
-  after: KillSwitch | undefined,
-): EventDraft[] {
-  const state = after?.state ?? 'off';
-  const killSwitch = after ?? before;
-  if (killSwitch === undefined || state === (before?.state ?? 'off')) return [];
-  const { id, scope, target_id, reason, actor } = killSwitch;
-  return [
-    {
-      type: 'kill_switch.changed',
-      data: {
-        kill_switch_id: id,
-        scope,
-        target_id,
-        state,
-        ...(reason === undefined ? {} : { reason }),
-        actor,
-      },
-    },
-  ];
-}
-
-function reviewEvents(before: Creative, after: Creative): EventDraft[] {
-  const { status, reason_code, feedback } = after.review;
-  if (status === before.review.status) return [];
-  return [
-    {
-      type: 'creative.review_updated',
-      data: {
-        creative_id: after.id,
-        previous: before.review.status,
-        current: status,
-        ...(reason_code === undefined ? {} : { reason_code }),
-        ...(feedback === undefined ? {} : { feedback }),
-      },
-    },
-  ];
-}

@@ -1,7 +1,6 @@
-import type { Queries } from '../store/database.ts';
+import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, ResourceKinds } from './resource.ts';
 import { type ResourceRow, resourceColumns, toDocument } from './resource-store.ts';
-import type { Scope } from './scope.ts';
 
 /** Filter, order and page of a search. */
 export interface ResourceSearch {

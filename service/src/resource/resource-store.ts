@@ -1,8 +1,7 @@
 import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import type { Queries } from '../store/database.ts';
-import type { Scope } from './scope.ts';
+import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, ResourceKinds, Stored } from './resource.ts';
 
 /** A document and its revision, which becomes the `ETag`. */

@@ -1,6 +1,6 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
 import type { DecisionState } from '../event/decision-state.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { Receipts } from './receipt.ts';
 
 type Rewarded = Pick<

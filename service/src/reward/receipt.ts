@@ -2,7 +2,7 @@ import { sign } from 'node:crypto';
 import type { Reward } from '@trueward/protocol/wire';
 import type { JWK } from 'jose';
 import type { Logger } from 'pino';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import { receiptLifetimeS, type ReceiptKey } from './receipt-keys.ts';
 
 interface ReceiptFacts {

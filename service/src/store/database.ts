@@ -1,6 +1,12 @@
 /** One row; what a column holds is known to the query that asked for it. */
 export type Row = Record<string, unknown>;
 
+/** The account and environment whose rows a call reads or writes. */
+export interface Scope {
+  accountId: string;
+  environment: 'sandbox' | 'live';
+}
+
 /** Whatever runs a statement: the database itself, or a transaction of it. */
 export interface Queries {
   /** Runs one statement with `$1`-style parameters. */

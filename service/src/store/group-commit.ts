@@ -50,6 +50,9 @@ export interface LaneOptions<T, R> {
   sleep?(ms: number): Promise<unknown>;
 }
 
+/** Creates a lane, such as one whose transactions are traced. */
+export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane<T, R>;
+
 /**
  * After a transaction of so many items others are likely to come soon, as PostgreSQL takes it with
  * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html).

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
 import type { Database } from './database.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
-import { openPostgres } from './postgres.ts';
+import { openPostgres, type PostgresLimits } from './postgres.ts';
 
 /** The PostgreSQL server of `DATABASE_URL` cannot be used; the message says why. */
 export class DatabaseConnectionError extends Error {
@@ -24,6 +23,15 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Which database to open, and how. */
+export interface DatabaseConfig {
+  /** Folder of the embedded database. */
+  dataDirectory: string;
+  /** Connection string of a PostgreSQL server; absent: the embedded database. */
+  databaseUrl?: string;
+  databaseLimits: PostgresLimits;
+}
+
 interface Notices {
   /** A new embedded database is being made, which takes seconds. */
   onInitialise(): void;
@@ -36,7 +44,7 @@ interface Notices {
  *
  * @throws DatabaseConnectionError when the server cannot be reached or refuses the credentials.
  */
-export async function openDatabase(config: Config, notices: Notices): Promise<Database> {
+export async function openDatabase(config: DatabaseConfig, notices: Notices): Promise<Database> {
   if (config.databaseUrl !== undefined) {
     const database = openPostgres(config.databaseUrl, notices.onError, config.databaseLimits);
     try {

@@ -1,16 +1,15 @@
 import type { Logger } from 'pino';
-import type { Config } from '../config/config.ts';
 import type { Database } from './database.ts';
 import { failFast } from './fail-fast.ts';
 import { measure } from './measure.ts';
 import { migrate } from './migrate.ts';
-import type { openDatabase } from './open-database.ts';
+import type { DatabaseConfig, openDatabase } from './open-database.ts';
 import { refuseUnfinishedImport } from './transfer/import-rows.ts';
 import { watchDisk } from './watch-disk.ts';
 
 /** Opens the database for a service that runs for months: measured, up to date, and refusing while it is away. */
 export async function prepareDatabase(
-  config: Config,
+  config: DatabaseConfig & { migrationWaitMs: number },
   log: Logger,
   observe: Parameters<typeof measure>[1],
   open: typeof openDatabase,

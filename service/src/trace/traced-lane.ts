@@ -6,8 +6,7 @@ import {
   type Tracer,
   TraceFlags,
 } from '@opentelemetry/api';
-import { createLane, type Lane, type LaneOptions } from '../store/group-commit.ts';
-import type { OpenLane } from './tracing.ts';
+import { createLane, type Lane, type LaneOptions, type OpenLane } from '../store/group-commit.ts';
 
 /**
  * Creates lanes whose transactions are spans. Each span belongs to the trace of the first sampled request in

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createLane, type Lane, type LaneOptions } from '../store/group-commit.ts';
+import { createLane, type OpenLane } from '../store/group-commit.ts';
 
 /** The attributes of a span. */
 export type Attributes = Record<string, string | number | boolean>;
@@ -13,9 +13,6 @@ export interface Span {
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** Creates a lane whose transactions are traced. */
-export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane<T, R>;
 
 /** Records the work of the service as spans. */
 export interface Tracing {

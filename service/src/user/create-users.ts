@@ -1,4 +1,4 @@
-import type { AuditLog } from '../audit/audit-log.ts';
+import type { AuditLog } from '../store/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';

@@ -1,4 +1,4 @@
-import type { AuditLog, Operation } from '../audit/audit-log.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Role } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';

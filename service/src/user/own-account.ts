@@ -1,4 +1,4 @@
-import type { AuditLog } from '../audit/audit-log.ts';
+import type { AuditLog } from '../store/audit-log.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import type { Database, Queries } from '../store/database.ts';
 import type { OneTimeCodes } from './one-time-codes.ts';

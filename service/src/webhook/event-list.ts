@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '@trueward/protocol/wire';
-import type { Scope } from '../resource/scope.ts';
+import type { Scope } from '../store/database.ts';
 import type { Queries } from '../store/database.ts';
 import type { EventBodies } from './event-body.ts';
 

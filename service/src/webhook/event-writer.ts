@@ -1,30 +1,9 @@
-import type { WebhookEvent } from '@trueward/protocol/wire';
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import type { Queries } from '../store/database.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
+import type { Scope } from '../store/database.ts';
 import type { EventBodies } from './event-body.ts';
-
-/** The part of an event that its cause knows. */
-export type EventDraft = WebhookEvent extends infer E
-  ? E extends WebhookEvent
-    ? Pick<E, 'type' | 'data'> & {
-        /** It names somebody who must not be named in the database. */
-        confidential?: boolean;
-      }
-    : never
-  : never;
-
-/**
- * Writes events and their deliveries, in the transaction of what caused them. Returns whether there
- * is something to deliver after the commit.
- */
-export type WriteEvents = (
-  queries: Queries,
-  scope: Scope,
-  drafts: readonly EventDraft[],
-) => Promise<boolean>;
 
 interface Parts {
   clock: Clock;

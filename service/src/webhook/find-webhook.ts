@@ -1,6 +1,6 @@
 import type { Webhook } from '@trueward/protocol/wire';
-import type { Configuration } from '../resource/configuration.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { Configuration } from '../decision/configuration.ts';
+import type { Scope } from '../store/database.ts';
 
 /** Another process may have registered it a moment ago, so what is not known is looked for once more. */
 export async function findWebhook(

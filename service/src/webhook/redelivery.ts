@@ -1,6 +1,6 @@
 import { webhookEventTypes } from '@trueward/protocol';
 import type { Delivery, Webhook } from '@trueward/protocol/wire';
-import type { AuditLog, Operation } from '../audit/audit-log.ts';
+import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { RefusedError } from '../platform/refused-error.ts';

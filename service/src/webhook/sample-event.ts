@@ -1,6 +1,6 @@
 import type { WebhookEvent } from '@trueward/protocol/wire';
 import type { MakeId } from '../platform/ids.ts';
-import type { EventDraft } from './event-writer.ts';
+import type { EventDraft } from '../resource/change-events.ts';
 
 /** Whom sample events are about; a game knows no such player. */
 const userRef = 'trueward-test';

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import type { Operation } from '../audit/audit-log.ts';
+import type { Operation } from '../store/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import type { Configuration } from '../resource/configuration.ts';
+import type { Configuration } from '../decision/configuration.ts';
 import { lockConfiguration, type ResourceStore } from '../resource/resource-store.ts';
-import type { LaneParts } from '../resource/scoped-lanes.ts';
-import type { Scope } from '../resource/scope.ts';
+import type { LaneParts } from '../store/scoped-lanes.ts';
+import type { Scope } from '../store/database.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { type Dispatcher, startDispatcher } from './dispatcher.ts';

@@ -1,5 +1,5 @@
 import type { Webhook, WebhookRequest, WebhookUpdate } from '@trueward/protocol/wire';
-import type { Operation } from '../audit/audit-log.ts';
+import type { Operation } from '../store/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';

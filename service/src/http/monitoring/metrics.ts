@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
-import type { Configuration } from '../../resource/configuration.ts';
+import type { Configuration } from '../../decision/configuration.ts';
 import type { Database } from '../../store/database.ts';
 import type { Lane } from '../../store/group-commit.ts';
 import { isReadOnly } from './health.ts';

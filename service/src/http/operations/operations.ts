@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Operation } from '../../audit/audit-log.ts';
+import type { Operation } from '../../store/audit-log.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { SecretBox } from '../../key/secret-box.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Configuration } from '../../resource/configuration.ts';
+import type { Configuration } from '../../decision/configuration.ts';
 import { lockConfiguration } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';

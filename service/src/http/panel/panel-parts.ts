@@ -1,5 +1,5 @@
 import type { TryRequest } from '../../decision/try-request.ts';
-import type { AuditLog } from '../../audit/audit-log.ts';
+import type { AuditLog } from '../../store/audit-log.ts';
 import type { LiveTail } from '../../inspect/live-tail.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Uploads } from '../../media/uploads.ts';

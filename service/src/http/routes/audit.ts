@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { listAuditEntries } from '../../audit/audit-log.ts';
+import { listAuditEntries } from '../../store/audit-log.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';

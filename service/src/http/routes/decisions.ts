@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AskingClient, MakeDecision } from '../../decision/decision-service.ts';
-import type { Configuration } from '../../resource/configuration.ts';
+import type { Configuration } from '../../decision/configuration.ts';
 import { isBot } from '../../event/bots.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';

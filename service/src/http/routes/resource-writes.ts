@@ -1,6 +1,6 @@
 import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import type { Operation } from '../../audit/audit-log.ts';
+import type { Operation } from '../../store/audit-log.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   applyChange,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Webhook } from '../../../../protocol/wire.ts';
 import { systemClock } from '../../../../service/src/platform/clock.ts';
 import { createIds } from '../../../../service/src/platform/ids.ts';
-import type { Scope } from '../../../../service/src/resource/scope.ts';
+import type { Scope } from '../../../../service/src/store/database.ts';
 import { openPostgres } from '../../../../service/src/store/postgres.ts';
 import { createEventWriter } from '../../../../service/src/webhook/event-writer.ts';
 import { causeId, createCauseTable, dataOf, writeCauses } from './cause.mjs';

@@ -1,11 +1,9 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
-import type { Database } from '../store/database.ts';
-import type { Attempt, Lane, LaneOptions } from '../store/group-commit.ts';
-import { isLockTimeout } from '../store/is-unavailable.ts';
-import { createGate, createLanes, type Gate } from '../store/lanes.ts';
-import type { OpenLane, Tracing } from '../trace/tracing.ts';
-import type { Scope } from './scope.ts';
+import type { Database, Scope } from './database.ts';
+import type { Attempt, Lane, LaneOptions, OpenLane } from './group-commit.ts';
+import { isLockTimeout } from './is-unavailable.ts';
+import { createGate, createLanes, type Gate } from './lanes.ts';
 
 /** What all lanes of one kind of write share. */
 export interface LaneParts {
@@ -18,7 +16,7 @@ export interface LaneParts {
 
 interface Shared {
   database: Pick<Database, 'connections'>;
-  tracing: Pick<Tracing, 'lane'>;
+  tracing: { lane(name: string): OpenLane };
   clock: Pick<Clock, 'monotonicMs'>;
   log: Pick<Logger, 'warn'>;
   /** The size of this process's connection pool. */

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
-import { countDailyBudgets, type DailyBudget } from '../decision/daily-caps.ts';
-import { compileSnapshot, type AnyResource, type Snapshot } from '../decision/snapshot.ts';
+import { countDailyBudgets, type DailyBudget } from './daily-caps.ts';
+import { compileSnapshot, type AnyResource, type Snapshot } from './snapshot.ts';
 import type { Environment, KeyKind } from '../key/key-text.ts';
 import type { KeyPrincipal } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Database } from '../store/database.ts';
-import type { ResourceKind } from './resource.ts';
-import { toDocument } from './resource-store.ts';
-import type { Scope } from './scope.ts';
+import type { Database, Scope } from '../store/database.ts';
+import type { ResourceKind } from '../resource/resource.ts';
+import { toDocument } from '../resource/resource-store.ts';
 
 /** Keys and snapshots of all accounts in memory, so that the decision path does not query them. */
 export interface Configuration {

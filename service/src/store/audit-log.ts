@@ -1,9 +1,7 @@
 import type { AuditEntry } from '@trueward/protocol/wire';
-import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import type { Scope } from '../resource/scope.ts';
-import type { Queries } from '../store/database.ts';
+import type { Queries, Scope } from './database.ts';
 
 /** An operator's change, with its transaction. */
 export interface Operation {
@@ -53,7 +51,7 @@ export function createAuditLog(clock: Clock, makeId: MakeId): AuditLog {
 
 interface AuditRow {
   id: string;
-  environment: Environment;
+  environment: Scope['environment'];
   created_at: Date;
   actor: string;
   action: string;

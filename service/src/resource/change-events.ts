@@ -1,0 +1,77 @@
+import type { Creative, KillSwitch, WebhookEvent } from '@trueward/protocol/wire';
+import type { Queries, Scope } from '../store/database.ts';
+import type { ResourceKind, ResourceKinds } from './resource.ts';
+
+/** A webhook event before it gets its id and time. */
+export type EventDraft = WebhookEvent extends infer E
+  ? E extends WebhookEvent
+    ? Pick<E, 'type' | 'data'> & {
+        /** The body must be stored encrypted, because it names a child. */
+        confidential?: boolean;
+      }
+    : never
+  : never;
+
+/**
+ * Writes webhook events and their deliveries in the transaction of the change that caused them. Returns
+ * whether there is something to deliver after the commit.
+ */
+export type WriteEvents = (
+  queries: Queries,
+  scope: Scope,
+  drafts: readonly EventDraft[],
+) => Promise<boolean>;
+
+/** The webhook events for a change; `undefined` for an object that does not exist before or after. Pure. */
+export function changeEvents<K extends ResourceKind>(
+  kind: K,
+  before: ResourceKinds[K] | undefined,
+  after: ResourceKinds[K] | undefined,
+): EventDraft[] {
+  if (kind === 'killSwitch') {
+    return killSwitchEvents(before as KillSwitch | undefined, after as KillSwitch | undefined);
+  }
+  return kind === 'creative' && before && after
+    ? reviewEvents(before as Creative, after as Creative)
+    : [];
+}
+
+function killSwitchEvents(
+  before: KillSwitch | undefined,
+  after: KillSwitch | undefined,
+): EventDraft[] {
+  const state = after?.state ?? 'off';
+  const killSwitch = after ?? before;
+  if (killSwitch === undefined || state === (before?.state ?? 'off')) return [];
+  const { id, scope, target_id, reason, actor } = killSwitch;
+  return [
+    {
+      type: 'kill_switch.changed',
+      data: {
+        kill_switch_id: id,
+        scope,
+        target_id,
+        state,
+        ...(reason === undefined ? {} : { reason }),
+        actor,
+      },
+    },
+  ];
+}
+
+function reviewEvents(before: Creative, after: Creative): EventDraft[] {
+  const { status, reason_code, feedback } = after.review;
+  if (status === before.review.status) return [];
+  return [
+    {
+      type: 'creative.review_updated',
+      data: {
+        creative_id: after.id,
+        previous: before.review.status,
+        current: status,
+        ...(reason_code === undefined ? {} : { reason_code }),
+        ...(feedback === undefined ? {} : { feedback }),
+      },
+    },
+  ];
+}
