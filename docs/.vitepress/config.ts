@@ -14,8 +14,6 @@ export default defineConfig({
   // Besides docs/: the pages at the top of the project, and the Cocos sample.
   srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
   rewrites: pageOf,
-  // At the top of the project lies the configuration of the SDK’s build.
-  vite: { configFile: false },
   markdown: {
     theme: { light: 'github-light', dark: 'github-dark' },
     anchor: { slugify },

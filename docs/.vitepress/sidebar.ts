@@ -82,7 +82,7 @@ const sections: { text: string; entries: Entry[] }[] = [
       ['Privacy', 'docs/privacy.md'],
       ['Accessibility', 'docs/accessibility.md'],
       ['Benchmarks', 'docs/benchmarks/README.md'],
-      ['Security policy', 'SECURITY.md'],
+      ['Security policy', 'docs/SECURITY.md'],
     ],
   },
   {

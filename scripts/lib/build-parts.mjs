@@ -7,6 +7,8 @@ const vite = (/** @type {string[]} */ ...args) => [
   'warn',
   ...args,
 ];
+const viteSdk = (/** @type {string[]} */ ...args) =>
+  vite('--config', 'scripts/vite.config.ts', ...args);
 const tsc = tool('typescript', 'tsc');
 
 /**
@@ -20,8 +22,9 @@ export const buildParts = [
     sources: [
       'src',
       'protocol',
-      'vite.config.ts',
-      'tsconfig.build.json',
+      'scripts/vite.config.ts',
+      'scripts/tsconfig.base.json',
+      'scripts/tsconfig.build.json',
       'package-lock.json',
       'scripts/lib/shake-types.mjs',
     ],
@@ -34,12 +37,12 @@ export const buildParts = [
       'dist/types/src/index.d.ts',
     ],
     commands: [
-      vite(),
-      vite('--mode', 'trueward'),
-      vite('--mode', 'trueward-ad-placement'),
-      vite('--mode', 'trueward-cocos'),
-      vite('--mode', 'trueward-phaser'),
-      [...tsc, '-p', 'tsconfig.build.json'],
+      viteSdk(),
+      viteSdk('--mode', 'trueward'),
+      viteSdk('--mode', 'trueward-ad-placement'),
+      viteSdk('--mode', 'trueward-cocos'),
+      viteSdk('--mode', 'trueward-phaser'),
+      [...tsc, '-p', 'scripts/tsconfig.build.json'],
       [process.execPath, 'scripts/shake-types.mjs'],
     ],
   },

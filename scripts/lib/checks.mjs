@@ -6,14 +6,6 @@ import { root, tool } from './run.mjs';
 const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
-const tsc = (/** @type {string} */ project) => [
-  ...tool('typescript', 'tsc'),
-  '-p',
-  project,
-  '--incremental',
-  '--tsBuildInfoFile',
-  join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`),
-];
 
 /** The pages generated from the code; the last one is written only when all others were. */
 const reference = {
@@ -36,13 +28,7 @@ const reference = {
 const all = [
   {
     name: 'types',
-    commands: [
-      'tsconfig.json',
-      'tsconfig.server.json',
-      'tsconfig.node.json',
-      'tsconfig.panel.json',
-      'tsconfig.scripts.json',
-    ].map(tsc),
+    commands: [[...tool('typescript', 'tsc'), '--build']],
   },
   {
     name: 'lint',
@@ -76,7 +62,16 @@ const all = [
   },
   {
     name: 'unused',
-    commands: [[...tool('knip'), '--cache', '--cache-location', join(cache, 'knip')]],
+    commands: [
+      [
+        ...tool('knip'),
+        '--config',
+        'scripts/knip.json',
+        '--cache',
+        '--cache-location',
+        join(cache, 'knip'),
+      ],
+    ],
   },
   {
     name: 'generated',

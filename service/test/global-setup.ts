@@ -8,6 +8,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** URL of this run's PostgreSQL server; undefined where PostgreSQL is not installed. */
     postgresUrl: string | undefined;
+    full: boolean;
   }
 }
 

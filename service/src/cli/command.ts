@@ -1,5 +1,10 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Parsed<O extends Options> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: O; allowPositionals: true; strict: true }>
+>;
+
 /** One command of `trueward-service`. */
 export interface Command {
   /** As typed: `keys roll`. */
@@ -33,11 +38,11 @@ export class CommandError extends Error {
  *
  * @throws UsageError
  */
-export function readArguments<const O extends NonNullable<ParseArgsConfig['options']>>(
+export function readArguments<const O extends Options>(
   args: string[],
   options: O,
   names: readonly string[] = [],
-) {
+): Parsed<O> {
   const { values, positionals } = parse(args, options);
   const missing = names[positionals.length];
   if (missing !== undefined) throw new UsageError(`Missing argument <${missing}>.`);
@@ -46,10 +51,7 @@ export function readArguments<const O extends NonNullable<ParseArgsConfig['optio
   return { values, positionals };
 }
 
-function parse<const O extends NonNullable<ParseArgsConfig['options']>>(
-  args: string[],
-  options: O,
-) {
+function parse<const O extends Options>(args: string[], options: O): Parsed<O> {
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true });
   } catch (error) {

@@ -1,6 +1,7 @@
 import type * as Phaser from 'phaser';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
+import type {} from '../../../src/script-tag/phaser.ts';
 import {
   TruewardPlugin,
   type TruewardPluginData,

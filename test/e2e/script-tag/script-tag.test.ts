@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, FrameLocator, Page } from 'playwright';
 import { expect } from 'vitest';
+import type {} from '../../../src/script-tag/phaser.ts';
+import type {} from '../../../src/script-tag/start-tag.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';

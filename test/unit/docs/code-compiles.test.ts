@@ -50,8 +50,11 @@ test('the code in the guides compiles, as a reader would have it', () => {
   writeFileSync(
     join(folder, 'tsconfig.json'),
     JSON.stringify({
-      extends: '../../../tsconfig.base.json',
+      extends: '../../../scripts/tsconfig.base.json',
       compilerOptions: {
+        composite: false,
+        emitDeclarationOnly: false,
+        noEmit: true,
         types: ['node', '@cocos/creator-types/engine'],
         lib: ['ES2023', 'DOM', 'DOM.Iterable'],
         experimentalDecorators: true,

@@ -2,10 +2,13 @@
  * What the sample project uses of the module `cc`, over the stand-in of the engine: the editor makes
  * nodes and components of a scene, which nothing outside it can. Frames come from the page.
  */
+import type { CocosModule } from '../../../../src/cocos/cocos-module.ts';
 import { createCocosEngine } from '../../../fakes/cocos-engine.ts';
 
 const engine = createCocosEngine(document.querySelector('canvas'));
-export const { game, Game, director, Director } = engine;
+export const { Game, Director } = engine;
+export const game: CocosModule['game'] = engine.game;
+export const director: CocosModule['director'] = engine.director;
 
 const scheduled: (() => void)[] = [];
 /** Whether the engine updates the game now, which is when a game expects its state to change. */
