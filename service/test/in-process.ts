@@ -8,7 +8,7 @@ import { type Config, readConfig } from '../src/config/config.ts';
 import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.ts';
 import { type Clock, systemClock } from '../src/platform/clock.ts';
 import { openDatabase } from '../src/store/open-database.ts';
-import { createPasswords } from '../src/user/password.ts';
+import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, takeEmptyDatabase } from './empty-database.ts';
 
 /** A service in this process, on a real port: its database can be looked into, and its clock set. */

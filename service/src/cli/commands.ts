@@ -1,12 +1,15 @@
+import { readSettings, unknownSettings } from '../config/read-settings.ts';
+import type { Setting } from '../config/setting.ts';
+import { settings } from '../config/settings.ts';
 import { archiveCommand } from './archive.ts';
-import { configCommand, environmentHelp } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { exportCommand, importCommand } from './transfer.ts';
 import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { masterKeyCommands, rotateReceiptKeyCommand } from './rotate-keys.ts';
 import { inviteUserCommand } from './users.ts';
-import { type Command, readArguments, printResult } from './command.ts';
+import { type Command, printMessage, printResult, readArguments } from './command.ts';
+import { environmentHelp } from './run-command.ts';
 import { withDatabase } from './with-database.ts';
 
 const startCommand: Command = {
@@ -22,6 +25,29 @@ ${environmentHelp}`,
     // Loading the whole service takes longer than most commands run.
     const { runService } = await import('./run-service.ts');
     await runService();
+  },
+};
+
+const configCommand: Command = {
+  name: 'config',
+  summary: 'show the effective configuration, without secrets',
+  help: `Usage: trueward-service config
+
+Prints one line of JSON per setting: its value, and whether that comes from the environment, from the
+file in TRUEWARD_CONFIG or from the default. Secrets are shown as "…". If the configuration is invalid,
+the message lists every problem and the exit code is 1.`,
+  async run(args) {
+    readArguments(args, {});
+    for (const { name, value, origin } of readSettings(process.env)) {
+      const { secret }: Setting = settings[name];
+      printResult({
+        name,
+        value: secret === true && value !== undefined ? '…' : (value ?? null),
+        origin,
+      });
+    }
+    for (const name of unknownSettings(process.env))
+      printMessage(`${name} is not a known setting and is ignored.`);
   },
 };
 

@@ -1,10 +1,12 @@
 import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError, unknownSettings } from '../config/read-settings.ts';
+import { MasterKeyError, openSecretBox } from '../key/secret-box.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { Queries } from '../store/database.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, readArguments } from './command.ts';
-import { databaseFindings } from './doctor-database.ts';
-import { fail, type Finding, ok, warn, machineFindings, runningFinding } from './doctor-machine.ts';
-import { withDatabase } from './with-database.ts';
+import { fail, type Finding, machineFindings, ok, runningFinding, warn } from './doctor-machine.ts';
+import { type DatabaseContext, withDatabase } from './with-database.ts';
 
 const marks = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL' };
 
@@ -61,4 +63,114 @@ async function databaseReport(): Promise<readonly Finding[]> {
     }
     return [fail(`the database cannot be opened: ${(error as Error).message}`)];
   }
+}
+
+/** Expiry checks compare times from several machines. */
+const maxClockSkewMs = 2_000;
+/** Deliveries are attempted within a second of being due. */
+const overdue = '5 minutes';
+
+/** Checks of the database and what it holds. */
+async function databaseFindings({
+  database,
+  config,
+  migrated,
+}: DatabaseContext): Promise<Finding[]> {
+  return [
+    ...(await server(database)),
+    ok(
+      migrated.length === 0
+        ? 'the database schema is up to date'
+        : `the database schema was migrated: ${migrated.join(', ')}`,
+    ),
+    await masterKey(database, config),
+    await keys(database),
+    ...(await openOrigins(database)),
+    ...(config.countryHeader === undefined ? await countryPolicies(database) : []),
+    ...(await webhooks(database)),
+    await deliveries(database),
+  ];
+}
+
+async function server(database: Queries): Promise<Finding[]> {
+  const [row] = await database.query<{ version: string; now: Date }>(
+    `SELECT current_setting('server_version') AS version, clock_timestamp() AS now`,
+  );
+  const differenceMs = Math.abs((row?.now.getTime() ?? 0) - systemClock.nowMs());
+  return [
+    ok(`the database is available (PostgreSQL ${row?.version ?? '?'})`),
+    ...(differenceMs > maxClockSkewMs
+      ? [
+          fail(
+            `its clock differs from this machine’s by ${Math.round(differenceMs / 1_000)} s: synchronize both with NTP`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+async function masterKey(database: Queries, config: Config): Promise<Finding> {
+  const [secret] = await database.query<{ sealed: string }>('SELECT sealed FROM secrets LIMIT 1');
+  try {
+    if (secret) openSecretBox(config).open(secret.sealed);
+    return ok('the master key decrypts the secrets');
+  } catch (error) {
+    if (error instanceof MasterKeyError) return fail(error.message);
+    throw error;
+  }
+}
+
+async function keys(database: Queries): Promise<Finding> {
+  const [row] = await database.query<{ accounts: number; keys: number }>(
+    `SELECT (SELECT count(*) FROM accounts)::bigint AS accounts,
+      (SELECT count(*) FROM keys WHERE revoked_at IS NULL OR revoked_at > now())::bigint AS keys`,
+  );
+  const text = `accounts: ${row?.accounts ?? 0}, keys: ${row?.keys ?? 0}`;
+  return row?.keys === 0 ? warn(`${text}: create one with keys create`) : ok(text);
+}
+
+async function openOrigins(database: Queries): Promise<Finding[]> {
+  const rows = await database.query<{ id: string }>(
+    `SELECT id FROM keys WHERE kind = 'pk' AND environment = 'live' AND allowed_origins @> '["*"]'::jsonb
+      AND (revoked_at IS NULL OR revoked_at > now()) ORDER BY id`,
+  );
+  return rows.map(({ id }) =>
+    warn(`the live key ${id} works on any site: restrict its allowed_origins`),
+  );
+}
+
+async function countryPolicies(database: Queries): Promise<Finding[]> {
+  const rows = await database.query<{ id: string; name: string }>(
+    `SELECT id, document->>'name' AS name FROM resources
+      WHERE kind = 'policy' AND archived_at IS NULL AND document->'when'->'countries' IS NOT NULL ORDER BY id`,
+  );
+  return rows.map(({ id, name }) =>
+    warn(
+      `the policy ${id} (${name}) never applies: countries are known only if COUNTRY_HEADER is set`,
+    ),
+  );
+}
+
+async function webhooks(database: Queries): Promise<Finding[]> {
+  const rows = await database.query<{ id: string; url: string; reason: string | null }>(
+    `SELECT id, document->>'url' AS url, document->>'disabled_reason' AS reason FROM resources
+      WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'status' = 'disabled'
+        AND document->>'disabled_reason' <> 'operator' ORDER BY id`,
+  );
+  return rows.map(({ id, url, reason }) =>
+    fail(
+      `the webhook ${id} (${url}) was disabled (${reason}): fix the receiver, enable the webhook, then recover missed events`,
+    ),
+  );
+}
+
+async function deliveries(database: Queries): Promise<Finding> {
+  const [row] = await database.query<{ pending: number; late: number }>(
+    `SELECT count(*)::bigint AS pending,
+        count(*) FILTER (WHERE next_at < now() - $1::text::interval)::bigint AS late
+      FROM deliveries WHERE state = 'pending'`,
+    [overdue],
+  );
+  const text = `deliveries pending: ${row?.pending ?? 0}, overdue: ${row?.late ?? 0}`;
+  return (row?.late ?? 0) > 0 ? warn(`${text}; start the service to deliver them`) : ok(text);
 }

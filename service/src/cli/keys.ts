@@ -4,7 +4,6 @@ import { raiseConfigVersion } from '../resource/resource-store.ts';
 import { createManageKeys, type ManageKeys } from '../key/manage-keys.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
-import { chooseAccount } from './choose-account.ts';
 import {
   type Command,
   CommandError,
@@ -14,7 +13,7 @@ import {
   printResult,
   UsageError,
 } from './command.ts';
-import { withDatabase } from './with-database.ts';
+import { withDatabase, chooseAccount } from './with-database.ts';
 
 /** Keeps a typo from leaving a leaked key valid for years. */
 const maxOverlapS = 604_800;

@@ -1,6 +1,5 @@
 import { readConfig } from '../config/config.ts';
-import { beginFileRotation, openSecretBox } from '../key/secret-box.ts';
-import { discardSecrets, reencrypt } from '../key/reencrypt.ts';
+import { beginFileRotation, openSecretBox, reencrypt, discardSecrets } from '../key/secret-box.ts';
 import {
   type Command,
   CommandError,

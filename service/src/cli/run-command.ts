@@ -1,5 +1,6 @@
 import service from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/read-settings.ts';
+import { settingList } from '../config/settings.ts';
 import { MasterKeyError } from '../key/secret-box.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import { RetentionError } from '../resource/check-retention.ts';
@@ -7,7 +8,6 @@ import { DatabaseConnectionError } from '../store/open-database.ts';
 import { TransferError } from '../store/transfer/format.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, printMessage, UsageError } from './command.ts';
-import { environmentHelp } from './config.ts';
 
 /** Runs a command and resolves with the exit code: 0 on success, 1 on failure, 2 for invalid arguments. */
 export async function runCommand(
@@ -87,3 +87,13 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return known ? error.message : (error.stack ?? error.message);
 }
+
+const width = Math.max(...settingList.map(([name]) => name.length)) + 2;
+
+const lines = settingList.map(([name, { about, fallback }]) => {
+  const shown = fallback === undefined ? '' : ` (default ${fallback})`;
+  return `  ${name.padEnd(width)}${about}${shown}`;
+});
+
+/** The environment variables that configure every command. */
+export const environmentHelp = `Environment\n${lines.join('\n')}\n`;

@@ -4,11 +4,10 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 import { createLinks } from '../user/links.ts';
 import { createManageUsers } from '../user/manage-users.ts';
-import { createPasswords } from '../user/password.ts';
+import { createPasswords } from '../user/credentials.ts';
 import { createSessions } from '../user/sessions.ts';
 import { roles } from '../key/principal.ts';
 import { findUserByEmail, normalizeEmail } from '../user/user.ts';
-import { chooseAccount } from './choose-account.ts';
 import {
   type Command,
   oneOf,
@@ -17,7 +16,7 @@ import {
   printResult,
   UsageError,
 } from './command.ts';
-import { withDatabase } from './with-database.ts';
+import { withDatabase, chooseAccount } from './with-database.ts';
 
 export const inviteUserCommand: Command = {
   name: 'users invite',

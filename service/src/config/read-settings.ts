@@ -15,7 +15,7 @@ export class ConfigError extends Error {
 type Variables = Record<string, string | undefined>;
 
 /** The effective value of a setting, and where it comes from. */
-export interface EffectiveSetting {
+interface EffectiveSetting {
   name: SettingName;
   value: string | undefined;
   origin: 'environment' | 'file' | 'default' | 'unset';

@@ -1,6 +1,5 @@
 import { firstIdAt } from '../platform/ids.ts';
-import type { Scope } from '../store/database.ts';
-import type { Database } from '../store/database.ts';
+import type { Scope, Database } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /**

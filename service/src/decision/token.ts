@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../key/key-text.ts';
-import { hmac } from '../platform/hmac.ts';
+import { hmac } from '../key/service-secrets.ts';
 
 /** What a decision token says, and the service trusts. */
 export interface TokenClaims {

@@ -1,4 +1,4 @@
-import { hmac } from '../platform/hmac.ts';
+import { hmac } from '../key/service-secrets.ts';
 import type { Scope } from '../store/database.ts';
 
 /** A user's pseudonym, for caps and overlap: it cannot be turned back into the `user_ref`. */

@@ -6,7 +6,7 @@ export type Environment = Scope['environment'];
 export type KeyKind = 'sk' | 'pk';
 
 /** What the text of a key encodes. */
-export interface KeyText {
+interface KeyText {
   kind: KeyKind;
   environment: Environment;
 }
@@ -23,7 +23,7 @@ const checksumLength = 6;
  * 3. Write it in base 62 with the digits `0-9A-Za-z`, most significant first.
  * 4. Pad on the left with `0` to 6 characters.
  */
-export function keyChecksum(body: string): string {
+function keyChecksum(body: string): string {
   let rest = crc32(body);
   let text = '';
   for (let digit = 0; digit < checksumLength; digit += 1) {

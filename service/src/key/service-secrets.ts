@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -35,3 +35,7 @@ export async function readServiceSecret(
   if (made === undefined) throw new Error(`The secret ${purpose} could not be stored.`);
   return made;
 }
+
+/** HMAC-SHA256 of a text, in base64url. */
+export const hmac = (key: string, text: string): string =>
+  createHmac('sha256', key).update(text).digest('base64url');

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { Clock } from '../platform/clock.ts';
-import type { Scope } from '../store/database.ts';
-import type { Database } from '../store/database.ts';
+import type { Scope, Database } from '../store/database.ts';
 import type { SecretBox } from './secret-box.ts';
 
 const purpose = 'user_token';

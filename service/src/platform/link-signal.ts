@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 
 /** An `AbortController` that also follows a parent signal, until it is released. */
-export interface LinkedSignal {
+interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(): void;
   /** Removes the listener and the timer. Call it when the work is done, whatever its outcome. */

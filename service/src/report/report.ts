@@ -1,8 +1,7 @@
 import { type reportDimensions, reportMetrics } from '@trueward/protocol';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
 import { RefusedError } from '../platform/refused-error.ts';
-import type { Scope } from '../store/database.ts';
-import type { Queries } from '../store/database.ts';
+import type { Scope, Queries } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
 

@@ -1,7 +1,6 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
 import type { Clock } from '../platform/clock.ts';
-import type { Scope } from '../store/database.ts';
-import type { Database } from '../store/database.ts';
+import type { Scope, Database } from '../store/database.ts';
 import { describeReward } from './describe-reward.ts';
 import type { Receipts } from './receipt.ts';
 import type { RewardChanges } from './reward-changes.ts';

@@ -4,11 +4,9 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 import { createLinks, type Links } from './links.ts';
-import { createLockOut } from './lock-out.ts';
 import { createManageUsers, type ManageUsers } from './manage-users.ts';
-import { createOneTimeCodes } from './one-time-codes.ts';
+import { createOneTimeCodes, type Passwords } from './credentials.ts';
 import { createOwnAccount, type OwnAccount } from './own-account.ts';
-import type { Passwords } from './password.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';
 
@@ -34,11 +32,10 @@ export function createUsers({ database, box, clock, makeId, audit, passwords }: 
   const sessions = createSessions(database, clock);
   const codes = createOneTimeCodes(database, box, clock);
   const links = createLinks({ database, clock, makeId, audit, sessions, passwords });
-  const lockOut = createLockOut(database, clock);
   return {
     sessions,
     links,
-    signIn: createSignIn({ database, clock, lockOut, codes, sessions, passwords }),
+    signIn: createSignIn({ database, clock, codes, sessions, passwords }),
     manage: createManageUsers({ clock, makeId, audit, links, sessions }),
     own: createOwnAccount({ database, audit, codes, sessions, passwords }),
   };

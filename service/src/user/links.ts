@@ -5,7 +5,7 @@ import type { MakeId } from '../platform/ids.ts';
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import type { Database, Queries } from '../store/database.ts';
-import { checkNewPassword, type Passwords } from './password.ts';
+import { checkNewPassword, type Passwords } from './credentials.ts';
 import { hashSecretText, makeSecretText, type Sessions } from './sessions.ts';
 import { normalizeEmail, type User, findUser, insertUser, updateUser } from './user.ts';
 

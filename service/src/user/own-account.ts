@@ -1,8 +1,7 @@
 import type { AuditLog } from '../store/audit-log.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import type { Database, Queries } from '../store/database.ts';
-import type { OneTimeCodes } from './one-time-codes.ts';
-import { checkNewPassword, type Passwords } from './password.ts';
+import { type OneTimeCodes, checkNewPassword, type Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
 import { type User, findUser, updateUser } from './user.ts';
 

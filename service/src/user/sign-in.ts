@@ -1,15 +1,14 @@
+import { createHash } from 'node:crypto';
+import { serviceAccount } from '../key/service-secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database, Queries } from '../store/database.ts';
-import type { Attempt, LockOut } from './lock-out.ts';
-import type { OneTimeCodes } from './one-time-codes.ts';
-import type { Passwords } from './password.ts';
+import type { OneTimeCodes, Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
-import { normalizeEmail, type User, findUserByEmail } from './user.ts';
+import { findUserByEmail, normalizeEmail, type User } from './user.ts';
 
 interface Parts {
   database: Database;
   clock: Clock;
-  lockOut: LockOut;
   codes: OneTimeCodes;
   sessions: Sessions;
   passwords: Passwords;
@@ -35,14 +34,8 @@ export interface SignIn {
   confirm(user: User, password: string, address: string): Promise<SignedIn | undefined>;
 }
 
-export function createSignIn({
-  database,
-  clock,
-  lockOut,
-  codes,
-  sessions,
-  passwords,
-}: Parts): SignIn {
+export function createSignIn({ database, clock, codes, sessions, passwords }: Parts): SignIn {
+  const lockOut = createLockOut(database, clock);
   const begin = async (queries: Queries, user: User): Promise<string> => {
     await queries.query('UPDATE users SET last_sign_in_at = $3 WHERE account_id = $1 AND id = $2', [
       user.accountId,
@@ -87,3 +80,137 @@ export function createSignIn({
       ),
   };
 }
+
+interface Limit {
+  /** Consecutive failures without a delay. */
+  free: number;
+  /** The first delay, which doubles with every further failure. */
+  firstWaitS: number;
+  longestWaitS: number;
+}
+
+/**
+ * Guesses at one account from one IP are stopped early. A whole office may share an IP, so an IP gets more
+ * attempts. The limit per account across all IPs only slows down botnets: if it were as strict as the
+ * others, anybody could lock out an owner by guessing their password.
+ */
+const limits = {
+  pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
+  address: { free: 20, firstWaitS: 30, longestWaitS: 900 },
+  account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
+} as const satisfies Record<string, Limit>;
+
+/** Guesses from elsewhere don't slow down an IP from which the account has signed in. */
+const knownForMs = 30 * 86_400_000;
+
+/** The e-mail and the IP of a sign-in attempt. */
+interface Attempt {
+  email: string;
+  address: string;
+}
+
+/** An attempt, counted before its outcome is known, so that parallel attempts all count. */
+interface CountedAttempt {
+  /** The attempt succeeded: resets the failures of the account from this IP. */
+  succeed(): Promise<void>;
+  /** The attempt neither succeeded nor failed: it no longer counts. */
+  undo(): Promise<void>;
+}
+
+/** Throttles guessing of passwords and codes. */
+interface LockOut {
+  /** Counts an attempt, or returns how many seconds to wait before the next one. */
+  count(attempt: Attempt): Promise<CountedAttempt | { waitS: number }>;
+}
+
+/** A row of `sign_in_attempts` after the increment. */
+interface Counted {
+  subject: string;
+  failures: number;
+}
+
+function createLockOut(queries: Queries, clock: Clock): LockOut {
+  const count = async (subject: string, limit: Limit): Promise<Counted | { waitS: number }> => {
+    const nowMs = clock.nowMs();
+    const { free, firstWaitS, longestWaitS } = limit;
+    const [counted] = await queries.query<Counted>(
+      `INSERT INTO sign_in_attempts AS known (account_id, subject, failures, locked_until, last_at)
+        VALUES ($1, $2, 1, $3, $3)
+        ON CONFLICT (account_id, subject) DO UPDATE SET failures = known.failures + 1, last_at = $3,
+          locked_until = CASE WHEN known.failures + 1 < $4 THEN known.locked_until ELSE
+            $3::timestamptz + interval '1 second'
+              * least($5::float8 * power(2, least(known.failures + 1 - $4, 20)), $6) END
+          WHERE known.locked_until <= $3
+        RETURNING subject, failures`,
+      [serviceAccount, subject, new Date(nowMs), free, firstWaitS, longestWaitS],
+    );
+    if (counted) return counted;
+    const [row] = await queries.query<{ locked_until: Date }>(
+      'SELECT locked_until FROM sign_in_attempts WHERE account_id = $1 AND subject = $2',
+      [serviceAccount, subject],
+    );
+    const waitMs = (row?.locked_until.getTime() ?? nowMs) - nowMs;
+    return { waitS: Math.max(1, Math.ceil(waitMs / 1_000)) };
+  };
+  /** Keeps the delay of a concurrent attempt. */
+  const uncount = async ({ subject, failures }: Counted): Promise<void> => {
+    await queries.query(
+      `UPDATE sign_in_attempts SET failures = greatest(failures - 1, 0),
+          locked_until = CASE WHEN failures = $3 THEN least(locked_until, $4) ELSE locked_until END
+        WHERE account_id = $1 AND subject = $2`,
+      [serviceAccount, subject, failures, new Date(clock.nowMs())],
+    );
+  };
+  const isKnown = async (pair: string): Promise<boolean> =>
+    (
+      await queries.query(
+        'SELECT 1 FROM sign_in_attempts WHERE account_id = $1 AND subject = $2 AND known_until > $3',
+        [serviceAccount, pair, new Date(clock.nowMs())],
+      )
+    ).length > 0;
+
+  return {
+    async count({ email, address }) {
+      const pair = subjectOf('pair', `${email} ${address}`);
+      const account = subjectOf('account', email);
+      // The IP first: while locked out, it cannot add a row for every e-mail that it makes up.
+      const wanted: [string, Limit][] = [
+        [subjectOf('address', address), limits.address],
+        [pair, limits.pair],
+        ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
+      ];
+      const taken: Counted[] = [];
+      const undo = async (): Promise<void> => {
+        for (const each of taken) await uncount(each);
+      };
+      for (const [subject, limit] of wanted) {
+        const counted = await count(subject, limit);
+        if ('waitS' in counted) {
+          await undo();
+          return counted;
+        }
+        taken.push(counted);
+      }
+      return {
+        undo,
+        async succeed() {
+          await undo();
+          const nowMs = clock.nowMs();
+          await queries.query(
+            `UPDATE sign_in_attempts SET failures = 0, locked_until = $3, known_until = $4
+              WHERE account_id = $1 AND subject = $2`,
+            [serviceAccount, pair, new Date(nowMs), new Date(nowMs + knownForMs)],
+          );
+          await queries.query(
+            'DELETE FROM sign_in_attempts WHERE account_id = $1 AND subject = $2',
+            [serviceAccount, account],
+          );
+        },
+      };
+    },
+  };
+}
+
+/** Hashed to a fixed length, whatever was entered. */
+const subjectOf = (kind: string, name: string): string =>
+  createHash('sha256').update(`${kind} ${name}`).digest('hex');

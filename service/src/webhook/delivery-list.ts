@@ -1,7 +1,6 @@
 import type { Delivery, DeliveryAttempt } from '@trueward/protocol/wire';
 import type { Environment } from '../key/key-text.ts';
-import type { Scope } from '../store/database.ts';
-import type { Queries } from '../store/database.ts';
+import type { Scope, Queries } from '../store/database.ts';
 
 interface DeliveryRow {
   id: string;

@@ -1,7 +1,6 @@
 import type { Webhook } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
-import type { Scope } from '../store/database.ts';
-import type { Database } from '../store/database.ts';
+import type { Scope, Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { attempt, type AttemptParts, hasArrived, leaseMs } from './attempt.ts';
 import {

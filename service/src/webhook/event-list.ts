@@ -1,6 +1,5 @@
 import type { WebhookEvent } from '@trueward/protocol/wire';
-import type { Scope } from '../store/database.ts';
-import type { Queries } from '../store/database.ts';
+import type { Scope, Queries } from '../store/database.ts';
 import type { EventBodies } from './event-body.ts';
 
 interface EventQuery {

@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
-import type { Scope } from '../store/database.ts';
-import type { Database, Queries } from '../store/database.ts';
+import type { Scope, Database, Queries } from '../store/database.ts';
 import { attempt, type AttemptParts, hasArrived, leaseMs } from './attempt.ts';
 import { type DueDelivery, release } from './delivery-store.ts';
 import { claimProbe } from './endpoint-health.ts';

@@ -1,6 +1,5 @@
 import { createScopedLanes, type LaneParts } from '../store/scoped-lanes.ts';
-import type { Scope } from '../store/database.ts';
-import type { Database, Queries } from '../store/database.ts';
+import type { Scope, Database, Queries } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
 import type { DueDelivery } from './delivery-store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createUseExchange, type Use } from '../../src/http/limits/exchange-uses.ts';
-import { hmac } from '../../src/platform/hmac.ts';
+import { hmac } from '../../src/key/service-secrets.ts';
 import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
 const rate = { perS: 100, burst: 400 };

@@ -4,7 +4,7 @@ import {
   NewerTokenError,
   type TokenClaims,
 } from '../../src/decision/token.ts';
-import { hmac } from '../../src/platform/hmac.ts';
+import { hmac } from '../../src/key/service-secrets.ts';
 
 const tokens = createDecisionTokens('key');
 const claims: TokenClaims = {

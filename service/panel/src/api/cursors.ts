@@ -8,7 +8,7 @@ export interface Page<T> {
 }
 
 /** Reads numbered pages of a list with cursors. */
-export interface CursorPages {
+interface CursorPages {
   read<T>(path: string, page: number, perPage: number): Promise<Page<T>>;
 }
 

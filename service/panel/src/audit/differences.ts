@@ -1,4 +1,4 @@
-export interface Difference {
+interface Difference {
   name: string;
   /** Absent: it was not there before. */
   from: string | undefined;

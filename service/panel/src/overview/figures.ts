@@ -12,7 +12,7 @@ export const counted = [
   'rewards_expired',
 ] as const;
 
-export type Counts = Record<(typeof counted)[number], number>;
+type Counts = Record<(typeof counted)[number], number>;
 
 /** Counts, and the shares that follow from them, in per cent; absent: nothing to divide by. */
 export interface Figures extends Counts {

@@ -1,4 +1,4 @@
-import { hmac } from '../../platform/hmac.ts';
+import { hmac } from '../../key/service-secrets.ts';
 import type { TokenBuckets } from './token-buckets.ts';
 import type { Queries } from '../../store/database.ts';
 

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { SecretBox } from '../../key/secret-box.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Scope } from '../../store/database.ts';
-import type { Queries } from '../../store/database.ts';
+import type { Scope, Queries } from '../../store/database.ts';
 import { ProblemError } from '../problems/problem.ts';
 
 /** The response of an operation. */

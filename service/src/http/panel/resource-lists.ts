@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { searchResources } from '../../resource/resource-search.ts';
+import { searchResources } from '../../resource/resource-store.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { managedResources, webhookResource } from '../routes/resource-routes.ts';
 import { type PanelParts, text } from './panel-parts.ts';
