@@ -1,0 +1,151 @@
+/**
+ * The size limits: a configuration of size-limit that bundles the SDK first, because only a bundler knows
+ * which chunks a game loads together. Bundled as in a game, with dependencies and minified; compressed with
+ * gzip. What the core and the first request have loaded already does not count again.
+ */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'vite';
+import { root } from './lib/run.mjs';
+
+const core = `export { createAds } from './dist/index.js'`;
+const requests = 'requests';
+
+/** Parts of the SDK; `chunk` is loaded later than `code`. Limits in bytes, compressed with gzip. */
+const parts = [
+  { name: 'core', code: core, limit: 13_000 },
+  { name: 'requests, prefetched', code: core, chunk: requests, limit: 4_000 },
+  {
+    name: 'ad break, loaded with the first request',
+    code: core,
+    chunk: 'show-ad',
+    limit: 8_500,
+  },
+  { name: 'event delivery, prefetched', code: core, chunk: 'drain', limit: 3_000 },
+  { name: 'reward delivery, prefetched', code: core, chunk: 'fulfillment', limit: 2_000 },
+  {
+    name: 'storage of an earlier key, loaded if there is any',
+    code: core,
+    chunk: 'adopt-storage',
+    limit: 2_500,
+  },
+  { name: 'video renderer', code: core, chunk: 'video', limit: 2_500 },
+  { name: 'image renderer', code: core, chunk: 'image', limit: 2_500 },
+  { name: 'HTML renderer', code: core, chunk: 'html', limit: 2_500 },
+  { name: 'banner', code: core, chunk: 'show-banner', limit: 2_500 },
+  { name: 'one language', code: core, chunk: 'uk', limit: 1_000 },
+  {
+    name: 'core and Phaser plugin',
+    code: `export { TruewardPlugin } from './dist/phaser.js'`,
+    limit: 15_000,
+  },
+  {
+    name: 'core and ad placement',
+    code: `${core}; export { createAdPlacement, installAdsbygoogle } from './dist/ad-placement.js'`,
+    limit: 14_500,
+  },
+  { name: 'server', code: `export { verifyWebhook } from './dist/server.js'`, limit: 2_500 },
+];
+
+/** @typedef {import('vite').Rollup.OutputChunk} Chunk */
+
+const folder = join(root, 'node_modules', '.cache', 'size');
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+
+/** @type {Map<string, Chunk[]>} */
+const bundles = new Map();
+for (const code of new Set(parts.map((part) => part.code))) bundles.set(code, await bundle(code));
+
+export default [
+  ...parts.map(({ name, code, chunk, limit }, index) => {
+    const path = join(folder, `part-${index}.js`);
+    const chunks = chunksOf(bundles.get(code) ?? [], chunk);
+    // One file, because how it is split into chunks is up to the game's bundler.
+    writeFileSync(path, chunks.map((each) => each.code).join(''));
+    return { name, path, gzip: true, limit: `${limit} B` };
+  }),
+  {
+    name: 'administration panel, until its first page is shown',
+    path: panelFiles(),
+    gzip: true,
+    limit: '500000 B',
+  },
+];
+
+/**
+ * Bundles a game that uses this much of the SDK.
+ *
+ * @param {string} code
+ */
+async function bundle(code) {
+  const entry = join(folder, 'game.js');
+  writeFileSync(entry, code.replaceAll('./dist', join(root, 'dist')));
+  const output = await build({
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    build: {
+      target: 'es2022',
+      write: false,
+      lib: { entry, formats: ['es'] },
+      rolldownOptions: { external: ['phaser'], output: { minify: true } },
+    },
+  });
+  const files = [output].flat().flatMap((result) => ('output' in result ? result.output : []));
+  return files.filter((file) => file.type === 'chunk');
+}
+
+/**
+ * The chunk with this name and what it imports, without what is loaded before it; without a name, the
+ * chunks that are loaded at the start.
+ *
+ * @param {Chunk[]} chunks
+ * @param {string} [wanted]
+ */
+function chunksOf(chunks, wanted) {
+  const isNamed = (/** @type {Chunk} */ chunk, /** @type {string} */ name) =>
+    chunk.name.startsWith(`${name}-`);
+  const initial = withImports(chunks, ({ isEntry }) => isEntry);
+  if (wanted === undefined) return initial;
+  const loaded =
+    wanted === requests
+      ? initial
+      : withImports(chunks, (chunk) => chunk.isEntry || isNamed(chunk, requests));
+  const later = withImports(chunks, (chunk) => isNamed(chunk, wanted));
+  if (later.length === 0) throw new Error(`The SDK has no chunk ${wanted}.`);
+  return later.filter((chunk) => !loaded.includes(chunk));
+}
+
+/**
+ * Chunks, and what they import statically.
+ *
+ * @param {Chunk[]} chunks
+ * @param {(chunk: Chunk) => boolean} isWanted
+ */
+function withImports(chunks, isWanted) {
+  const wanted = new Set(chunks.filter(isWanted));
+  for (const { imports } of wanted)
+    for (const chunk of chunks) if (imports.includes(chunk.fileName)) wanted.add(chunk);
+  return Array.from(wanted);
+}
+
+/** What the administration panel loads until its first page is shown: itself, the overview, and its plots. */
+function panelFiles() {
+  const panel = join(root, 'service', 'dist', 'panel');
+  /** @type {Record<string, { file: string, imports?: string[], css?: string[] }>} */
+  const manifest = JSON.parse(readFileSync(join(panel, 'manifest.json'), 'utf8'));
+  const wanted = new Set(
+    ['index.html', 'src/overview/overview.tsx', 'src/overview/plots.tsx'].map((name) => {
+      const key = Object.keys(manifest).find((each) => each.endsWith(name));
+      if (key === undefined) throw new Error(`The panel has no ${name}.`);
+      return key;
+    }),
+  );
+  for (const key of wanted) for (const each of manifest[key]?.imports ?? []) wanted.add(each);
+  const files = Array.from(wanted).flatMap((key) => {
+    const { file = '', css = [] } = manifest[key] ?? {};
+    return [file, ...css];
+  });
+  return ['index.html', ...files].map((file) => join(panel, file));
+}

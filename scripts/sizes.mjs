@@ -1,0 +1,50 @@
+/**
+ * `npm run sizes` measures the download sizes with size-limit and writes them into README.md; with
+ * `--check`, fails when one is over its limit or README.md is out of date. size-limit knows no README.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { format } from 'prettier';
+import { root, run, tool } from './lib/run.mjs';
+
+/** @typedef {{ name: string, passed: boolean, size: number, sizeLimit: number }} Part */
+
+const parts = await measure();
+for (const { name, size, sizeLimit } of parts)
+  console.log(`${name}: ${size} bytes of ${sizeLimit}`);
+for (const { name, size, sizeLimit } of parts.filter(({ passed }) => !passed)) {
+  console.error(`${name} is ${size - sizeLimit} bytes over its limit (scripts/size-limit.mjs).`);
+  process.exitCode = 1;
+}
+
+const target = join(root, 'README.md');
+const readme = readFileSync(target, 'utf8');
+const block = /(?<=<!-- sizes -->\n)[^]*(?=<!-- \/sizes -->)/;
+if (!block.test(readme))
+  throw new Error('README.md has no block <!-- sizes --> … <!-- /sizes -->.');
+const rows = parts
+  .filter(({ name }) => !name.startsWith('administration panel'))
+  .map(({ name, size }) => `| ${name} | ${(size / 1000).toFixed(1)} kB |`);
+const table = ['| Part | Size |', '| --- | ---: |', ...rows].join('\n');
+const text = await format(
+  readme.replace(block, () => `\n${table}\n\n`),
+  { parser: 'markdown', singleQuote: true, printWidth: 100 },
+);
+if (!process.argv.includes('--check')) writeFileSync(target, text);
+else if (text !== readme) {
+  console.error('The sizes in README.md are out of date: run `npm run build && npm run sizes`.');
+  process.exitCode = 1;
+}
+
+/** @returns {Promise<Part[]>} */
+async function measure() {
+  const command = [...tool('size-limit'), '--config', 'scripts/size-limit.mjs', '--json'];
+  const { output } = await run(command);
+  try {
+    const result = JSON.parse(output);
+    if (Array.isArray(result)) return result;
+  } catch {
+    // Reported below, like an error that size-limit reports as JSON.
+  }
+  throw new Error(`size-limit failed; is everything built (\`npm run build\`)?\n${output}`);
+}
