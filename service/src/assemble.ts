@@ -5,11 +5,10 @@ import type { Logger } from 'pino';
 import { createApp } from './http/app.ts';
 import { createAuditLog } from './store/audit-log.ts';
 import type { Config } from './config/config.ts';
-import { createMakeDecision } from './decision/decision-service.ts';
+import { createMakeDecision, createPseudonyms } from './decision/decision-service.ts';
 import { createDecisionLanes } from './decision/record-decisions.ts';
 import { createDecisionTokens } from './decision/token.ts';
-import { createTryRequest } from './decision/try-request.ts';
-import { createPseudonyms } from './decision/viewer.ts';
+import { createDryRun } from './decision/dry-run.ts';
 import { createDropLog } from './event/dropped-events.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLanes } from './event/record-events.ts';
@@ -23,7 +22,7 @@ import {
 import { openRateLimits } from './http/limits/open-rate-limits.ts';
 import { createLiveTail } from './inspect/live-tail.ts';
 import { createTailRelay } from './inspect/tail-relay.ts';
-import { openMedia } from './media/open-media.ts';
+import { openMedia } from './media/uploads.ts';
 import { createManageKeys } from './key/manage-keys.ts';
 import { openSecretBox } from './key/secret-box.ts';
 import { readServiceSecret } from './key/service-secrets.ts';
@@ -40,8 +39,7 @@ import {
   type ResourceStore,
 } from './resource/resource-store.ts';
 import { startExpiry } from './reward/expire-rewards.ts';
-import { makeReceiptKey, readReceiptKeys } from './reward/receipt-keys.ts';
-import { createReceipts } from './reward/receipt.ts';
+import { makeReceiptKey, readReceiptKeys, createReceipts } from './reward/receipt.ts';
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
@@ -190,7 +188,7 @@ async function wire(
     resources,
     makeDecision: liveTail.watchDecisions(createMakeDecision({ ...judging, lane, tokens })),
     liveTail,
-    tryRequest: createTryRequest(judging),
+    dryRun: createDryRun(judging),
     userTokens: createUserTokens({ database, box, clock }),
     takeIn: liveTail.watchEvents(createIntake({ tokens, pseudonym, clock, lane: eventLane })),
     noteDropped: createDropLog(log, clock),

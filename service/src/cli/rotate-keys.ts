@@ -10,7 +10,7 @@ import {
 } from './command.ts';
 import { withDatabase } from './with-database.ts';
 import { systemClock } from '../platform/clock.ts';
-import { readReceiptKeys, rotateReceiptKey } from '../reward/receipt-keys.ts';
+import { readReceiptKeys, rotateReceiptKey } from '../reward/receipt.ts';
 
 export const masterKeyCommands: Command[] = [
   {

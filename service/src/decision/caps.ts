@@ -1,22 +1,24 @@
 import type { Placement } from '@trueward/protocol/wire';
+import { firstIdAt } from '../platform/ids.ts';
+import type { Database, Scope } from '../store/database.ts';
+import type { Snapshot } from './snapshot.ts';
 
-/** Why a user sees no more ads here for now, and until when. */
+/** Why a player gets no ad from a placement at the moment, and until when. */
 export interface Capped {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
 }
 
-/** An impression is made while its ad may be shown, which is eleven minutes after the decision at most. */
+/** For how long the caps of a placement take an impression into account, in milliseconds; 0: they are off. */
+export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency_cap'>): number =>
+  1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);
+
+/** An upper bound for the time from a decision to its impression; ads may be shown for eleven minutes. */
 export const servedWithinMs = 900_000;
 
-/** How far back verified impressions matter to this placement, in milliseconds; 0: not at all. */
-export function capWindowMs(placement: Placement): number {
-  return 1_000 * Math.max(placement.cooldown_s, placement.frequency_cap?.per_s ?? 0);
-}
-
 /**
- * Whether one more verified impression would break the cap or the cooldown, wherever in time it
- * lies: completions come in any order, and claiming the latest first must not help.
+ * Whether one more verified impression exceeds the cap or violates the cooldown. Later impressions count as well
+ * as earlier ones: completions arrive in any order, and reporting the latest first must not help.
  */
 export function exceedsCaps(
   placement: Placement,
@@ -36,8 +38,8 @@ export function exceedsCaps(
 }
 
 /**
- * Applies the frequency cap and the cooldown to a user's verified impressions of a placement
- * (unix milliseconds, in any order). When both hold, the one that ends later is the answer.
+ * Applies the frequency cap and the cooldown to a player's verified impressions of a placement (unix milliseconds,
+ * in any order). If both apply, the one that ends later is returned.
  */
 export function checkCaps(
   placement: Placement,
@@ -52,10 +54,139 @@ export function checkCaps(
     found.push({ reason: 'cooldown', retryAtMs: last + placement.cooldown_s * 1_000 });
   }
   const cap = placement.frequency_cap;
-  // Once the max-th newest has left the window, there is room for one more.
+  // One more is allowed when the max-th newest leaves the window.
   const blocking = cap && newestFirst[cap.max - 1];
   if (cap && blocking !== undefined && blocking + cap.per_s * 1_000 > nowMs) {
     found.push({ reason: 'frequency_capped', retryAtMs: blocking + cap.per_s * 1_000 });
   }
   return found.toSorted((a, b) => b.retryAtMs - a.retryAtMs)[0];
+}
+
+/**
+ * What is left of a house ad's daily cap. The cap is enforced by decisions: each one reserves an impression until the
+ * ad is seen or expires. Reservations are weighted by the share of ads that is usually seen, so that preloaded ads
+ * don't exhaust the cap.
+ */
+export interface DailyBudget {
+  /** Verified impressions of the current UTC day. */
+  served: number;
+  /** How many reservations this process may make until the next count. */
+  allowance: number;
+  /** Reservations of this process that are not committed yet. */
+  inFlight: number;
+  /** Reservations made by this process since it started. */
+  reserved: number;
+}
+
+/** Makes a reservation. Call the returned function when the decision is committed or has failed. */
+export function reserve(budget: DailyBudget): () => void {
+  budget.allowance -= 1;
+  budget.reserved += 1;
+  budget.inFlight += 1;
+  return () => {
+    budget.inFlight -= 1;
+  };
+}
+
+const dayMs = 86_400_000;
+/** Ads expire ten minutes after their decision. */
+const outstandingMs = 600_000;
+/** The prior for the share of ads that is seen: as if this many ads had been served and all of them seen. */
+const priorCount = 20;
+/** The lower bound of that share, so that reservations never exceed twice the remaining impressions. */
+const minSeenShare = 0.5;
+/**
+ * Several processes may count the same remaining impressions at the same time, so each uses only a part of them.
+ * With up to four processes, the cap is exceeded by rounding only.
+ */
+const partPerProcess = 1 / 4;
+
+interface Counted {
+  servedToday: number;
+  served: number;
+  filled: number;
+  outstanding: number;
+}
+
+/** How many reservations may be made now. Pure. */
+export function allowanceOf(
+  cap: number,
+  { servedToday, served, filled, outstanding }: Counted,
+  part: number,
+): number {
+  const settled = Math.max(0, filled - outstanding);
+  const seen = Math.min(served, settled);
+  const share = Math.max(minSeenShare, (seen + priorCount) / (settled + priorCount));
+  const available = Math.floor((cap - servedToday) / share) - outstanding;
+  return available <= 0 ? 0 : Math.ceil(available * part);
+}
+
+/** Updates `budgets` for all house ads of one account and environment that have a daily cap. */
+export async function countDailyBudgets(
+  database: Database,
+  scope: Scope,
+  snapshot: Snapshot,
+  nowMs: number,
+  budgets: Map<string, DailyBudget>,
+): Promise<void> {
+  const caps = new Map(
+    [...snapshot.placements.values()].flatMap(({ candidates }) =>
+      candidates.flatMap(({ houseAd }): [string, number][] =>
+        houseAd.daily_cap === undefined ? [] : [[houseAd.id, houseAd.daily_cap]],
+      ),
+    ),
+  );
+  if (caps.size === 0) return;
+  // The count may miss reservations that are in flight now or made meanwhile, so both are subtracted.
+  const before = new Map([...budgets].map(([id, each]) => [id, { ...each }]));
+  const counts = await count(database, scope, [...caps.keys()], nowMs);
+  const part = database.connections ? partPerProcess : 1;
+  for (const [id, cap] of caps) {
+    const counted = counts.get(id) ?? { servedToday: 0, served: 0, filled: 0, outstanding: 0 };
+    const budget = budgets.get(id) ?? { served: 0, allowance: 0, inFlight: 0, reserved: 0 };
+    const then = before.get(id) ?? budget;
+    budget.served = counted.servedToday;
+    budget.allowance =
+      allowanceOf(cap, counted, part) - then.inFlight - (budget.reserved - then.reserved);
+    budgets.set(id, budget);
+  }
+}
+
+async function count(
+  database: Database,
+  { accountId, environment }: Scope,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<Map<string, Counted>> {
+  const today = Math.floor(nowMs / dayMs) * dayMs;
+  // In this order, an ad that is seen between the two queries counts twice until the next count, and is never missed.
+  const outstanding = await database.query<{ id: string; count: number }>(
+    `SELECT reserved_ad AS id, count(*) AS count FROM decisions
+      WHERE account_id = $1 AND environment = $2 AND reserved_ad = ANY($3::text[]) AND served_at IS NULL
+        AND id >= $4 GROUP BY reserved_ad`,
+    [accountId, environment, ids, firstIdAt('decision', nowMs - outstandingMs)],
+  );
+  const sums = await database.query<{ id: string; metric: string; today: boolean; count: number }>(
+    `SELECT house_ad_id AS id, metric, hour >= $4 AS today, sum(count)::bigint AS count FROM rollup_counts
+      WHERE account_id = $1 AND environment = $2 AND house_ad_id = ANY($3::text[]) AND hour >= $5
+        AND metric IN ('impressions', 'filled')
+      GROUP BY 1, 2, 3`,
+    [accountId, environment, ids, new Date(today), new Date(today - dayMs)],
+  );
+  return new Map(
+    ids.map((id) => {
+      const own = sums.filter((sum) => sum.id === id);
+      const add = (some: typeof own): number => some.reduce((total, sum) => total + sum.count, 0);
+      const impressions = own.filter(({ metric }) => metric === 'impressions');
+      return [
+        id,
+        {
+          servedToday: add(impressions.filter((sum) => sum.today)),
+          served: add(impressions),
+          filled: add(own.filter(({ metric }) => metric === 'filled')),
+          outstanding: outstanding.find((row) => row.id === id)?.count ?? 0,
+        },
+      ];
+    }),
+  );
 }

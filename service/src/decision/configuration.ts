@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
-import { countDailyBudgets, type DailyBudget } from './daily-caps.ts';
-import { compileSnapshot, type AnyResource, type Snapshot } from './snapshot.ts';
 import type { Environment, KeyKind } from '../key/key-text.ts';
 import type { KeyPrincipal } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Database, Scope } from '../store/database.ts';
-import type { ResourceKind } from '../resource/resource.ts';
 import { toDocument } from '../resource/resource-store.ts';
+import type { ResourceKind } from '../resource/resource.ts';
+import type { Database, Scope } from '../store/database.ts';
+import { countDailyBudgets, type DailyBudget } from './caps.ts';
+import { type AnyResource, compileSnapshot, type Snapshot } from './snapshot.ts';
 
 /** Keys and snapshots of all accounts in memory, so that the decision path does not query them. */
 export interface Configuration {

@@ -1,10 +1,6 @@
 import type { Decision, DecisionRequest, Explanation, Policy } from '@trueward/protocol/wire';
-import { checkCaps } from './caps.ts';
-import { choose } from './choose.ts';
-import type { DailyBudget } from './daily-caps.ts';
-import { isKilled } from './kill-switches.ts';
-import { applies, blocksCandidate, type PolicyContext } from './policies.ts';
-import type { Candidate, PlacementEntry, Snapshot } from './snapshot.ts';
+import { checkCaps, type DailyBudget } from './caps.ts';
+import { type Candidate, isKilled, type PlacementEntry, type Snapshot } from './snapshot.ts';
 
 type Reason = NonNullable<Decision['reason']>;
 
@@ -14,9 +10,9 @@ export interface DecisionFacts {
   entry: PlacementEntry;
   request: DecisionRequest;
   context: PolicyContext;
-  /** The user's verified impressions of the placement, in unix milliseconds, as far back as its caps reach. */
+  /** The player's verified impressions of the placement within the window of its caps, in unix milliseconds. */
   servedAtMs: readonly number[];
-  /** By id, for house ads with a daily cap. */
+  /** The budgets of house ads with a daily cap, by id. */
   dailyBudgets: ReadonlyMap<string, Pick<DailyBudget, 'served' | 'allowance'>>;
   nowMs: number;
   /** From 0 to below 1. */
@@ -35,9 +31,9 @@ export interface Unfilled {
 export type Verdict = Filled | Unfilled;
 
 /**
- * Decides, in this order: paused or killed placement, policies on the request, then for each
- * candidate kill switches, policies, schedule and format, approval, daily cap; then the caps of the
- * user, then the choice. When nothing is left, the candidate that came furthest gives the reason.
+ * Checks, in this order: the placement's kill switch and status; policies that block the whole request; for each
+ * candidate, kill switches, policies, schedule, format, review and daily cap; the player's caps. Then it chooses. If
+ * no candidate is eligible, the one that passed the most checks provides the reason.
  */
 export function decide(facts: DecisionFacts): Verdict {
   const { snapshot, entry, context, nowMs } = facts;
@@ -52,21 +48,21 @@ export function decide(facts: DecisionFacts): Verdict {
   }
   if (placement.status === 'paused') return unfilled({ status: 'no_fill', reason: 'paused' });
   const policies = entry.policies.filter((policy) => applies(policy, context));
-  const closing = policies.find(({ block }) => block.everything === true);
-  if (closing) return unfilled({ status: 'blocked', reason: closing.kind, rule: closing });
+  const blocking = policies.find(({ block }) => block.everything === true);
+  if (blocking) return unfilled({ status: 'blocked', reason: blocking.kind, rule: blocking });
 
   const { candidates } = entry;
   const eligible = candidates.filter(
-    (candidate) => judge(candidate, policies, facts) === undefined,
+    (candidate) => rejectionOf(candidate, policies, facts) === undefined,
   );
-  // Judged once more: mostly nobody asks, and what was refused need not be kept.
+  // Checks again instead of keeping the rejections, because explanations are rarely read.
   const explain = () =>
     candidates.map((candidate) =>
-      explanation(candidate, judge(candidate, policies, facts)?.verdict ?? 'eligible'),
+      explanation(candidate, rejectionOf(candidate, policies, facts)?.verdict ?? 'eligible'),
     );
   if (eligible.length === 0) {
-    const refusals = candidates.map((candidate) => judge(candidate, policies, facts));
-    const [furthest] = refusals.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
+    const rejections = candidates.map((candidate) => rejectionOf(candidate, policies, facts));
+    const [furthest] = rejections.toSorted((a, b) => (b?.stage ?? 0) - (a?.stage ?? 0));
     return unfilled(furthest?.outcome ?? { status: 'no_fill', reason: 'no_candidates' }, explain());
   }
 
@@ -78,8 +74,8 @@ export function decide(facts: DecisionFacts): Verdict {
 }
 
 /**
- * A class, and no literal with a getter: each of those is of a hidden class of its own, which keeps
- * its request from the collector of garbage until the next full collection.
+ * A class, because every object literal with a getter gets its own hidden class in V8, which retains the request
+ * until the next full garbage collection.
  */
 class Filled {
   readonly status = 'filled';
@@ -91,31 +87,31 @@ class Filled {
     this.#explain = explain;
   }
 
-  /** Made when somebody reads it: in live nobody does. */
+  /** Computed on access, because nobody reads it in live. */
   get explain(): Explanation[] {
     return this.#explain().map((item) => markChoice(item, this.candidate));
   }
 }
 
-interface Refusal {
-  /** How far the candidate came. */
+interface Rejection {
+  /** The check that failed, in order. */
   stage: number;
   verdict: string;
   outcome: Omit<Unfilled, 'explain'>;
 }
 
-const refuse = (stage: number, reason: Reason, verdict: string = reason): Refusal => ({
+const reject = (stage: number, reason: Reason, verdict: string = reason): Rejection => ({
   stage,
   verdict,
   outcome: { status: 'no_fill', reason },
 });
 
-/** Why a candidate cannot be shown, or undefined when it can. */
-function judge(
+/** Why a candidate may not be shown; undefined if it is eligible. */
+function rejectionOf(
   candidate: Candidate,
   policies: readonly Policy[],
   facts: DecisionFacts,
-): Refusal | undefined {
+): Rejection | undefined {
   const { snapshot, request, nowMs, dailyBudgets } = facts;
   const { creative, houseAd } = candidate;
   if (
@@ -125,7 +121,7 @@ function judge(
       nowMs,
     )
   ) {
-    return refuse(1, 'killed');
+    return reject(1, 'killed');
   }
   const rule = policies.find((policy) => blocksCandidate(policy, candidate));
   if (rule) {
@@ -135,20 +131,20 @@ function judge(
       outcome: { status: 'blocked', reason: rule.kind, rule },
     };
   }
-  if (candidate.sourcePaused) return refuse(3, 'no_candidates', 'source_paused');
+  if (candidate.sourcePaused) return reject(3, 'no_candidates', 'source_paused');
   if (nowMs < candidate.startsAtMs || nowMs >= candidate.endsAtMs)
-    return refuse(3, 'no_candidates', 'out_of_schedule');
+    return reject(3, 'no_candidates', 'out_of_schedule');
   if (request.formats && !request.formats.includes(creative.media.format)) {
-    return refuse(3, 'no_candidates', 'format_not_accepted');
+    return reject(3, 'no_candidates', 'format_not_accepted');
   }
-  if (creative.review.status !== 'approved') return refuse(4, 'not_approved');
+  if (creative.review.status !== 'approved') return reject(4, 'not_approved');
   if (houseAd.daily_cap === undefined) return undefined;
   const { served = 0, allowance = 0 } = dailyBudgets.get(houseAd.id) ?? {};
   if (allowance > 0) return undefined;
-  // Reservations of ads that nobody sees are released before the day ends.
+  // If only reservations exhaust the cap, some may be released within seconds.
   const retryAtMs = served >= houseAd.daily_cap ? nextUtcDay(nowMs) : nowMs + reservedRetryMs;
   return {
-    ...refuse(5, 'budget'),
+    ...reject(5, 'budget'),
     outcome: { status: 'no_fill', reason: 'budget', retryAtMs },
   };
 }
@@ -164,8 +160,92 @@ const explanation = ({ houseAd, creative }: Candidate, verdict: string): Explana
   verdict,
 });
 
-/** An eligible candidate that was not chosen lost by its priority or by the lot. */
+/** Eligible candidates that were not chosen lost by priority or by weight. */
 function markChoice(item: Explanation, chosen: Candidate): Explanation {
   if (item.house_ad_id === chosen.houseAd.id) return { ...item, verdict: 'chosen' };
   return item.verdict === 'eligible' ? { ...item, verdict: 'priority_or_weight' } : item;
 }
+
+/**
+ * Chooses a candidate of the best priority at random, by weight.
+ *
+ * @param candidates Sorted by priority.
+ * @param random From 0 to below 1.
+ */
+function choose(candidates: readonly Candidate[], random: number): Candidate | undefined {
+  const best = candidates[0]?.houseAd.priority;
+  const tied = candidates.filter(({ houseAd }) => houseAd.priority === best);
+  const totalWeight = tied.reduce((sum, { houseAd }) => sum + houseAd.weight, 0);
+  let remaining = random * totalWeight;
+  return tied.find(({ houseAd }) => (remaining -= houseAd.weight) < 0) ?? tied.at(-1);
+}
+
+/**
+ * The verdict that a sandbox request simulates; undefined for the values that affect the response (`slow`, `error`)
+ * or the reward.
+ */
+export function simulateVerdict(simulate: DecisionRequest['simulate']): Unfilled | undefined {
+  switch (simulate) {
+    case 'no_fill':
+      return { status: 'no_fill', reason: 'no_candidates', explain: [] };
+    case 'blocked':
+      return { status: 'blocked', reason: 'policy', explain: [] };
+    case 'killed':
+      return { status: 'no_fill', reason: 'killed', explain: [] };
+    default:
+      return undefined;
+  }
+}
+
+/** The facts about a request that policies can match. */
+export interface PolicyContext {
+  language?: string;
+  device?: 'desktop' | 'mobile' | 'tablet';
+  /** ISO 3166-1 alpha-2. */
+  country?: string;
+  childDirected: boolean;
+  /** The player's segments, as reported by the game. */
+  segments?: readonly string[];
+  /** Hour of the day in UTC. */
+  hour: number;
+}
+
+/** Whether every condition of the policy holds. An unknown fact matches no condition. */
+export function applies({ when }: Policy, context: PolicyContext): boolean {
+  const includes = (list: readonly string[] | undefined, value: string | undefined) =>
+    list === undefined || (value !== undefined && list.includes(value));
+  return (
+    includes(when.countries, context.country) &&
+    (when.languages === undefined ||
+      when.languages.some((range) => matchesLanguage(range, context.language))) &&
+    includes(when.devices, context.device) &&
+    (when.child_directed === undefined || when.child_directed === context.childDirected) &&
+    (when.hours === undefined || when.hours.includes(context.hour)) &&
+    (when.segments === undefined ||
+      when.segments.some((segment) => context.segments?.includes(segment)))
+  );
+}
+
+/** Basic filtering (RFC 4647, 3.3.1): `pt` also matches `pt-BR`. */
+function matchesLanguage(range: string, language: string | undefined): boolean {
+  if (language === undefined) return false;
+  const [wanted, given] = [range.toLowerCase(), language.toLowerCase().replaceAll('_', '-')];
+  return given === wanted || given.startsWith(`${wanted}-`);
+}
+
+/** Whether a policy that applies blocks the candidate. */
+export function blocksCandidate({ block }: Policy, candidate: Candidate): boolean {
+  const { creative, advertiserDomain, categories } = candidate;
+  return (
+    block.everything === true ||
+    (block.advertisers?.includes(creative.advertiser_id) ?? false) ||
+    (block.sources?.includes(creative.source_id) ?? false) ||
+    (block.formats?.includes(creative.media.format) ?? false) ||
+    (block.categories?.some((category) => categories.has(category)) ?? false) ||
+    (block.domains?.some((domain) => isSubdomain(advertiserDomain, domain)) ?? false)
+  );
+}
+
+const isSubdomain = (host: string, domain: string): boolean =>
+  host.toLowerCase() === domain.toLowerCase() ||
+  host.toLowerCase().endsWith(`.${domain.toLowerCase()}`);

@@ -1,22 +1,19 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
+import { hmac } from '../key/service-secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
-import type { Configuration } from './configuration.ts';
-import type { Scope, Database } from '../store/database.ts';
+import type { Database, Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
-import { capWindowMs, servedWithinMs } from './caps.ts';
-import { reserve } from './daily-caps.ts';
-import { decide, type Verdict } from './decide.ts';
-import type { MadeDecision } from './decision-record.ts';
+import { capWindowMs, reserve, servedWithinMs } from './caps.ts';
+import type { Configuration } from './configuration.ts';
+import { decide, type PolicyContext, simulateVerdict, type Verdict } from './decide.ts';
 import { describeDecision } from './describe-decision.ts';
-import type { PolicyContext } from './policies.ts';
+import type { NewDecision } from './record-decisions.ts';
 import type { PlacementEntry } from './snapshot.ts';
-import { simulateVerdict } from './simulate.ts';
 import type { DecisionTokens } from './token.ts';
-import type { Pseudonym } from './viewer.ts';
 
-/** What a verdict depends on beside its request. */
-export interface JudgeParts {
+/** What an evaluation needs besides the request. */
+export interface EvaluateParts {
   database: Database;
   configuration: Configuration;
   pseudonym: Pseudonym;
@@ -24,35 +21,35 @@ export interface JudgeParts {
   random(): number;
 }
 
-interface Parts extends JudgeParts {
-  lane: Lane<MadeDecision, void>;
+interface Parts extends EvaluateParts {
+  lane: Lane<NewDecision, void>;
   tokens: DecisionTokens;
   clock: Clock;
   makeId: MakeId;
 }
 
-/** Who asks, as far as the connection tells. */
-export interface AskingClient {
+/** What the connection reveals about the player. */
+export interface ClientInfo {
   device?: PolicyContext['device'] | undefined;
   country?: string | undefined;
   bot: boolean;
 }
 
-/** Decides and records; resolves after the commit. */
+/** Makes and stores a decision; resolves after the commit. */
 export type MakeDecision = (
   scope: Scope,
   entry: PlacementEntry,
   request: DecisionRequest,
-  client: AskingClient,
+  client: ClientInfo,
 ) => Promise<Decision>;
 
 export function createMakeDecision(parts: Parts): MakeDecision {
   const { clock, lane } = parts;
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
-    const judged = judgeRequest(parts, { scope, entry, request, client, nowMs });
-    const { verdict, viewer } = judged instanceof Promise ? await judged : judged;
-    const { decision, made } = describeDecision({
+    const evaluation = evaluateRequest(parts, { scope, entry, request, client, nowMs });
+    const { verdict, viewer } = evaluation instanceof Promise ? await evaluation : evaluation;
+    const { decision, stored } = describeDecision({
       id: parts.makeId('decision'),
       scope,
       entry,
@@ -63,10 +60,10 @@ export function createMakeDecision(parts: Parts): MakeDecision {
       nowMs,
       sign: parts.tokens.sign,
     });
-    const { reserved_ad: reserved } = made.record;
+    const { reserved_ad: reserved } = stored.record;
     const release = reserved === null ? undefined : reserveIn(parts, scope, reserved);
     try {
-      await lane.push(made);
+      await lane.push(stored);
     } finally {
       release?.();
     }
@@ -75,7 +72,7 @@ export function createMakeDecision(parts: Parts): MakeDecision {
 }
 
 function reserveIn(
-  { configuration }: JudgeParts,
+  { configuration }: EvaluateParts,
   scope: Scope,
   houseAdId: string,
 ): (() => void) | undefined {
@@ -83,39 +80,42 @@ function reserveIn(
   return budget && reserve(budget);
 }
 
-/** One request, as it is judged. */
-interface Asked {
+/** A request to evaluate. */
+interface EvaluatedRequest {
   scope: Scope;
   entry: PlacementEntry;
   request: DecisionRequest;
-  client: Omit<AskingClient, 'bot'>;
+  client: Omit<ClientInfo, 'bot'>;
   nowMs: number;
 }
 
-interface Judged {
+interface Evaluation {
   verdict: Verdict;
   viewer: string | undefined;
 }
 
-/** Decides and records nothing; at once where the database need not be asked. */
-export function judgeRequest(parts: JudgeParts, asked: Asked): Judged | Promise<Judged> {
-  const { scope, entry, request, nowMs } = asked;
+/** Makes a decision without storing it. Synchronous if no query is needed. */
+export function evaluateRequest(
+  parts: EvaluateParts,
+  evaluated: EvaluatedRequest,
+): Evaluation | Promise<Evaluation> {
+  const { scope, entry, request, nowMs } = evaluated;
   const viewer =
     request.user_ref === undefined ? undefined : parts.pseudonym(scope, request.user_ref);
-  // Only a placement with caps costs a read.
+  // Only a placement with caps needs a query.
   const windowMs = viewer === undefined ? 0 : capWindowMs(entry.placement);
-  if (windowMs === 0) return { verdict: judge(parts, asked, []), viewer };
+  if (windowMs === 0) return { verdict: evaluate(parts, evaluated, []), viewer };
   return readServed(parts.database, scope, entry, viewer, nowMs - windowMs).then((served) => ({
-    verdict: judge(parts, asked, served),
+    verdict: evaluate(parts, evaluated, served),
     viewer,
   }));
 }
 
 const msPerHour = 3_600_000;
 
-function judge(
-  { configuration, random }: JudgeParts,
-  { scope, entry, request, client: { device, country }, nowMs }: Asked,
+function evaluate(
+  { configuration, random }: EvaluateParts,
+  { scope, entry, request, client: { device, country }, nowMs }: EvaluatedRequest,
   servedAtMs: readonly number[],
 ): Verdict {
   const simulated = simulateVerdict(request.simulate);
@@ -163,4 +163,13 @@ async function readServed(
     ],
   );
   return rows.map((row) => row.served_at.getTime());
+}
+
+/** Returns a player's pseudonym, by which caps and overlapping watches are checked. It does not reveal the `user_ref`. */
+export type Pseudonym = (scope: Scope, userRef: string) => string;
+
+/** Uses a keyed hash, so that it can be stored for children, whose `user_ref` must not be. */
+export function createPseudonyms(key: string): Pseudonym {
+  return ({ accountId, environment }, userRef) =>
+    hmac(key, `${accountId}\n${environment}\n${userRef}`).slice(0, 22);
 }

@@ -1,11 +1,11 @@
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { Scope } from '../store/database.ts';
 import type { Verdict } from './decide.ts';
-import type { DecisionRecord, MadeDecision } from './decision-record.ts';
+import type { DecisionRecord, NewDecision } from './record-decisions.ts';
 import type { Candidate, PlacementEntry } from './snapshot.ts';
 import type { TokenClaims } from './token.ts';
 
-interface Described {
+interface DecisionFacts {
   id: string;
   scope: Scope;
   entry: PlacementEntry;
@@ -17,13 +17,16 @@ interface Described {
   sign(claims: TokenClaims): string;
 }
 
-/** How long an ad may wait before it is shown. */
+/** How long an ad may be preloaded before it is clientCreative. */
 const lifetimeMs = 600_000;
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();
 
-/** Turns a verdict into the answer and the row. */
-export function describeDecision(facts: Described): { decision: Decision; made: MadeDecision } {
+/** Turns a verdict into the response and the row to store. */
+export function describeDecision(facts: DecisionFacts): {
+  decision: Decision;
+  stored: NewDecision;
+} {
   const { verdict, scope, entry, id, nowMs } = facts;
   const { placement } = entry;
   const expiresAtMs = nowMs + lifetimeMs;
@@ -39,25 +42,25 @@ export function describeDecision(facts: Described): { decision: Decision; made: 
   if (scope.environment === 'sandbox') decision.explain = verdict.explain;
   if (verdict.status === 'filled') {
     describeAd(decision, facts, verdict.candidate, expiresAtMs);
-    return { decision, made: { scope, record } };
+    return { decision, stored: { scope, record } };
   }
   decision.reason = verdict.reason;
   if (verdict.retryAtMs !== undefined) decision.retry_at = timestamp(verdict.retryAtMs);
   const { rule } = verdict;
-  if (!rule) return { decision, made: { scope, record } };
+  if (!rule) return { decision, stored: { scope, record } };
   const data = {
     decision_id: id,
     placement: placement.name,
     rule: { id: rule.id, kind: rule.kind, name: rule.name },
     ...(record.user_ref === null ? {} : { user_ref: record.user_ref }),
   };
-  return { decision, made: { scope, record, event: { type: 'policy.blocked', data } } };
+  return { decision, stored: { scope, record, event: { type: 'policy.blocked', data } } };
 }
 
 function describeAd(
   decision: Decision,
-  { id, scope, entry: { placement }, request, nowMs, sign }: Described,
-  { creative, shown }: Candidate,
+  { id, scope, entry: { placement }, request, nowMs, sign }: DecisionFacts,
+  { creative, clientCreative }: Candidate,
   expiresAtMs: number,
 ): void {
   const claims: TokenClaims = {
@@ -70,7 +73,7 @@ function describeAd(
     expiresAtMs,
   };
   if (request.user_ref !== undefined) claims.userRef = request.user_ref;
-  decision.creative = shown;
+  decision.creative = clientCreative;
   if (placement.format === 'rewarded') {
     decision.min_watch_ms = minWatchMs(placement.min_view_ms, creative.media);
     if (placement.reward) decision.reward = placement.reward;
@@ -79,12 +82,12 @@ function describeAd(
   decision.token = sign(claims);
 }
 
-/** A video is watched when it has ended; anything else after the placement's time. */
+/** A video has to be watched to its end; anything else for the placement's minimum time. */
 const minWatchMs = (minViewMs: number, media: Candidate['creative']['media']): number =>
   media.format === 'video' ? media.duration_ms : minViewMs;
 
 function describeRecord(
-  { id, verdict, scope, entry: { placement }, request, viewer, bot, nowMs }: Described,
+  { id, verdict, scope, entry: { placement }, request, viewer, bot, nowMs }: DecisionFacts,
   expiresAtMs: number,
 ): DecisionRecord {
   const candidate = verdict.status === 'filled' ? verdict.candidate : undefined;
@@ -101,7 +104,7 @@ function describeRecord(
     advertiser_id: creative?.advertiser_id ?? null,
     source_id: creative?.source_id ?? null,
     house_ad_id: candidate?.houseAd.id ?? null,
-    // A bot's impressions do not count, so it reserves nothing.
+    // Impressions of bots don't count against the cap.
     reserved_ad: bot || candidate?.houseAd.daily_cap === undefined ? null : candidate.houseAd.id,
     reward: rewarded ? (placement.reward ?? null) : null,
     required_ms: rewarded ? minWatchMs(placement.min_view_ms, creative.media) : null,

@@ -1,18 +1,56 @@
-import { addSums, type Count, sumsOf } from '../report/rollup.ts';
-import { createScopedLanes, type LaneParts } from '../store/scoped-lanes.ts';
-import type { Database, TransactionOptions } from '../store/database.ts';
+import type { DecisionRequest, Explanation, Reward } from '@trueward/protocol/wire';
+import { addSums, countOf, sumsOf } from '../report/rollup.ts';
+import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
+import type { Database, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
+import { createScopedLanes, type LaneParts } from '../store/scoped-lanes.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
-import type { WriteEvents } from '../resource/change-events.ts';
-import type { DecisionRecord, MadeDecision } from './decision-record.ts';
 
-/** The lanes on which decisions of one account and environment are committed together. */
+/** A decision to be stored. */
+export interface NewDecision {
+  scope: Scope;
+  record: DecisionRecord;
+  /** `policy.blocked`, if a policy blocked the request. */
+  event?: EventDraft;
+}
+
+/** A new row of the table `decisions`, by column name; times are unix milliseconds. */
+export interface DecisionRecord {
+  id: string;
+  status: 'filled' | 'no_fill' | 'blocked';
+  reason: string | null;
+  placement: string;
+  format: string;
+  creative_id: string | null;
+  media_format: 'video' | 'image' | 'html' | null;
+  advertiser_id: string | null;
+  source_id: string | null;
+  house_ad_id: string | null;
+  /** The house ad, if it has a daily cap that this decision counts against. */
+  reserved_ad: string | null;
+  reward: Reward | null;
+  required_ms: number | null;
+  /** Set for traffic that is invalid from the start. */
+  invalid_reason: 'bot' | null;
+  simulate: NonNullable<DecisionRequest['simulate']> | null;
+  user_ref: string | null;
+  /** The pseudonym of the player. */
+  viewer: string | null;
+  custom_data: string | null;
+  /** Why each candidate lost; in live, only for decisions without an ad. */
+  explain: readonly Explanation[] | null;
+  issued_at: number;
+  expires_at: number;
+  late_at: number | null;
+}
+
+/** Creates the lanes that commit the decisions of one account and environment together. */
 export function createDecisionLanes(
   database: Database,
   writeEvents: WriteEvents,
   onDeliveries: () => void,
   lanes: LaneParts,
-): Lane<MadeDecision, void> {
+): Lane<NewDecision, void> {
   return createScopedLanes(lanes, {
     async commit(items, { isRetry }) {
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
@@ -50,42 +88,41 @@ const columns: readonly Column<DecisionRecord>[] = [
 const names = columns.map(({ name }) => name).join(', ');
 const firstColumn = 3;
 
-/** Decisions and their roll-ups in one statement: on the embedded store each statement is a round trip to its thread. */
+/**
+ * Inserts decisions and their roll-ups in one statement: with the embedded database, each statement is a round trip
+ * to its thread.
+ */
 const insert = `WITH made AS (
     INSERT INTO decisions (account_id, environment, reward_state, ${names})
       SELECT $1, $2, 'none', ${unnest(columns, firstColumn)})
   ${addSums(firstColumn + columns.length)}`;
 
-const countOf = (environment: string, row: DecisionRecord): Count => ({
-  environment,
-  dimensions: {
-    placement: row.placement,
-    creativeId: row.creative_id,
-    sourceId: row.source_id,
-    advertiserId: row.advertiser_id,
-    houseAdId: row.house_ad_id,
-  },
-  atMs: row.issued_at,
-  metric: row.status,
-  ...(row.reason === null ? {} : { reason: row.reason }),
+const dimensionsOf = (row: DecisionRecord) => ({
+  placement: row.placement,
+  creativeId: row.creative_id,
+  sourceId: row.source_id,
+  advertiserId: row.advertiser_id,
+  houseAdId: row.house_ad_id,
 });
 
 /**
- * Writes decisions of one account and environment, their sums and their events. Hands back whether there
- * is something to deliver.
+ * Writes decisions of one account and environment, with their counts and webhook events. Returns whether there are
+ * new deliveries.
  */
 export async function recordDecisions(
   database: Database,
   writeEvents: WriteEvents,
-  items: readonly MadeDecision[],
+  items: readonly NewDecision[],
   options: TransactionOptions = {},
 ): Promise<boolean> {
   const [first] = items;
   if (!first) return false;
   const { scope } = first;
-  const { accountId, environment } = scope;
   const rows = items.map((item) => item.record);
-  const counts = rows.map((row) => countOf(environment, row));
+  const counts = rows.map((row) =>
+    countOf(scope, dimensionsOf(row), row.issued_at, row.status, row.reason ?? undefined),
+  );
+  const { accountId, environment } = scope;
   const values = [accountId, environment, ...arraysOf(columns, rows), ...sumsOf(counts)];
   const events = items.flatMap(({ event }) => event ?? []);
   if (events.length === 0 && options.lockTimeoutMs === undefined) {

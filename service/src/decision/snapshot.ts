@@ -1,12 +1,4 @@
-import type {
-  Creative,
-  Decision,
-  HouseAd,
-  KillSwitch,
-  Placement,
-  Policy,
-  Webhook,
-} from '@trueward/protocol/wire';
+import type { Creative, Decision, HouseAd, KillSwitch, Placement, Policy, Webhook } from '@trueward/protocol/wire';
 import { parseInstant } from '../platform/instant.ts';
 import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 
@@ -14,8 +6,8 @@ import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 export interface Candidate {
   houseAd: HouseAd;
   creative: Creative;
-  /** What a client is told of the creative. */
-  shown: NonNullable<Decision['creative']>;
+  /** The creative as clients receive it. */
+  clientCreative: NonNullable<Decision['creative']>;
   advertiserDomain: string;
   /** Categories of the creative and of its advertiser. */
   categories: ReadonlySet<string>;
@@ -26,20 +18,20 @@ export interface Candidate {
 
 export interface PlacementEntry {
   placement: Placement;
-  /** By priority; 1 comes first. */
+  /** Sorted by priority, 1 first. */
   candidates: readonly Candidate[];
-  /** In the order of evaluation: policy, commercial, brand safety; the older first. */
+  /** In order of evaluation: policy, commercial, brand safety; older ones first. */
   policies: readonly Policy[];
 }
 
-/** Everything that decides about the ads of one account and environment, compiled once per change. */
+/** The configuration of one account and environment, compiled for decisions after each change. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
-  /** The types of events that a webhook subscribes to, a disabled one included: it may recover what it missed. */
+  /** The event types that webhooks subscribe to, including disabled ones, which may recover missed events. */
   subscribedEvents: ReadonlySet<Webhook['events'][number]>;
-  /** How many webhooks the service has disabled. */
+  /** The number of webhooks that the service has disabled. */
   disabledWebhooks: number;
 }
 
@@ -50,13 +42,13 @@ export type AnyResource = {
 const policyOrder: readonly Policy['kind'][] = ['policy', 'commercial', 'brand_safety'];
 
 /**
- * @param absent - the value when there is no time
- * @param unreadable - the value for a stored text that is not an instant: the ad is not shown, the switch stays on
+ * @param absent The result if there is no time.
+ * @param invalid The result for an invalid time; choose it so that the ad is not shown and the kill switch stays on.
  */
-const timeOf = (text: string | undefined, absent: number, unreadable: number): number =>
-  text === undefined ? absent : (parseInstant(text) ?? unreadable);
+const timeOf = (text: string | undefined, absent: number, invalid: number): number =>
+  text === undefined ? absent : (parseInstant(text) ?? invalid);
 
-/** Compiles the managed objects of one account and environment; pure. */
+/** Compiles the managed objects of one account and environment. Pure. */
 export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const of = <K extends ResourceKind>(kind: K): ResourceKinds[K][] =>
     resources
@@ -79,7 +71,7 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
         {
           houseAd,
           creative,
-          shown: describeCreative(creative),
+          clientCreative: describeCreative(creative),
           advertiserDomain: advertiser.domain,
           categories: new Set([...creative.categories, ...advertiser.categories]),
           sourcePaused: source.status === 'paused',
@@ -112,6 +104,23 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   };
 }
 
+/** What a kill switch can stop. A placement matches by id or name. */
+interface KillTarget {
+  placementId?: string;
+  placement?: string;
+  advertiserId?: string | undefined;
+  sourceId?: string | undefined;
+}
+
+/** Whether an active kill switch stops the target. */
+export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number): boolean {
+  return snapshot.killSwitches.some(({ scope, target_id: id, expiresAtMs }) => {
+    if (expiresAtMs <= nowMs) return false;
+    if (scope === 'placement') return id === target.placementId || id === target.placement;
+    return id === (scope === 'advertiser' ? target.advertiserId : target.sourceId);
+  });
+}
+
 const describeCreative = ({
   id,
   media,
@@ -124,7 +133,7 @@ const describeCreative = ({
   ...(click_url === undefined ? {} : { click_url }),
 });
 
-/** The policies of one placement, in the order of their evaluation. */
+/** The active policies of a placement, in order of evaluation. */
 export const policiesOf = (placement: string, policies: readonly Policy[]): Policy[] =>
   policies
     .filter(

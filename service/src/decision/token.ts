@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Environment } from '../key/key-text.ts';
 import { hmac } from '../key/service-secrets.ts';
 
-/** What a decision token says, and the service trusts. */
+/** The signed content of a decision token. */
 export interface TokenClaims {
   decisionId: string;
   accountId: string;
@@ -16,37 +16,37 @@ export interface TokenClaims {
 }
 
 /**
- * Signs and checks decision tokens: `<claims>.<HMAC-SHA256 as base64url>`. The claims are separated by `~`,
- * and the user's name is percent-encoded, so that a token needs no escaping in JSON and headers.
+ * Signs and verifies decision tokens: `<claims>.<HMAC-SHA256 in base64url>`. Claims are separated by `~`, and the
+ * user reference is percent-encoded, so that a token needs no escaping in JSON and headers.
  */
 export interface DecisionTokens {
   sign(claims: TokenClaims): string;
   /**
-   * Undefined when the token was not signed by this service, or was changed.
+   * Returns undefined if the signature is not valid.
    *
-   * @throws NewerTokenError when it was signed by a release that knows more versions than this one.
+   * @throws NewerTokenError when a newer release signed the token in a version unknown to this one.
    */
   verify(token: string): TokenClaims | undefined;
 }
 
-/** A token of ours in a version that this release cannot read; a process of a newer release can. */
+/** A valid token in a version that only newer releases can read. */
 export class NewerTokenError extends Error {
   constructor(version: number) {
-    super(`The token is of version ${version}, and this process reads versions up to ${newest}.`);
+    super(`The token has version ${version}; this process reads versions up to ${newest}.`);
     this.name = 'NewerTokenError';
   }
 }
 
-/** A form of the claims. */
+/** A serialization of the claims. */
 interface Version {
   write(claims: TokenClaims): string;
   read(body: string): TokenClaims;
 }
 
 /**
- * During a rolling upgrade, processes get each other's tokens. So a release reads a new version before the
- * next release issues it, and a version that is no longer issued is read for one more release, and for at
- * least a week, the longest late window of a placement.
+ * During a rolling upgrade, processes receive each other's tokens. Therefore a new version is read by one release and
+ * issued by the next. A version that is no longer issued is read for one more release, and for at least a week, the
+ * longest late window of a placement.
  */
 const versions: Readonly<Record<number, Version>> = {
   1: { write: writePositional, read: readPositional },
@@ -54,10 +54,10 @@ const versions: Readonly<Record<number, Version>> = {
 };
 const newest = 2;
 
-/** The previous release reads this version too. */
+/** The previous release can read this version. */
 const issued = 1;
 
-/** @param version - of the tokens that are signed; only tests pass another one. */
+/** @param version The version to sign; other than the default only in tests. */
 export function createDecisionTokens(key: string, version: number = issued): DecisionTokens {
   const { write } = versionOf(version);
   return {
@@ -69,11 +69,11 @@ export function createDecisionTokens(key: string, version: number = issued): Dec
       const dot = token.lastIndexOf('.');
       const body = token.slice(0, dot);
       const expected = hmac(key, body);
-      // Texts are compared, not bytes: base64url has several spellings of one last byte.
+      // Compare texts, not bytes: in base64url, several texts can decode to the same bytes.
       const given = Buffer.from(token.slice(dot + 1));
       if (dot < 1 || given.length !== expected.length) return undefined;
       if (!timingSafeEqual(given, Buffer.from(expected))) return undefined;
-      // Version 1 has no number: it begins with the decision's id, which never begins with a digit.
+      // Version 1 has no version number: it begins with a decision id, which never begins with a digit.
       const [, number] = /^(\d+)~/.exec(body) ?? [];
       return versionOf(number === undefined ? 1 : Number(number)).read(body);
     },
@@ -86,12 +86,12 @@ function versionOf(number: number): Version {
   return version;
 }
 
-/** The required claims, in order. Our names and ids contain no `~`. */
+/** The required claims, in order. Placement names and ids contain no `~`. */
 const writeRequired = (claims: TokenClaims): string =>
   `${claims.decisionId}~${claims.accountId}~${claims.environment}~${claims.placement}` +
   `~${claims.creativeId}~${claims.issuedAtMs}~${claims.expiresAtMs}`;
 
-/** Reads the required claims, and returns what follows them. */
+/** Reads the required claims; `rest` has the remaining texts. */
 function readRequired(texts: readonly string[]): [claims: TokenClaims, rest: string[]] {
   const [decisionId = '', accountId = '', environment, placement = '', creativeId = '', ...others] =
     texts;
@@ -108,7 +108,7 @@ function readRequired(texts: readonly string[]): [claims: TokenClaims, rest: str
   return [claims, rest];
 }
 
-/** Version 1: the user's name, if any, comes last, and may contain a `~`. */
+/** Version 1: the optional user reference comes last and may contain a `~`. */
 function writePositional(claims: TokenClaims): string {
   const { userRef } = claims;
   const required = writeRequired(claims);
@@ -122,7 +122,7 @@ function readPositional(body: string): TokenClaims {
     : { ...claims, userRef: decodeURIComponent(userRef.join('~')) };
 }
 
-/** Version 2: optional claims have names, so that older releases skip those they do not know. */
+/** Version 2: optional claims are named, so that older releases skip unknown ones. */
 function writeNamed(claims: TokenClaims): string {
   const { userRef } = claims;
   const required = `2~${writeRequired(claims)}`;

@@ -1,6 +1,6 @@
 import type { Queries } from '../store/database.ts';
 import type { Evidence } from './event-store.ts';
-import { keyOf, type RecordedEvent } from './recorded-event.ts';
+import { keyOf, type RecordedEvent } from '../decision/decision-state.ts';
 import { formatTimeline } from './timeline.ts';
 
 /**

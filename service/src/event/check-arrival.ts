@@ -1,6 +1,5 @@
 import type { EventResult } from '@trueward/protocol/wire';
-import type { DecisionState } from './decision-state.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 
 /** An ad that began in time may report a little later that it was seen. */
 export const showGraceMs = 60_000;

@@ -1,7 +1,6 @@
 import { placeEvent, smallestOffset } from '../reward/watch-time.ts';
 import { earliestOf, showGraceMs } from './check-arrival.ts';
-import type { DecisionState } from './decision-state.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 
 /** Share of the pixels, and milliseconds, of a viewable impression (MRC/IAB: 1 s display, 2 s video). */
 const minimumRatio = 0.5;

@@ -1,8 +1,5 @@
 import { isOutOfOrder } from '../reward/watch-time.ts';
-import type { RecordedEvent } from './recorded-event.ts';
-
-/** Why traffic is invalid: it is counted, and neither billed nor rewarded. */
-export type InvalidReason = 'bot' | 'impossible_order';
+import type { InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 
 /**
  * Why no player can have made these events; undefined when one can.

@@ -1,8 +1,6 @@
-import type { Count } from '../report/rollup.ts';
+import { type Count, countOf } from '../report/rollup.ts';
 import type { Scope } from '../store/database.ts';
-import { countOf } from './count-of.ts';
-import type { DecisionState } from './decision-state.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 
 /** How an event type is called in reports. */
 const metrics: Record<RecordedEvent['type'], string> = {

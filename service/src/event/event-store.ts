@@ -2,8 +2,7 @@ import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { Watch } from '../reward/watch-time.ts';
-import type { DecisionState } from './decision-state.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { parseTimeline } from './timeline.ts';
 
 /** A watch ends before it is too late to tell of it, which is seven days at most. */

@@ -1,12 +1,12 @@
 import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
-import type { Pseudonym } from '../decision/viewer.ts';
+import type { Pseudonym } from '../decision/decision-service.ts';
 import type { Clock } from '../platform/clock.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
-import { keyOf, type RecordedEvent } from './recorded-event.ts';
+import { keyOf, type RecordedEvent } from '../decision/decision-state.ts';
 import { readEvent } from './read-event.ts';
 import type { Intake } from './record-events.ts';
 

@@ -1,12 +1,10 @@
 import { capWindowMs, exceedsCaps } from '../decision/caps.ts';
-import { isKilled } from '../decision/kill-switches.ts';
-import type { Snapshot } from '../decision/snapshot.ts';
+import { isKilled, type Snapshot } from '../decision/snapshot.ts';
 import { checkReward, type RewardVerdict } from '../reward/check-reward.ts';
 import { checkImpression } from './check-impression.ts';
 import { checkTraffic } from './check-traffic.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import type { Move } from './move-decisions.ts';
-import type { RecordedEvent } from './recorded-event.ts';
 import type { ViewerHistory } from './viewer-history.ts';
 
 interface Facts {

@@ -1,6 +1,6 @@
 import type { Watch } from '../reward/watch-time.ts';
 import type { Queries } from '../store/database.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { DecisionState } from '../decision/decision-state.ts';
 
 /** A decision that moves on: its impression is verified, its reward is settled, it is invalid traffic. */
 export interface Move {

@@ -2,7 +2,7 @@ import type { AdEvent, EventResult } from '@trueward/protocol/wire';
 import type { TokenClaims } from '../decision/token.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { Scope } from '../store/database.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import type { RecordedEvent } from '../decision/decision-state.ts';
 
 interface Arrival {
   scope: Scope;

@@ -9,13 +9,17 @@ import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import type { WriteEvents } from '../resource/change-events.ts';
 import { appendEvents } from './append-events.ts';
 import { checkArrival } from './check-arrival.ts';
-import { describeReward } from '../reward/describe-reward.ts';
-import type { DecisionState } from './decision-state.ts';
+import { describeReward } from '../reward/reward-status.ts';
+import {
+  type DecisionState,
+  isEvidence,
+  keyOf,
+  type RecordedEvent,
+} from '../decision/decision-state.ts';
 import { countEvents, countInvalid } from './count-events.ts';
 import { lockViewers, lookUpByIndexes, readDecisions, readEvidence } from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { moveDecisions, type Move } from './move-decisions.ts';
-import { isEvidence, keyOf, type RecordedEvent } from './recorded-event.ts';
 import { announceMoves, countMoves } from './tell-moves.ts';
 import { readHistory } from './viewer-history.ts';
 import { requireLocked, ViewersNotLockedError } from './require-locked.ts';

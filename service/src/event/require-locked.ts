@@ -1,5 +1,4 @@
-import type { DecisionState } from './decision-state.ts';
-import type { RecordedEvent } from './recorded-event.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 
 /** Users have to be locked before their decisions are. */
 export class ViewersNotLockedError extends Error {

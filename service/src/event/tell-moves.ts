@@ -1,8 +1,7 @@
-import type { Count } from '../report/rollup.ts';
+import { type Count, countOf } from '../report/rollup.ts';
 import type { Scope } from '../store/database.ts';
 import type { EventDraft } from '../resource/change-events.ts';
-import { countOf } from './count-of.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { DecisionState } from '../decision/decision-state.ts';
 import type { Move } from './move-decisions.ts';
 
 const isServed = ({ before, after }: Move): boolean =>

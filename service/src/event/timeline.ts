@@ -1,4 +1,4 @@
-import type { RecordedEvent } from './recorded-event.ts';
+import type { RecordedEvent } from '../decision/decision-state.ts';
 
 /*
  * How the events of one decision are stored, as JSON: when the first one was received (unix milliseconds), then an

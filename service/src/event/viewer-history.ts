@@ -1,12 +1,11 @@
 import { capWindowMs } from '../decision/caps.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
+import type { Scope, Queries } from '../store/database.ts';
 import type { Watch } from '../reward/watch-time.ts';
-import type { Queries, Scope } from '../store/database.ts';
 import { showGraceMs } from './check-arrival.ts';
-import type { DecisionState } from './decision-state.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { readServed, readWatches } from './event-store.ts';
 import type { Move } from './move-decisions.ts';
-import type { RecordedEvent } from './recorded-event.ts';
 
 /** What else the users did, as far as a decision depends on it. Moves of the same batch are part of it. */
 export interface ViewerHistory {

@@ -4,7 +4,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Logger } from 'pino';
 import type { MakeDecision } from '../decision/decision-service.ts';
 import type { DecisionTokens } from '../decision/token.ts';
-import type { TryRequest } from '../decision/try-request.ts';
+import type { DryRun } from '../decision/dry-run.ts';
 import type { NoteDropped } from '../event/dropped-events.ts';
 import type { TakeIn } from '../event/intake.ts';
 import { addErrorHandler, sendProblem } from './problems/error-handler.ts';
@@ -67,7 +67,7 @@ interface AppParts {
   webhooks: WebhookService;
   users: Users;
   liveTail: LiveTail;
-  tryRequest: TryRequest;
+  dryRun: DryRun;
   /** The public URL of the service. */
   address(): string;
   eventBodies: EventBodies;

@@ -1,6 +1,6 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { firstIdAt } from '../platform/ids.ts';
-import type { Scope, Queries } from '../store/database.ts';
+import type { Queries, Scope } from '../store/database.ts';
 
 /** The kill switch or policy that prevented every ad, and who had set it at that time. */
 export interface Cause {

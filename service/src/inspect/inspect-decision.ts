@@ -4,7 +4,7 @@ import type { ReadReward } from '../reward/reward-status.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { listDeliveriesOf } from '../webhook/delivery-list.ts';
 import type { EventBodies } from '../webhook/event-body.ts';
-import { explainReward, type Cause, findCause } from './explain-decision.ts';
+import { type Cause, explainReward, findCause } from './explain-decision.ts';
 
 interface Parts {
   database: Queries;

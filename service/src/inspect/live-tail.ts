@@ -2,8 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { MakeDecision } from '../decision/decision-service.ts';
 import type { TakeIn } from '../event/intake.ts';
 import type { Scope } from '../store/database.ts';
-import type { LiveLine } from './tail-store.ts';
-import type { TailRelay, Watch } from './tail-relay.ts';
+import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
 
 /**
  * Streams the ad requests and events of a developer's game as they are recorded. Free while nobody watches;

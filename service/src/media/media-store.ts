@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream';
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 
 /** Stores uploaded files; their names are hashes of their content, so they never change. */
 export interface MediaStore {

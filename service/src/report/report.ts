@@ -1,27 +1,27 @@
 import { type reportDimensions, reportMetrics } from '@trueward/protocol';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
 import { RefusedError } from '../platform/refused-error.ts';
-import type { Scope, Queries } from '../store/database.ts';
+import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
 
-/** What is asked for; times are whole hours, because sums are kept by the hour. */
+/** The times are full hours, because roll-ups are hourly. */
 export interface ReportQuery {
   fromMs: number;
   toMs: number;
   interval: 'hour' | 'day';
   groupBy: readonly ReportDimension[];
-  /** IANA name of the zone whose days these are. */
+  /** The time zone of the days, by its IANA name. */
   timeZone: string;
 }
 
-/** A report with more rows is of use to nobody, and of harm to the service. */
+/** The limit for the rows of a report, to protect the service. */
 const maxRows = 10_000;
 
-/** Each request ends as one of these, so that the roll-ups do not count requests beside them. */
-const endings: readonly string[] = ['filled', 'no_fill', 'blocked'];
+/** The possible results of a request. Their sum is the number of requests, which has no roll-up of its own. */
+const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
-/** How the roll-ups call what a report groups by. */
+/** The roll-up columns of the report dimensions. */
 const columns: Record<ReportDimension, string> = {
   placement: 'placement',
   creative: 'creative_id',
@@ -38,10 +38,10 @@ type SumRow = Partial<Record<ReportDimension, string>> & {
 };
 
 /**
- * Sums the roll-ups. An hour belongs to the day in which it begins, so in zones that differ from
- * UTC by half hours a day begins up to 45 minutes late.
+ * Creates a report from the roll-ups. An hour belongs to the day in which it begins, so in time zones with a fractional
+ * UTC offset, days begin up to 45 minutes late.
  *
- * @throws RefusedError when the report would be too long.
+ * @throws RefusedError when the report has too many rows.
  */
 export async function readReport(
   queries: Queries,
@@ -67,11 +67,11 @@ export async function readReport(
       JSON.stringify(reportMetrics.filter((metric) => metric !== 'requests')),
     ],
   );
-  const data = sumUp(rows, groupBy);
+  const data = toReportRows(rows, groupBy);
   if (data.length > maxRows) {
     throw new RefusedError(
       'invalid_request',
-      `The report has more than ${maxRows} rows: ask for a shorter time or fewer groups.`,
+      `The report has more than ${maxRows} rows: request a shorter period or fewer dimensions.`,
     );
   }
   return {
@@ -83,8 +83,11 @@ export async function readReport(
   };
 }
 
-/** One row per period and group, from one row per period, group, metric and reason. Pure. */
-export function sumUp(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
+/** Combines the sums of each period and group into one row. Pure. */
+export function toReportRows(
+  rows: readonly SumRow[],
+  groupBy: readonly ReportDimension[],
+): ReportRow[] {
   const sums = new Map<string, ReportRow>();
   const sumOf = (row: SumRow): ReportRow => {
     const group = Object.fromEntries(groupBy.map((name) => [name, row[name] ?? '']));
@@ -94,8 +97,8 @@ export function sumUp(rows: readonly SumRow[], groupBy: readonly ReportDimension
     return sum;
   };
   for (const row of rows) {
-    // A request has no reason; that it was not filled has one.
-    if (endings.includes(row.metric)) sumOf({ ...row, reason: '' }).requests += row.count;
+    // Requests are counted without a reason, even if their result has one.
+    if (requestResults.includes(row.metric)) sumOf({ ...row, reason: '' }).requests += row.count;
     const sum = sumOf(row);
     const metric = row.metric as (typeof reportMetrics)[number];
     sum[metric] += row.count;
@@ -126,3 +129,18 @@ function addRates(row: ReportRow): ReportRow {
     ...rate('completion_rate', row.completes, row.starts),
   };
 }
+
+/** The rates, in the order of the CSV columns. */
+const rates = ['fill_rate', 'view_through_rate', 'completion_rate'] as const;
+
+/** Formats a report as CSV (RFC 4180): dimensions, sums, rates. Reasons are included with `group_by=reason` only. */
+export function reportCsv({ data }: Report, groupBy: readonly ReportDimension[]): string {
+  const columns = ['period', ...groupBy, ...reportMetrics, ...rates] as const;
+  const lines = data.map((row) =>
+    columns.map((name) => quoteCsv(String(row[name] ?? ''))).join(','),
+  );
+  return [columns.join(','), ...lines, ''].join('\r\n');
+}
+
+const quoteCsv = (text: string): string =>
+  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

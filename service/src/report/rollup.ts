@@ -1,7 +1,7 @@
-import type { Queries } from '../store/database.ts';
+import type { Queries, Scope } from '../store/database.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
 
-/** What reports count by, beside environment and hour. */
+/** The dimensions of reports, besides environment and hour. */
 export interface Dimensions {
   placement: string;
   creativeId: string | null;
@@ -10,22 +10,35 @@ export interface Dimensions {
   houseAdId: string | null;
 }
 
-/** One thing to count: `filled`, `impressions`, `completes`, `rewards_earned` … */
+/** An increment of one metric: `filled`, `impressions`, `completes`, `rewards_earned` … */
 export interface Count {
   environment: string;
   dimensions: Dimensions;
   atMs: number;
   metric: string;
-  /** How many; absent: one. */
+  /** 1 by default. */
   times?: number;
-  /** Of what was not filled, denied or rejected; otherwise absent. */
+  /** Why a request was not filled, a reward not earned, or traffic invalid. */
   reason?: string;
 }
 
-/** Reports count by the hour. */
+/** Counts one more of `metric` for a decision. */
+export function countOf(
+  { environment }: Pick<Scope, 'environment'>,
+  dimensions: Dimensions,
+  atMs: number,
+  metric: string,
+  reason?: string,
+): Count {
+  const count: Count = { environment, dimensions, atMs, metric };
+  if (reason !== undefined) count.reason = reason;
+  return count;
+}
+
+/** Roll-ups have one row per hour and group. */
 export const hourMs = 3_600_000;
 
-/** How much is added to one row of `rollups`. */
+/** An increment of one row of `rollups`. */
 interface Sum {
   environment: string;
   placement: string;
@@ -58,15 +71,15 @@ const names = groupColumns.map(({ name }) => name);
 const group = names.join(', ');
 
 /**
- * The statement that stores the arrays of {@link sumsOf}, from parameter `$first` on; `$1` is the account. It only
- * inserts: transactions that count the same at the same time never wait for each other.
+ * A statement that stores the arrays of {@link sumsOf}, given as parameters from `$first` on; `$1` is the account.
+ * It only inserts, so that concurrent transactions never wait for each other.
  */
 export const addSums = (first: number): string =>
   `INSERT INTO rollup_deltas (account_id, ${group}, count) SELECT $1, ${unnest(columns, first)}`;
 
 const addSumsAlone = addSums(2);
 
-/** Adds to the hourly roll-ups of one account, in the transaction of what is counted. */
+/** Adds counts to the hourly roll-ups of one account, in the transaction that causes them. */
 export async function addToRollups(
   queries: Queries,
   accountId: string,
@@ -76,7 +89,7 @@ export async function addToRollups(
   await queries.execute(addSumsAlone, [accountId, ...sumsOf(counts)]);
 }
 
-/** One row per hour and group. */
+/** Sums counts by hour and group, and returns one array per column. */
 export function sumsOf(counts: readonly Count[]): unknown[][] {
   const sums = new Map<string, Sum>();
   for (const { environment, dimensions, atMs, metric, reason = '', times = 1 } of counts) {
@@ -104,9 +117,9 @@ export function sumsOf(counts: readonly Count[]): unknown[][] {
 }
 
 /**
- * One statement, so that whoever reads `rollup_counts` sees each count once, before and after. Two folds never wait
- * for the same deltas. Roll-up rows are locked in the order in which the previous release does, which updates them
- * directly: hour first, then the rest as one text, by code units.
+ * A single statement, so that readers of `rollup_counts` see each count exactly once. Concurrent folds skip each
+ * other's deltas. Roll-up rows are locked in the same order as by the previous release, which updates them
+ * directly: by hour, then by the other columns as one text, in code-unit order.
  */
 const fold = `WITH taken AS (
     DELETE FROM rollup_deltas WHERE account_id = $1 AND id = ANY(ARRAY(
@@ -119,12 +132,12 @@ const fold = `WITH taken AS (
       ON CONFLICT (account_id, ${group}) DO UPDATE SET count = rollups.count + excluded.count)
   SELECT count(*)::bigint AS deltas FROM taken`;
 
-/** Moves up to `atMost` deltas of one account into its roll-ups; returns how many. */
+/** Folds up to `limit` deltas of one account into its roll-ups; returns their number. */
 export async function foldDeltas(
   queries: Queries,
   accountId: string,
-  atMost: number,
+  limit: number,
 ): Promise<number> {
-  const [row] = await queries.query<{ deltas: number }>(fold, [accountId, atMost]);
+  const [row] = await queries.query<{ deltas: number }>(fold, [accountId, limit]);
   return row?.deltas ?? 0;
 }

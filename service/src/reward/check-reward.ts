@@ -1,44 +1,33 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
-import type { DecisionState } from '../event/decision-state.ts';
-import type { RecordedEvent } from '../event/recorded-event.ts';
-import {
-  firstOf,
-  isContradicted,
-  isImpossible,
-  isOverbooked,
-  overlaps,
-  watchedShare,
-  watchOf,
-  type Watch,
-} from './watch-time.ts';
+import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
+import { firstOf, isContradicted, isImpossible, isOverbooked, overlaps, type Watch, watchedShare, watchOf } from './watch-time.ts';
 
-/** Everything that one reward depends on. */
+/** Everything that the verdict on a reward depends on. */
 export interface RewardFacts {
   decision: Pick<DecisionState, 'format' | 'reward' | 'requiredMs' | 'simulate' | 'issuedAtMs'>;
-  /** All events of the decision that count. */
+  /** All accepted events of the decision. */
   events: readonly RecordedEvent[];
-  /** When the impression was verified, or undefined when it was not. */
+  /** The time of the verified impression; undefined if there is none. */
   servedAtMs: number | undefined;
   killed: boolean;
-  /** What else this user watched and was rewarded for. */
+  /** The player's other watches that earned a reward. */
   otherWatches: readonly Watch[];
-  /** Whether it is no player's traffic. */
+  /** Whether the decision is invalid traffic. */
   invalid: boolean;
-  /** Whether the user's verified impressions already reached the placement's caps without this one. */
+  /** Whether the player's other verified impressions exhaust the placement's caps. */
   capped: boolean;
 }
 
 export interface RewardVerdict {
   state: Exclude<RewardStatus['state'], 'none'>;
   reason?: NonNullable<RewardStatus['reason']>;
-  /** What was watched; with `earned`. */
+  /** Set if the reward is earned. */
   watch?: Watch;
 }
 
 /**
- * Judges a completion; undefined as long as there is none. Every refusal has a reason. A denial needs evidence
- * that no honest player can produce; where proof is missing, the reward is pending until more arrives or the
- * late window ends.
+ * Judges a completion; undefined if there is none yet. A denial needs evidence that no honest player can produce. If
+ * evidence is missing, the reward is pending until more arrives or the late window ends.
  */
 export function checkReward(facts: RewardFacts): RewardVerdict | undefined {
   const { decision, events } = facts;
@@ -55,7 +44,7 @@ export function checkReward(facts: RewardFacts): RewardVerdict | undefined {
   if ((complete.watchedMs ?? 0) < requiredMs * watchedShare) return denied('watched_too_little');
   if (isImpossible({ issuedAtMs, requiredMs }, events)) return denied('impossible_timing');
 
-  // The report of the impression may still be on its way: another request can overtake it.
+  // The impression may still arrive: requests can overtake each other.
   if (facts.servedAtMs === undefined) return pending('no_impression');
   const watch = watchOf({ issuedAtMs, requiredMs }, events, complete);
   if (isOverbooked(watch, facts.otherWatches)) return denied('overlapping_watch');

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
-import { countOf } from '../event/count-of.ts';
-import type { DecisionState } from '../event/decision-state.ts';
-import type { Clock } from '../platform/clock.ts';
-import { addToRollups } from '../report/rollup.ts';
+import type { DecisionState } from '../decision/decision-state.ts';
 import type { Environment } from '../key/key-text.ts';
+import type { Clock } from '../platform/clock.ts';
+import { addToRollups, countOf } from '../report/rollup.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 
-interface Expired extends Pick<
+interface ExpiredDecision extends Pick<
   DecisionState,
   'id' | 'placement' | 'creativeId' | 'sourceId' | 'advertiserId' | 'houseAdId' | 'rewardReason'
 > {
@@ -19,15 +18,15 @@ interface Parts {
   clock: Clock;
   log: Logger;
   tracing: Pick<Tracing, 'run'>;
-  /** Called after the commit with the decisions whose reward has ended. */
+  /** Called after the commit with the decisions whose rewards have expired. */
   onChange(decisionIds: string[]): void;
 }
 
-const atOnce = 500;
+const batchSize = 500;
 
 /**
- * Ends rewards that stayed unconfirmed until their late window was over, and counts them with the
- * reason for which they waited. Several processes may do so at once: whoever moves a reward counts it.
+ * Expires rewards that were still pending at the end of their late window, and counts them with the reason why they
+ * were pending. Safe in several processes: the one that updates a reward counts it.
  */
 export async function expireRewards(
   database: Database,
@@ -37,7 +36,7 @@ export async function expireRewards(
   },
 ): Promise<string[]> {
   const expired: string[] = [];
-  // Skipped in this round, so that a locked row of one account does not hold up the others.
+  // Skipped for this run, so that a locked row of one account does not delay the others.
   const failed = new Set<string>();
   for (;;) {
     const nowMs = clock.nowMs();
@@ -45,30 +44,30 @@ export async function expireRewards(
       `SELECT account_id, id FROM decisions WHERE reward_state = 'pending' AND late_at < $1
           AND account_id NOT IN (SELECT jsonb_array_elements_text($3::text::jsonb))
         ORDER BY account_id, id LIMIT $2`,
-      [new Date(nowMs).toISOString(), atOnce, JSON.stringify([...failed])],
+      [new Date(nowMs).toISOString(), batchSize, JSON.stringify([...failed])],
     );
     for (const accountId of new Set(due.map((row) => row.account_id))) {
       const ids = due.filter((row) => row.account_id === accountId).map(({ id }) => id);
       try {
-        expired.push(...(await expireOf(database, accountId, ids, nowMs)));
+        expired.push(...(await expireBatch(database, accountId, ids, nowMs)));
       } catch (error) {
         failed.add(accountId);
         onFailure(accountId, error);
       }
     }
-    if (due.length < atOnce) return expired;
+    if (due.length < batchSize) return expired;
   }
 }
 
-/** A completion may have been faster, or another process; what is no longer pending is left alone. */
-function expireOf(
+/** Skips rewards that a completion or another process has settled in the meantime. */
+function expireBatch(
   database: Database,
   accountId: string,
   ids: readonly string[],
   nowMs: number,
 ): Promise<string[]> {
   return database.transaction(async (queries) => {
-    const rows = await queries.query<Expired>(
+    const rows = await queries.query<ExpiredDecision>(
       `UPDATE decisions SET reward_state = 'expired', settled_at = $1
         WHERE account_id = $2 AND id IN (SELECT jsonb_array_elements_text($3::text::jsonb))
           AND id BETWEEN $4 AND $5 AND reward_state = 'pending'
@@ -84,7 +83,7 @@ function expireOf(
   });
 }
 
-/** Does so every minute until it is stopped. */
+/** Expires rewards every minute until stopped. */
 export function startExpiry(parts: Parts): { stop(): void } {
   const { database, clock, log, tracing, onChange } = parts;
   const work = { name: 'upkeep expired rewards' };
@@ -92,12 +91,12 @@ export function startExpiry(parts: Parts): { stop(): void } {
     tracing
       .run(work, () =>
         expireRewards(database, clock, (accountId, error) =>
-          log.warn({ err: error, accountId }, 'the rewards of an account could not be expired'),
+          log.warn({ err: error, accountId }, 'could not expire the rewards of an account'),
         ),
       )
       .then(
         (ids) => ids.length > 0 && onChange(ids),
-        (error: unknown) => log.error({ err: error }, 'rewards could not be expired'),
+        (error: unknown) => log.error({ err: error }, 'could not expire rewards'),
       );
   }, 60_000);
   return { stop: () => clearInterval(timer) };

@@ -1,7 +1,7 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
+import type { DecisionState } from '../decision/decision-state.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Scope, Database } from '../store/database.ts';
-import { describeReward } from './describe-reward.ts';
+import type { Database, Scope } from '../store/database.ts';
 import type { Receipts } from './receipt.ts';
 import type { RewardChanges } from './reward-changes.ts';
 
@@ -13,9 +13,10 @@ interface Parts {
 }
 
 /**
- * Reads the reward of a decision; undefined when there is no such decision. With `waitMs` it waits
- * for the state to change, unless it is final already; a change by another process is seen within a
- * second. `userRef` is whom a token names.
+ * Reads the reward of a decision; undefined if there is no such decision. With `waitMs`, waits until the state changes
+ * or is final; changes by other processes are noticed within a second.
+ *
+ * @param userRef The player named by the decision token.
  */
 export type ReadReward = (
   scope: Scope,
@@ -31,7 +32,7 @@ export function createReadReward({ database, changes, clock, receipts }: Parts):
     id: string,
     userRef: string | undefined,
   ): Promise<RewardStatus | undefined> => {
-    type Row = Omit<Parameters<typeof describeReward>[2], 'settledAtMs'>;
+    type Row = Omit<RewardedDecision, 'settledAtMs'>;
     const [row] = await database.query<Row & { settled_at: Date | null }>(
       `SELECT id, placement, settled_at, reward_state AS "rewardState", reward_reason AS "rewardReason", reward, receipt,
           user_ref AS "userRef" FROM decisions WHERE account_id = $1 AND environment = $2 AND id = $3`,
@@ -42,19 +43,19 @@ export function createReadReward({ database, changes, clock, receipts }: Parts):
     return describeReward(receipts, scope, { ...row, settledAtMs }, userRef);
   };
   return async (scope, id, waitMs, signal, userRef) => {
-    const untilMs = clock.monotonicMs() + waitMs;
+    const deadlineMs = clock.monotonicMs() + waitMs;
     const first = await read(scope, id, userRef);
     let status = first;
     while (status && status.state === first?.state && !isFinal(status) && !signal.aborted) {
-      const leftMs = untilMs - clock.monotonicMs();
-      if (leftMs <= 0) break;
+      const remainingMs = deadlineMs - clock.monotonicMs();
+      if (remainingMs <= 0) break;
       const { accountId } = scope;
-      const announced = await changes.next(
+      const hasChanged = await changes.next(
         { accountId, decisionId: id, state: status.state },
-        leftMs,
+        remainingMs,
         signal,
       );
-      if (!announced) break;
+      if (!hasChanged) break;
       status = await read(scope, id, userRef);
     }
     return status;
@@ -62,3 +63,49 @@ export function createReadReward({ database, changes, clock, receipts }: Parts):
 }
 
 const isFinal = ({ state }: RewardStatus): boolean => state !== 'none' && state !== 'pending';
+
+type RewardedDecision = Pick<
+  DecisionState,
+  | 'id'
+  | 'placement'
+  | 'rewardState'
+  | 'rewardReason'
+  | 'reward'
+  | 'receipt'
+  | 'settledAtMs'
+  | 'userRef'
+>;
+
+/**
+ * Describes a reward to the SDK or the game's server. The receipt is signed on each read instead of stored, which would
+ * take 480 bytes per reward; Ed25519 signatures are deterministic. It names the player of the decision or, for
+ * children, whose names are not stored, the one in the token. Earlier releases stored receipts.
+ */
+export function describeReward(
+  receipts: Receipts,
+  scope: Scope,
+  state: RewardedDecision,
+  tokenUserRef: string | undefined,
+): RewardStatus {
+  const { id, placement, reward, settledAtMs } = state;
+  const userRef = state.userRef ?? tokenUserRef;
+  const missing = state.rewardState === 'earned' && state.receipt === null;
+  const receipt =
+    missing && reward && userRef != null && settledAtMs !== null
+      ? receipts.sign({
+          scope,
+          decisionId: id,
+          userRef,
+          placement,
+          reward,
+          nowMs: settledAtMs,
+        })
+      : state.receipt;
+  return {
+    id,
+    state: state.rewardState,
+    ...(state.rewardReason ? { reason: state.rewardReason } : {}),
+    ...(reward ? { reward } : {}),
+    ...(receipt ? { receipt } : {}),
+  };
+}

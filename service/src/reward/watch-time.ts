@@ -1,35 +1,35 @@
-import type { RecordedEvent } from '../event/recorded-event.ts';
+import type { RecordedEvent } from '../decision/decision-state.ts';
 
 /*
- * Only the service's own times are certain: a watch lies between the moment when the ad was handed out and
- * the moment when its completion arrived. A denial rests on that alone, because a request can be in flight
- * for any time and a device's clock can be set at any moment. The device's reports place the watch more
- * precisely; where they contradict each other, proof is missing.
+ * Only the service's own times are certain: an ad was watched after its decision was issued and before its completion
+ * was received. Denials rely on these alone, because a request can be in flight for any time and a device's clock can
+ * be set at any moment. The device's times locate the watch more precisely; if they contradict each other, evidence
+ * is missing.
  */
 
-/** A stretch of watching, in unix milliseconds. */
+/** The period in which an ad was watched, in unix milliseconds. */
 export interface Watch {
   issuedAtMs: number;
-  /** When it was watched, according to the device's reports. */
+  /** When it was watched, according to the device. */
   fromMs: number;
   toMs: number;
-  /** When the completion reached the service. */
+  /** When the service received the completion. */
   byMs: number;
-  /** Receipt minus sending of the fastest request about it: the skew of the device's clock plus the time in flight. */
+  /** Receipt minus sending of its fastest request: the device's clock skew plus the time in flight. */
   offsetMs: number;
   /** How long the ad had to be watched. */
   requiredMs: number;
 }
 
-/** Players' clocks and timers are not exact: 95 % counts as the whole. */
+/** The share of the required time that is sufficient, because players' clocks and timers are not exact. */
 export const watchedShare = 0.95;
-/** How much timers and clocks of one device may differ. */
+/** By how much the timers and clocks of a device may differ. */
 const jitterMs = 2_000;
 
-/** How far two times of one short ad may be off. */
+/** The tolerance for comparing two times of an ad; smaller for short ads. */
 export const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
-/** The first event of a type to arrive: what comes later cannot change what was said. */
+/** The event of a type that arrived first; later ones cannot override it. */
 export function firstOf(
   events: readonly RecordedEvent[],
   type: RecordedEvent['type'],
@@ -41,20 +41,20 @@ export function firstOf(
   return first;
 }
 
-/** The smallest offset among the requests about a decision: whatever exceeds it was time in flight. */
+/** The smallest offset of the requests about a decision; what exceeds it was time in flight. */
 export const smallestOffset = (events: readonly RecordedEvent[]): number =>
   events.reduce((least, { offsetMs }) => Math.min(least, offsetMs), Infinity);
 
 /**
- * When an event happened if its request had been as fast as the fastest one. Where that is before
- * `notBeforeMs`, the device's clock was set in between, and only the event's own request tells.
+ * The time of an event, corrected as if its request had been as fast as the fastest one. If that is before
+ * `notBeforeMs`, the device's clock was set in between, and the uncorrected time is used.
  */
 export function placeEvent(event: RecordedEvent, offsetMs: number, notBeforeMs: number): number {
   const placedMs = event.occurredAtMs - event.offsetMs + offsetMs;
   return event.clamped || placedMs < notBeforeMs ? event.occurredAtMs : placedMs;
 }
 
-/** When an ad was watched, according to the reports. */
+/** Derives from the events when an ad was watched. */
 export function watchOf(
   { issuedAtMs, requiredMs }: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -65,15 +65,15 @@ export function watchOf(
     ? complete.receivedAtMs
     : placeEvent(complete, offsetMs, issuedAtMs + requiredMs * watchedShare);
   const { byDevice } = durations(firstOf(events, 'start'), complete) ?? {};
-  // A pause makes it longer; less than the required time contradicts the completion.
+  // Pauses make it longer than required; a shorter time contradicts the completion.
   const usable = byDevice !== undefined && byDevice >= requiredMs && byDevice <= toMs - issuedAtMs;
   const fromMs = Math.max(issuedAtMs, toMs - (usable ? byDevice : requiredMs));
   return { issuedAtMs, fromMs, toMs, byMs: complete.receivedAtMs, offsetMs, requiredMs };
 }
 
 /**
- * The time between two events, by the device's clock and by the service's if both requests took the same
- * time; undefined where a time had to be clamped and so says nothing.
+ * The time between two events, by the device's clock and, assuming equally fast requests, by the service's. Undefined
+ * if a time was clamped, which makes it meaningless.
  */
 function durations(
   from: RecordedEvent | undefined,
@@ -84,7 +84,7 @@ function durations(
   return { byService, byDevice: byService - (to.offsetMs - from.offsetMs) };
 }
 
-/** The share of the ad that plays before each of these events. */
+/** The share of the ad that has played at each of these events. */
 const shares = [
   ['first_quartile', 0.25],
   ['midpoint', 0.5],
@@ -92,7 +92,7 @@ const shares = [
   ['complete', 1],
 ] as const;
 
-/** Whether an event arrived before it can have happened: no network delivers a request early. */
+/** Whether an event arrived earlier than it can have happened, which no network delay explains. */
 export function isImpossible(
   decision: { issuedAtMs: number; requiredMs: number },
   events: readonly RecordedEvent[],
@@ -100,7 +100,7 @@ export function isImpossible(
   const requiredMs = decision.requiredMs * watchedShare;
   return shares.some(([type, share]) => {
     const event = firstOf(events, type);
-    // Video players fire quartiles unevenly, so these have some tolerance.
+    // Video players fire quartile events unevenly, so these have some tolerance.
     const tolerance = type === 'complete' ? 0 : toleranceMs(decision.requiredMs);
     return (
       event !== undefined &&
@@ -110,18 +110,18 @@ export function isImpossible(
 }
 
 /**
- * Whether, by both clocks, less time passed since the start than the ad takes. That proves no cheating: a clock
- * may have been set, or a request slow. But nothing shows that the ad was watched, either. A negative duration
- * means that the clock was set, and says nothing.
+ * Whether, by both clocks, less time passed since the start than the ad takes. This does not prove cheating, because a
+ * clock may have been set or a request may have been slow, but it is no evidence of a watch, either. A negative
+ * duration means that the clock was set, and is ignored.
  */
 export function isContradicted(requiredMs: number, events: readonly RecordedEvent[]): boolean {
   const start = firstOf(events, 'start');
   return shares.some(([type, share]) => {
     const event = firstOf(events, type);
-    const passed = event && durations(start, event);
-    if (!passed) return false;
+    const elapsed = event && durations(start, event);
+    if (!elapsed) return false;
     const neededMs = requiredMs * watchedShare * share - toleranceMs(requiredMs);
-    return passed.byDevice >= 0 && passed.byDevice < neededMs && passed.byService < neededMs;
+    return elapsed.byDevice >= 0 && elapsed.byDevice < neededMs && elapsed.byService < neededMs;
   });
 }
 
@@ -131,9 +131,8 @@ const orders: readonly (readonly RecordedEvent['type'][])[] = [
 ];
 
 /**
- * Whether one request reports events in an order that no player produces. Requests overtake each other, so
- * only events that arrived together are compared. One step back in time is a clock that was set; two are a
- * script.
+ * Whether a request reports events in an order that no player produces. Only events of the same request are compared,
+ * because requests can overtake each other. One step back in time means that the clock was set; two mean a script.
  */
 export function isOutOfOrder(events: readonly RecordedEvent[], requiredMs: number): boolean {
   const requests = new Set(events.map(requestOf));
@@ -155,9 +154,9 @@ const requestOf = ({ receivedAtMs, offsetMs }: RecordedEvent): string =>
   `${receivedAtMs}/${offsetMs}`;
 
 /**
- * Whether a user would have been rewarded for more than there was time for: in some period, the ads that were
- * handed out and completed within it last longer than the period. Watching one ad after the other never
- * results in that, however late reports arrive.
+ * Whether the player would be rewarded for more than there was time for: the ads that were issued and completed within
+ * some period last longer than the period. Watching one ad after the other never results in this, however late the
+ * events arrive.
  */
 export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
   const all = [...others, watch].toSorted((a, b) => a.byMs - b.byMs);
@@ -173,23 +172,24 @@ export function isOverbooked(watch: Watch, others: readonly Watch[]): boolean {
 }
 
 /**
- * Whether, according to the reports, two ads were watched at once. That is no proof: all requests about one
- * may have been slow. If both fit one after the other by the clock of one device, they do not overlap.
+ * Whether, according to the events, two ads were watched at the same time. This does not prove cheating, because all
+ * requests about one of them may have been slow: if both fit one after the other by the same device's clock, they do
+ * not overlap.
  */
 export function overlaps(watch: Watch, others: readonly Watch[]): boolean {
   return others.some((other) => {
-    if (!isTogether(watch, other)) return false;
+    if (!isConcurrent(watch, other)) return false;
     const offsetMs = Math.min(watch.offsetMs, other.offsetMs);
-    const [a, b] = [earlier(watch, offsetMs), earlier(other, offsetMs)];
-    return !(fits(a) && fits(b)) || isTogether(a, b);
+    const [a, b] = [withOffset(watch, offsetMs), withOffset(other, offsetMs)];
+    return !(fits(a) && fits(b)) || isConcurrent(a, b);
   });
 }
 
-const isTogether = (a: Watch, b: Watch): boolean =>
+const isConcurrent = (a: Watch, b: Watch): boolean =>
   Math.min(a.toMs, b.toMs) - Math.max(latestStart(a), latestStart(b)) > toleranceMs(a.requiredMs);
 
-/** A watch, moved back by how much slower its fastest request was than that of another watch. */
-const earlier = (watch: Watch, offsetMs: number): Watch => ({
+/** Moves a watch back in time, as if its fastest request had had the given offset. */
+const withOffset = (watch: Watch, offsetMs: number): Watch => ({
   ...watch,
   fromMs: watch.fromMs - (watch.offsetMs - offsetMs),
   toMs: watch.toMs - (watch.offsetMs - offsetMs),
@@ -198,6 +198,6 @@ const earlier = (watch: Watch, offsetMs: number): Watch => ({
 const fits = ({ toMs, issuedAtMs, requiredMs }: Watch): boolean =>
   toMs - issuedAtMs >= requiredMs * watchedShare;
 
-/** An ad that was paused counts with its own length only. */
+/** The latest time at which the watch can have started: pauses don't count. */
 const latestStart = ({ fromMs, toMs, requiredMs }: Watch): number =>
   Math.max(fromMs, toMs - requiredMs);

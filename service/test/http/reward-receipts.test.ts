@@ -2,7 +2,7 @@ import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createUsedReceipts, verifyReceipt } from '../../../src/server/index.ts';
 import { openSecretBox } from '../../src/key/secret-box.ts';
-import { rotateReceiptKey } from '../../src/reward/receipt-keys.ts';
+import { rotateReceiptKey } from '../../src/reward/receipt.ts';
 import { startGame, type Game } from './reward-game.ts';
 import { accountOf } from './reward-operator.ts';
 

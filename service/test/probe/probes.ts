@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { recordDecisions } from '../../src/decision/record-decisions.ts';
-import type { DecisionRecord } from '../../src/decision/decision-record.ts';
+import { recordDecisions, type DecisionRecord } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/event/append-events.ts';
 import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { moveDecisions } from '../../src/event/move-decisions.ts';
-import type { RecordedEvent } from '../../src/event/recorded-event.ts';
+import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';

@@ -29,7 +29,7 @@ function configure(place: Partial<Placement> = {}) {
       nowMs: Date.UTC(2026, 5, 1),
       random: 0,
     });
-    const { made } = describeDecision({
+    const { stored } = describeDecision({
       id: 'dec_1',
       scope: { accountId: 'acc_1', environment: 'live' },
       entry,
@@ -40,7 +40,7 @@ function configure(place: Partial<Placement> = {}) {
       nowMs: 0,
       sign: () => '',
     });
-    return made.record;
+    return stored.record;
   };
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { RecordedEvent } from '../../src/event/recorded-event.ts';
+import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import { formatTimeline, parseTimeline, TimelineError } from '../../src/event/timeline.ts';
 
 const decisionId = 'dec_01k9xq3v5z8e6t0w2y4a7c1f3h';

@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
-import type {
-  DecisionRecord,
-  MadeDecision,
-} from '../../../service/src/decision/decision-record.ts';
 import {
+  type DecisionRecord,
+  type NewDecision,
   createDecisionLanes,
   recordDecisions,
 } from '../../../service/src/decision/record-decisions.ts';
@@ -51,7 +49,7 @@ export async function measureGroupCommit(
       gate: { run: (_owner, work) => work() },
       log: console,
     });
-    const ways: Record<keyof GroupCommit, (made: MadeDecision) => Promise<unknown>> = {
+    const ways: Record<keyof GroupCommit, (made: NewDecision) => Promise<unknown>> = {
       together: lane.push,
       each: (made) => recordDecisions(database, nothing, [made]),
       eachWithoutSums: ({ scope, record }) =>
@@ -82,7 +80,7 @@ export async function measureGroupCommit(
   }
 }
 
-async function perSecond(store: (made: MadeDecision) => Promise<unknown>, ms: number) {
+async function perSecond(store: (made: NewDecision) => Promise<unknown>, ms: number) {
   const startedMs = performance.now();
   let count = 0;
   const work = async (): Promise<void> => {
@@ -96,7 +94,7 @@ async function perSecond(store: (made: MadeDecision) => Promise<unknown>, ms: nu
 }
 
 const scope = { accountId: 'acc_bench', environment: 'sandbox' } as const;
-function decision(): MadeDecision {
+function decision(): NewDecision {
   const nowMs = Date.now();
   const record: DecisionRecord = {
     status: 'filled',

@@ -1,8 +1,7 @@
 import { readEvent } from '../../../service/src/event/read-event.ts';
 import { checkArrival } from '../../../service/src/event/check-arrival.ts';
-import type { DecisionState } from '../../../service/src/event/decision-state.ts';
+import type { DecisionState, RecordedEvent } from '../../../service/src/decision/decision-state.ts';
 import { judgeDecisions } from '../../../service/src/event/judge-decisions.ts';
-import type { RecordedEvent } from '../../../service/src/event/recorded-event.ts';
 import type { ViewerHistory } from '../../../service/src/event/viewer-history.ts';
 import { compileSnapshot } from '../../../service/src/decision/snapshot.ts';
 import type { RewardVerdict } from '../../../service/src/reward/check-reward.ts';

@@ -36,7 +36,7 @@ const trialSchema = strictBody(
 
 /** `/panel/api/decisions` and `/panel/api/policies/try`: past decisions, and dry runs. */
 export function addInspectionRoutes(app: FastifyInstance, parts: PanelParts): void {
-  const { database, tryRequest } = parts;
+  const { database, dryRun } = parts;
   const inspectDecision = createInspectDecision(parts);
   app.get<{ Querystring: PageQuery }>(
     '/panel/api/decisions',
@@ -63,7 +63,7 @@ export function addInspectionRoutes(app: FastifyInstance, parts: PanelParts): vo
     async (request) => {
       const { policy, policy_id: policyId, ...trial } = request.body;
       const principal = principalOf(request);
-      const tried = await tryRequest(principal, {
+      const tried = await dryRun(principal, {
         ...trial,
         // The schema has filled in every default.
         ...(policy ? { policy: policy as Stored<'policy'> } : {}),

@@ -1,4 +1,4 @@
-import type { TryRequest } from '../../decision/try-request.ts';
+import type { DryRun } from '../../decision/dry-run.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
 import type { LiveTail } from '../../inspect/live-tail.ts';
 import type { MediaStore } from '../../media/media-store.ts';
@@ -24,7 +24,7 @@ export interface PanelParts {
   runOperation: RunOperation;
   eventBodies: EventBodies;
   readReward: ReadReward;
-  tryRequest: TryRequest;
+  dryRun: DryRun;
   liveTail: LiveTail;
   /** Aborts when the service stops. */
   stopping: AbortSignal;

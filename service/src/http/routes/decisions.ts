@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AskingClient, MakeDecision } from '../../decision/decision-service.ts';
+import type { ClientInfo, MakeDecision } from '../../decision/decision-service.ts';
 import type { Configuration } from '../../decision/configuration.ts';
 import { isBot } from '../../event/bots.ts';
 import type { Principal } from '../../key/principal.ts';
@@ -76,7 +76,7 @@ function clientOf(
   country: Pick<Country, 'of'>,
   { kind, environment }: Principal,
   { headers }: FastifyRequest,
-): AskingClient {
+): ClientInfo {
   const userAgent = headers['user-agent'];
   // A customer's server is not in the player's country.
   const isPlayer = kind === 'pk';

@@ -1,8 +1,12 @@
 import { reportDimensions } from '@trueward/protocol';
 import type { FastifyInstance } from 'fastify';
 import { instantOf } from '../../platform/instant.ts';
-import { type ReportDimension, type ReportQuery, readReport } from '../../report/report.ts';
-import { reportCsv } from '../../report/report-csv.ts';
+import {
+  type ReportDimension,
+  type ReportQuery,
+  readReport,
+  reportCsv,
+} from '../../report/report.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { ProblemError } from '../problems/problem.ts';

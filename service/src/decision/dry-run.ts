@@ -3,36 +3,39 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Scope } from '../store/database.ts';
-import { type JudgeParts, judgeRequest } from './decision-service.ts';
+import type { PolicyContext } from './decide.ts';
+import { type EvaluateParts, evaluateRequest } from './decision-service.ts';
 import { describeDecision } from './describe-decision.ts';
-import type { PolicyContext } from './policies.ts';
 import { policiesOf } from './snapshot.ts';
 
-/** A request that is only tried. */
-interface Trial {
+/** A decision request to evaluate without storing the decision. */
+interface DryRunRequest {
   request: DecisionRequest;
   device?: PolicyContext['device'];
   country?: string;
-  /** Holds beside those that are stored. */
+  /** A draft policy that applies in addition to the stored ones. */
   policy?: Stored<'policy'>;
-  /** The stored policy that it stands for. */
+  /** The stored policy that the draft replaces. */
   policyId?: string;
 }
 
-/** What would be decided, by the code that decides; undefined: there is no such placement. Nothing is stored. */
-export type TryRequest = (
+/**
+ * Evaluates a request with the same code as a real decision, but stores nothing. Returns undefined when the placement
+ * does not exist.
+ */
+export type DryRun = (
   scope: Scope,
-  trial: Trial,
+  dryRun: DryRunRequest,
 ) => Promise<{ decision: Decision; explain: Explanation[]; rule?: Policy } | undefined>;
 
-export function createTryRequest(parts: JudgeParts & { clock: Clock; makeId: MakeId }): TryRequest {
+export function createDryRun(parts: EvaluateParts & { clock: Clock; makeId: MakeId }): DryRun {
   return async (scope, { request, device, country, policy, policyId }) => {
     const { placements } = parts.configuration.snapshot(scope);
     const stored = placements.get(request.placement);
     if (!stored) return undefined;
     const nowMs = parts.clock.nowMs();
     const now = new Date(nowMs).toISOString();
-    const tried: Policy[] = policy
+    const drafts: Policy[] = policy
       ? [
           {
             id: policyId ?? parts.makeId('policy'),
@@ -46,13 +49,13 @@ export function createTryRequest(parts: JudgeParts & { clock: Clock; makeId: Mak
     const others = stored.policies.filter(({ id }) => policy === undefined || id !== policyId);
     const entry = {
       ...stored,
-      policies: policiesOf(request.placement, [...others, ...tried]),
+      policies: policiesOf(request.placement, [...others, ...drafts]),
     };
     const client = { device, country };
-    const asked = { scope, entry, request, client, nowMs };
-    const { verdict, viewer } = await judgeRequest(parts, asked);
+    const evaluated = { scope, entry, request, client, nowMs };
+    const { verdict, viewer } = await evaluateRequest(parts, evaluated);
     const { decision } = describeDecision({
-      ...asked,
+      ...evaluated,
       id: parts.makeId('decision'),
       viewer,
       verdict,
