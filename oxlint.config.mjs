@@ -99,8 +99,8 @@ const serviceLayers = [
   ['key', 'trace'],
   ['media', 'report', 'resource'],
   ['decision', 'upkeep', 'user'],
-  // These two still import from each other.
-  ['event', 'reward'],
+  ['reward'],
+  ['event'],
   ['webhook'],
   ['inspect'],
   ['http'],
@@ -123,11 +123,7 @@ const layers = (parent, rows, files = []) =>
         [
           belowTops,
           no(
-            above(
-              [...files, ...rows.slice(at).flat()].filter(
-                (other) => !(row.includes('reward') ? row : [folder]).includes(other),
-              ),
-            ),
+            above([...files, ...rows.slice(at).flat()].filter((other) => other !== folder)),
             `Of ${parent}, ${folder}/ uses ${rows.slice(0, at).flat().join(', ') || 'nothing'} only.`,
           ),
         ],

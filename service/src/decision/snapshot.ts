@@ -1,4 +1,12 @@
-import type { Creative, Decision, HouseAd, KillSwitch, Placement, Policy, Webhook } from '@trueward/protocol/wire';
+import type {
+  Creative,
+  Decision,
+  HouseAd,
+  KillSwitch,
+  Placement,
+  Policy,
+  Webhook,
+} from '@trueward/protocol/wire';
 import { parseInstant } from '../platform/instant.ts';
 import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { RefusedError } from '../platform/refused-error.ts';
 import type { MediaStore } from './media-store.ts';
-import { isActive, isComplete, mediaExtensions, type MediaType, sniffMediaType } from './media-type.ts';
+import {
+  isActive,
+  isComplete,
+  mediaExtensions,
+  type MediaType,
+  sniffMediaType,
+} from './media-type.ts';
 import type { Uploads } from './uploads.ts';
 
 /** A stored upload. */

@@ -1,6 +1,15 @@
 import type { RewardStatus } from '@trueward/protocol/wire';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
-import { firstOf, isContradicted, isImpossible, isOverbooked, overlaps, type Watch, watchedShare, watchOf } from './watch-time.ts';
+import {
+  firstOf,
+  isContradicted,
+  isImpossible,
+  isOverbooked,
+  overlaps,
+  type Watch,
+  watchedShare,
+  watchOf,
+} from './watch-time.ts';
 
 /** Everything that the verdict on a reward depends on. */
 export interface RewardFacts {
