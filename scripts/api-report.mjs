@@ -1,65 +1,39 @@
 /**
- * `npm run api-report` writes the whole public face of the package into `etc/trueward.api.md`, so that
- * a change of it is seen in review; with `--check`, fails where the file differs. Needs what
- * `npm run build` makes.
+ * `npm run api-report` copies the API reports of what is built into `test/types/api`, so that reviewers see
+ * every change of the public API; with `--check`, fails when they differ. API Extractor compares reports
+ * too, but only in its own run, which is part of the build.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { format } from 'prettier';
-import { parseSync } from 'vite';
-import { typeEntries } from './lib/entry-points.mjs';
-import { root } from './lib/run.mjs';
-import { shakeTypes } from './lib/shake-types.mjs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { builtReports, committedReports } from './lib/public-api.mjs';
 
-const target = join(root, 'etc', 'trueward.api.md');
-const report = await describe();
-if (!process.argv.includes('--check')) {
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, report);
-} else if (!existsSync(target) || readFileSync(target, 'utf8') !== report) {
-  console.error(
-    'The public face of the package is not what etc/trueward.api.md says. If that is meant, run ' +
-      '`npm run build && npm run api-report`, commit the file, and add a changeset.',
-  );
-  process.exitCode = 1;
+if (!existsSync(builtReports))
+  throw new Error('There are no API reports of what is built: run `npm run build` first.');
+
+if (process.argv.includes('--check')) {
+  const built = reportsIn(builtReports);
+  const committed = reportsIn(committedReports);
+  const names = new Set([...Object.keys(built), ...Object.keys(committed)]);
+  const changed = [...names].filter((name) => built[name] !== committed[name]);
+  if (changed.length > 0) {
+    console.error(
+      `The public API differs from test/types/api: ${changed.join(', ')}. If this is intended, run ` +
+        '`npm run build && npm run api-report`, commit the files, and add a changeset.',
+    );
+    process.exitCode = 1;
+  }
+} else {
+  rmSync(committedReports, { recursive: true, force: true });
+  cpSync(builtReports, committedReports, { recursive: true });
 }
 
-async function describe() {
-  const entries = Object.entries(typeEntries).map(([name, path]) => ({
-    name,
-    file: join(root, path),
-  }));
-  const texts = shakeTypes(entries.map(({ file }) => file));
-  const sections = [...texts].map(([file, text]) => {
-    const name = entries.find((entry) => entry.file === file)?.name;
-    const path = relative(join(root, 'dist', 'types'), file);
-    const title = name === undefined ? path : `\`${name}\`, ${path}`;
-    return {
-      order: name === undefined ? `1${path}` : `0${name}`,
-      title,
-      text: withoutComments(text),
-    };
-  });
-  sections.sort((one, other) => (one.order < other.order ? -1 : 1));
-  const parts = sections.map(({ text, title }) => `## ${title}\n\n\`\`\`ts\n${text}\n\`\`\`\n`);
-  const intro = `# The public face of trueward
-
-Written by \`npm run api-report\` from what is built: everything that a user of the package can
-import, and every type that it leads to, without comments. \`npm run check\` compares.
-`;
-  return format([intro, ...parts].join('\n'), {
-    parser: 'markdown',
-    singleQuote: true,
-    printWidth: 100,
-  });
-}
-
-/** @param {string} text */
-function withoutComments(text) {
-  const { comments } = parseSync('types.d.ts', text);
-  const bare = comments.reduceRight(
-    (left, { start, end }) => left.slice(0, start) + left.slice(end),
-    text,
-  );
-  return bare.replaceAll(/^export \{\};$/gm, '').replaceAll(/^\s*\n/gm, '');
+/**
+ * The texts of the reports by their file names.
+ *
+ * @param {string} folder
+ * @returns {Record<string, string>}
+ */
+function reportsIn(folder) {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import { entryPoints } from './lib/public-api.mjs';
 
 /** Script-tag builds: one IIFE run each, because a library build makes one such file per entry. */
 const scriptTags: Record<string, string> = {
@@ -21,13 +22,7 @@ export default defineConfig(({ mode }) => {
       lib:
         scriptTag === undefined
           ? {
-              entry: {
-                index: 'src/index.ts',
-                'ad-placement': 'src/ad-placement/index.ts',
-                cocos: 'src/cocos/index.ts',
-                phaser: 'src/phaser/index.ts',
-                server: 'src/server/index.ts',
-              },
+              entry: entryPoints,
               formats: ['es'],
             }
           : {

@@ -9,7 +9,6 @@ const vite = (/** @type {string[]} */ ...args) => [
 ];
 const viteSdk = (/** @type {string[]} */ ...args) =>
   vite('--config', 'scripts/vite.config.ts', ...args);
-const tsc = tool('typescript', 'tsc');
 
 /**
  * What is built, from which sources, and into which files.
@@ -24,9 +23,8 @@ export const buildParts = [
       'protocol',
       'scripts/vite.config.ts',
       'scripts/tsconfig.base.json',
-      'scripts/tsconfig.build.json',
       'package-lock.json',
-      'scripts/lib/shake-types.mjs',
+      'scripts/roll-up-types.mjs',
     ],
     outputs: [
       'dist/index.js',
@@ -34,7 +32,8 @@ export const buildParts = [
       'dist/trueward-ad-placement.js',
       'dist/trueward-cocos.js',
       'dist/trueward-phaser.js',
-      'dist/types/src/index.d.ts',
+      'dist/types/index.d.ts',
+      '.cache/api-reports/index.api.md',
     ],
     commands: [
       viteSdk(),
@@ -42,8 +41,8 @@ export const buildParts = [
       viteSdk('--mode', 'trueward-ad-placement'),
       viteSdk('--mode', 'trueward-cocos'),
       viteSdk('--mode', 'trueward-phaser'),
-      [...tsc, '-p', 'scripts/tsconfig.build.json'],
-      [process.execPath, 'scripts/shake-types.mjs'],
+      [...tool('typescript', 'tsc'), '--build', 'src', 'src/server'],
+      [process.execPath, 'scripts/roll-up-types.mjs'],
     ],
   },
   {

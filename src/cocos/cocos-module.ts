@@ -49,8 +49,11 @@ export interface CocosAudioSource {
   pause(): void;
 }
 
-/** What a component needs of `cc` besides: the class to extend, and the way to outlive its scene. */
-export interface CocosComponentModule<Node, Component extends { node: Node }> extends CocosModule {
+/**
+ * What a component needs of `cc` besides: the class to extend, and the way to outlive its scene. API Extractor needs the
+ * type parameter to have another name than the property.
+ */
+export interface CocosComponentModule<Node, Instance extends { node: Node }> extends CocosModule {
   readonly director: CocosModule['director'] & { addPersistRootNode(node: Node): void };
-  readonly Component: new () => Component;
+  readonly Component: new () => Instance;
 }

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { freshKey } from '../support/stub-service.ts';
@@ -23,14 +23,12 @@ test('the package holds what is built and what a reader needs, and nothing else'
   expect(unknown).toEqual([]);
 });
 
-test('its types are those of the public face, and of nothing that is internal', () => {
-  const report = readFileSync(join(root, 'etc', 'trueward.api.md'), 'utf8');
-  const [, ...sections] = report.split(/^## /m);
-  const reported = sections.map((section) => /([\w./-]+\.d\.ts)/.exec(section)?.[1]);
-  const packed = installed.files
-    .filter((path) => path.startsWith('dist/types/'))
-    .map((path) => path.replace('dist/types/', ''));
-  expect(new Set(packed)).toEqual(new Set(reported));
+test('its types are one file for each entry point, each with an API report', () => {
+  const reported = readdirSync(join(root, 'test', 'types', 'api'));
+  const packed = installed.files.filter((path) => path.startsWith('dist/types/'));
+  expect(packed.sort()).toEqual(
+    reported.map((name) => `dist/types/${name.replace('.api.md', '.d.ts')}`).sort(),
+  );
 });
 
 test('each path in the exports map is in the package', () => {
@@ -104,25 +102,40 @@ test.each([
   { module: 'esnext', moduleResolution: 'bundler' },
   { module: 'node16', moduleResolution: 'node16' },
 ])('its types resolve with moduleResolution $moduleResolution', (resolution) => {
+  expect(compile(game, resolution)).toBe('');
+});
+
+test('its types for Phaser add the ads to each scene', () => {
+  const resolution = { module: 'esnext', moduleResolution: 'bundler' };
+  // Phaser’s own types have errors.
+  expect(compile(scene, { ...resolution, skipLibCheck: true })).toBe('');
+});
+
+function compile(code: string, options: object): string {
   const { project } = installed;
-  writeFileSync(join(project, 'game.ts'), game);
+  writeFileSync(join(project, 'game.ts'), code);
   const lib = ['es2023', 'dom', 'dom.iterable'];
-  const compilerOptions = { ...resolution, lib, types: [], strict: true, noEmit: true };
+  const compilerOptions = { ...options, lib, types: [], strict: true, noEmit: true };
   writeFileSync(
     join(project, 'tsconfig.json'),
     JSON.stringify({ compilerOptions, files: ['game.ts'] }),
   );
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const compile = () =>
-    execFileSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8', stdio: 'pipe' });
-  expect(compile()).toBe('');
-});
+  return spawnSync(process.execPath, [tsc, '-p', project], { encoding: 'utf8' }).stdout;
+}
 
 const game = `
 import { createAds, type ShowResult } from 'trueward';
+import { type AdPlacementOptions, createAdPlacement } from 'trueward/ad-placement';
+import { createCocosAds, type CocosModule } from 'trueward/cocos';
 import { verifyWebhook, WebhookError, type WebhookEvent } from 'trueward/server';
 
-const ads = createAds({ publishableKey: 'pk_sandbox_1', serviceUrl: 'https://ads.example.com' });
+const options = { publishableKey: 'pk_sandbox_1', serviceUrl: 'https://ads.example.com' };
+const ads = createAds(options);
+declare const cc: CocosModule;
+declare const placements: AdPlacementOptions;
+createAdPlacement(ads, placements);
+createAdPlacement(createCocosAds(cc, options), placements);
 const result: ShowResult = await ads.showRewarded('revive');
 if (result.outcome === 'rewarded') console.log(result.reward?.amount);
 
@@ -133,4 +146,19 @@ console.log(new WebhookError('mismatch', '').code satisfies string);
 // @ts-expect-error: types that are found are types that can be wrong.
 const wrong: number = result.outcome;
 console.log(wrong);
+`;
+
+const scene = `
+import { Scene } from 'phaser';
+import type { ShowResult } from 'trueward';
+import 'trueward/phaser';
+
+export class Level extends Scene {
+  revive(): Promise<ShowResult> {
+    return this.ads.showRewarded('revive');
+  }
+  reviveInScene(): Promise<ShowResult> {
+    return this.sceneAds.showRewarded('revive');
+  }
+}
 `;

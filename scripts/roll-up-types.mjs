@@ -1,0 +1,110 @@
+/**
+ * The last step of the SDK's build: API Extractor rolls the emitted declarations up into one file for each
+ * entry point, in dist/types, and writes the API reports that `npm run api-report` compares. API Extractor
+ * drops `declare module` and `declare global`, so this adds those of an entry point.
+ */
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { builtReports, committedReports, entryPoints } from './lib/public-api.mjs';
+import { root } from './lib/run.mjs';
+
+/** Where `tsc --build` puts the declarations (scripts/tsconfig.base.json). */
+const emitted = join(root, '.cache', 'types');
+const target = join(root, 'dist', 'types');
+for (const folder of [target, builtReports]) rmSync(folder, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+
+const configs = Object.entries(entryPoints).map(([name, source]) => ({
+  name,
+  config: prepare(name, join(emitted, source.replace(/\.ts$/, '.d.ts'))),
+}));
+const entryFiles = configs.map(({ config }) => config.mainEntryPointFilePath);
+const [{ config: anyConfig }] = /** @type {[typeof configs[number]]} */ (configs);
+// One program for all, which takes less time than one for each.
+const compilerState = CompilerState.create(anyConfig, { additionalEntryPoints: entryFiles });
+for (const { name, config } of configs) {
+  const { errorCount } = Extractor.invoke(config, {
+    compilerState,
+    messageCallback: (message) => {
+      // Its version, and that a report has changed: comparing is a check of its own.
+      if (message.category === 'console') message.handled = true;
+    },
+  });
+  if (errorCount > 0) process.exitCode = 1;
+  addAugmentations(name, readFileSync(config.mainEntryPointFilePath, 'utf8'));
+}
+
+// The types of a script tag are globals only, with nothing to roll up.
+const scriptTag = readFileSync(join(emitted, 'src', 'script-tag', 'cocos.d.ts'), 'utf8');
+const globals = scriptTag.replaceAll("'../cocos/index.ts'", "'./cocos.js'");
+writeFileSync(join(target, 'trueward-cocos.d.ts'), globals);
+writeFileSync(join(builtReports, 'trueward-cocos.api.md'), codeBlock(globals));
+
+/**
+ * @param {string} name
+ * @param {string} entry
+ */
+function prepare(name, entry) {
+  /** @type {import('@microsoft/api-extractor').IConfigMessageReportingTable} */
+  const silent = { default: { logLevel: /** @type {any} */ ('none') } };
+  return ExtractorConfig.prepare({
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(root, 'package.json'),
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: entry,
+      newlineKind: 'lf',
+      compiler: {
+        overrideTsconfig: {
+          compilerOptions: {
+            target: 'es2022',
+            module: 'esnext',
+            moduleResolution: 'bundler',
+            lib: ['es2023', 'dom', 'dom.iterable'],
+            types: [],
+            strict: true,
+            allowImportingTsExtensions: true,
+            skipLibCheck: true,
+            noEmit: true,
+          },
+          files: [entry],
+        },
+      },
+      apiReport: {
+        enabled: true,
+        includeForgottenExports: true,
+        reportFileName: `${name}.api.md`,
+        reportFolder: committedReports,
+        reportTempFolder: builtReports,
+      },
+      dtsRollup: { enabled: true, publicTrimmedFilePath: join(target, `${name}.d.ts`) },
+      docModel: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      messages: {
+        compilerMessageReporting: { default: { logLevel: /** @type {any} */ ('error') } },
+        // TypeDoc checks the comments and their links.
+        extractorMessageReporting: silent,
+        tsdocMessageReporting: silent,
+      },
+    },
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {string} declarations
+ */
+function addAugmentations(name, declarations) {
+  for (const [augmentation] of declarations.matchAll(
+    /^declare (?:global|module '[^']+') \{\n.*?^\}\n/gms,
+  )) {
+    appendFileSync(join(target, `${name}.d.ts`), `\n${augmentation}`);
+    appendFileSync(join(builtReports, `${name}.api.md`), `\n${codeBlock(augmentation)}`);
+  }
+}
+
+/** @param {string} code */
+function codeBlock(code) {
+  return `\`\`\`ts\n${code}\`\`\`\n`;
+}
