@@ -12,7 +12,7 @@ import { createDryRun } from './decision/dry-run.ts';
 import { createDropLog } from './event/dropped-events.ts';
 import { createIntake } from './event/intake.ts';
 import { createEventLanes } from './event/record-events.ts';
-import { createCountry } from './http/requests/player-context.ts';
+import { createCountry } from './http/authentication/identify-player.ts';
 import { createRunOperation } from './http/operations/operations.ts';
 import {
   addStateMetrics,
@@ -142,11 +142,11 @@ async function wire(
     onAttempt: metrics.observeDelivery,
   });
 
-  let address = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
   const receipts = await createReceipts({
     readKeys: () => readReceiptKeys(database, box, clock),
-    issuer: () => address,
+    issuer: () => publicUrl,
     log,
   });
   const changes = createRewardChanges({ database, log });
@@ -197,7 +197,7 @@ async function wire(
     receipts,
     webhooks,
     users,
-    address: () => address,
+    publicUrl: () => publicUrl,
     eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
     manage,
@@ -235,8 +235,8 @@ async function wire(
     makeId,
     users,
     listensOn(url) {
-      address = config.publicUrl ?? url;
-      return address;
+      publicUrl = config.publicUrl ?? url;
+      return publicUrl;
     },
     drain: () => draining.abort(),
     async stop() {

@@ -4,7 +4,7 @@ import type { Database, Scope } from '../store/database.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Why a player gets no ad from a placement at the moment, and until when. */
-export interface Capped {
+interface Capped {
   reason: 'frequency_capped' | 'cooldown';
   retryAtMs: number;
 }
@@ -109,7 +109,7 @@ interface Counted {
 }
 
 /** How many reservations may be made now. Pure. */
-export function allowanceOf(
+function allowanceOf(
   cap: number,
   { servedToday, served, filled, outstanding }: Counted,
   part: number,

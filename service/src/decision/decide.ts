@@ -19,7 +19,7 @@ export interface DecisionFacts {
   random: number;
 }
 
-export interface Unfilled {
+interface Unfilled {
   status: 'no_fill' | 'blocked';
   reason: Reason;
   retryAtMs?: number;
@@ -211,7 +211,7 @@ export interface PolicyContext {
 }
 
 /** Whether every condition of the policy holds. An unknown fact matches no condition. */
-export function applies({ when }: Policy, context: PolicyContext): boolean {
+function applies({ when }: Policy, context: PolicyContext): boolean {
   const includes = (list: readonly string[] | undefined, value: string | undefined) =>
     list === undefined || (value !== undefined && list.includes(value));
   return (
@@ -234,7 +234,7 @@ function matchesLanguage(range: string, language: string | undefined): boolean {
 }
 
 /** Whether a policy that applies blocks the candidate. */
-export function blocksCandidate({ block }: Policy, candidate: Candidate): boolean {
+function blocksCandidate({ block }: Policy, candidate: Candidate): boolean {
   const { creative, advertiserDomain, categories } = candidate;
   return (
     block.everything === true ||

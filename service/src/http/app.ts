@@ -1,56 +1,59 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
+import type { Configuration } from '../decision/configuration.ts';
 import type { MakeDecision } from '../decision/decision-service.ts';
-import type { DecisionTokens } from '../decision/token.ts';
 import type { DryRun } from '../decision/dry-run.ts';
+import type { DecisionTokens } from '../decision/token.ts';
 import type { NoteDropped } from '../event/dropped-events.ts';
 import type { TakeIn } from '../event/intake.ts';
-import { addErrorHandler, sendProblem } from './problems/error-handler.ts';
-import { addAuthentication, createAdmitKey } from './authentication/authenticate.ts';
-import { addUrlCheck, addJsonBody } from './requests/json-body.ts';
-import { addPreflight } from './authentication/origins.ts';
-import type { Country } from './requests/player-context.ts';
-import { addOpenApi } from './openapi/openapi.ts';
-import { addDecisionRoutes } from './routes/decisions.ts';
-import type { RateLimiter } from './limits/rate-limits.ts';
-import { addDocs } from './openapi/docs-page.ts';
-import { addMetrics, type ServiceMetrics } from './monitoring/metrics.ts';
-import { addReportRoutes } from './routes/reports.ts';
-import { addEventRoutes } from './routes/events.ts';
-import { addHealthRoutes } from './monitoring/health.ts';
-import { addMediaRoutes } from './files/media-files.ts';
-import { addAuditRoutes } from './routes/audit.ts';
-import { addDeliveryRoutes } from './routes/deliveries.ts';
-import { addKeyRoutes, addUserTokenRoutes } from './routes/keys.ts';
-import { managedResources, webhookResource, addResourceReads } from './routes/resource-routes.ts';
-import { addPanel } from './panel/panel.ts';
-import { addResourceWrites, addReviewRoute } from './routes/resource-writes.ts';
-import { addRewardRoutes } from './routes/reward-status.ts';
-import { addWebhookEventRoutes, addWebhookRoutes } from './routes/webhooks.ts';
-import { createSessionAccess, createSessionCookie } from './authentication/session-access.ts';
-import { addValidation } from './requests/validation.ts';
-import type { AuditLog } from '../store/audit-log.ts';
-import type { MediaStore } from '../media/media-store.ts';
-import type { Uploads } from '../media/uploads.ts';
-import type { RunOperation } from './operations/operations.ts';
 import type { LiveTail } from '../inspect/live-tail.ts';
 import type { ManageKeys } from '../key/manage-keys.ts';
 import type { KeyPrincipal } from '../key/principal.ts';
 import type { UserTokens } from '../key/user-tokens.ts';
+import type { MediaStore } from '../media/media-store.ts';
+import type { Uploads } from '../media/uploads.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Configuration } from '../decision/configuration.ts';
 import type { Manage } from '../resource/manage.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Receipts } from '../reward/receipt.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
+import type { AuditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import type { Users } from '../user/create-users.ts';
 import type { EventBodies } from '../webhook/event-body.ts';
 import type { Redelivery } from '../webhook/redelivery.ts';
 import type { WebhookService } from '../webhook/webhook-service.ts';
+import { addAuthentication, addPreflight, createAdmitKey } from './authentication/authenticate.ts';
+import type { Country } from './authentication/identify-player.ts';
+import { createSessionAccess, createSessionCookie } from './authentication/session-access.ts';
+import { addMediaRoutes } from './files/media-files.ts';
+import type { RateLimiter } from './limits/rate-limits.ts';
+import { addHealthRoutes } from './monitoring/health.ts';
+import { addMetrics, type ServiceMetrics } from './monitoring/metrics.ts';
+import { addDocs, addOpenApi } from './openapi/openapi.ts';
+import type { RunOperation } from './operations/operations.ts';
+import { addPanel } from './panel/panel.ts';
+import { addErrorHandler, sendProblem } from './problems/problem.ts';
+import { addJsonBody, addUrlCheck } from './requests/json-body.ts';
+import { addValidation } from './requests/validation.ts';
+import { addAuditRoutes } from './routes/audit.ts';
+import { addDecisionRoutes } from './routes/decisions.ts';
+import { addDeliveryRoutes } from './routes/deliveries.ts';
+import { addEventRoutes } from './routes/events.ts';
+import { addKeyRoutes, addUserTokenRoutes } from './routes/keys.ts';
+import { addReportRoutes } from './routes/reports.ts';
+import {
+  addResourceReads,
+  addResourceWrites,
+  addReviewRoute,
+  managedResources,
+  webhookResource,
+} from './routes/resources.ts';
+import { addRewardRoutes } from './routes/reward-status.ts';
+import { addWebhookEventRoutes, addWebhookRoutes } from './routes/webhooks.ts';
 
 /** The dependencies of the routes. */
 interface AppParts {
@@ -69,7 +72,7 @@ interface AppParts {
   liveTail: LiveTail;
   dryRun: DryRun;
   /** The public URL of the service. */
-  address(): string;
+  publicUrl(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;
   manage: Manage;
@@ -152,12 +155,12 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   addJsonBody(app);
   addUrlCheck(app);
   addValidation(app);
-  const cookie = createSessionCookie(parts.address);
+  const cookie = createSessionCookie(parts.publicUrl);
   const sessions = createSessionAccess({
     sessions: parts.users.sessions,
     cookie,
     limiter,
-    address: parts.address,
+    publicUrl: parts.publicUrl,
   });
   const { findKey } = configuration;
   const admitKey = createAdmitKey({ clock, findKey, limiter, onUse, onLeak });

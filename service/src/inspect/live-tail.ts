@@ -43,8 +43,8 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
     watchEvents: (takeIn) => (scope, sentAt, submitted, userAgent) => {
       const taken = takeIn(scope, sentAt, submitted, userAgent);
       if (!isWatched(scope)) return taken;
-      return taken.then((answer) => {
-        answer.results.forEach((result, index) => {
+      return taken.then((result) => {
+        result.results.forEach((result, index) => {
           const event = submitted[index];
           const decision =
             event === undefined || 'malformed' in event
@@ -56,7 +56,7 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
                 };
           broadcast(scope, { event: 'event', data: { ...decision, ...result } });
         });
-        return answer;
+        return result;
       });
     },
     listen(accountId, onLine) {

@@ -50,7 +50,7 @@ export function createTailRelay({ database, log, processId }: Parts): TailRelay 
     },
   });
   const write = async (accountId: string, { event, data }: LiveLine): Promise<void> => {
-    if (!(await watchers(accountId).answer)) return;
+    if (!(await watchers(accountId).result)) return;
     position += 1;
     await lane.push({ account_id: accountId, position, event, data: JSON.stringify(data) });
   };
@@ -113,27 +113,27 @@ function startWatch(
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   delay(ms, undefined, { signal }).catch(() => undefined);
 
-/** The cached answer whether other processes watch an account. */
-interface CachedAnswer {
+/** A cached query whether other processes watch an account. */
+interface CachedQuery {
   readAtMs: number;
   /** Undefined while the query is in flight. */
   isWatched?: boolean;
-  answer: Promise<boolean>;
+  result: Promise<boolean>;
 }
 
-function createWatcherCache({ store, log }: RelayParts): (accountId: string) => CachedAnswer {
-  const known = new Map<string, CachedAnswer>();
+function createWatcherCache({ store, log }: RelayParts): (accountId: string) => CachedQuery {
+  const known = new Map<string, CachedQuery>();
   return (accountId) => {
     const before = known.get(accountId);
     if (before && performance.now() - before.readAtMs < cacheMs) return before;
     const readAtMs = performance.now();
-    const answer = store.isWatched(accountId).catch((error: unknown) => {
+    const result = store.isWatched(accountId).catch((error: unknown) => {
       log.debug({ err: error }, 'could not read whether anybody watches the sandbox');
       return false;
     });
-    const entry: CachedAnswer = { readAtMs, answer };
+    const entry: CachedQuery = { readAtMs, result };
     known.set(accountId, entry);
-    void answer.then((isWatched) => (entry.isWatched = isWatched));
+    void result.then((isWatched) => (entry.isWatched = isWatched));
     return entry;
   };
 }

@@ -84,10 +84,7 @@ export async function readReport(
 }
 
 /** Combines the sums of each period and group into one row. Pure. */
-export function toReportRows(
-  rows: readonly SumRow[],
-  groupBy: readonly ReportDimension[],
-): ReportRow[] {
+function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension[]): ReportRow[] {
   const sums = new Map<string, ReportRow>();
   const sumOf = (row: SumRow): ReportRow => {
     const group = Object.fromEntries(groupBy.map((name) => [name, row[name] ?? '']));

@@ -2,7 +2,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
 
 /** The dimensions of reports, besides environment and hour. */
-export interface Dimensions {
+interface Dimensions {
   placement: string;
   creativeId: string | null;
   sourceId: string | null;

@@ -15,7 +15,7 @@ const purpose = 'receipt_key';
 const overlapMs = 3_600_000;
 
 /** A key pair for receipts. */
-export interface ReceiptKey {
+interface ReceiptKey {
   kid: string;
   privateKey: KeyObject;
   publicJwk: JWK;

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../store/database.ts';
 
 /** A reward that a long-polling request waits for. */
-export interface AwaitedReward {
+interface AwaitedReward {
   accountId: string;
   decisionId: string;
   /** Its state when last read. */

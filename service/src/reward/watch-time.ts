@@ -27,7 +27,7 @@ export const watchedShare = 0.95;
 const jitterMs = 2_000;
 
 /** The tolerance for comparing two times of an ad; smaller for short ads. */
-export const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
+const toleranceMs = (requiredMs: number): number => Math.min(jitterMs, requiredMs / 4);
 
 /** The event of a type that arrived first; later ones cannot override it. */
 export function firstOf(

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { answerProblem } from '../../src/http/problems/problem.ts';
+import { toProblemResponse } from '../../src/http/problems/problem.ts';
 import { addMediaRoutes } from '../../src/http/files/media-files.ts';
 import { createFolderStore, type MediaStore } from '../../src/media/media-store.ts';
 import { createS3Store } from '../../src/media/s3-store.ts';
@@ -38,7 +38,7 @@ describe.each([
 ] as [string, () => MediaStore][])('with uploads in %s', (_name, make) => {
   const app = Fastify();
   app.setErrorHandler((error, request, reply) => {
-    const { document } = answerProblem(error, request.id);
+    const { document } = toProblemResponse(error, request.id);
     void reply.code(document.status).send(document);
   });
   let url = '';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressGroup } from '../../src/http/limits/rate-limits.ts';
+import { ipGroup } from '../../src/http/limits/rate-limits.ts';
 
 test.each([
   ['198.51.100.7', '198.51.100.7'],
@@ -12,5 +12,5 @@ test.each([
   ['not:an:address', 'not:an:address'],
   ['', ''],
 ])('%s is limited as %s', (address, group) => {
-  expect(addressGroup(address)).toBe(group);
+  expect(ipGroup(address)).toBe(group);
 });

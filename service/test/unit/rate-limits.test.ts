@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createUseExchange, type Use } from '../../src/http/limits/exchange-uses.ts';
+import { createUseExchange, type Use } from '../../src/http/limits/open-rate-limits.ts';
 import { hmac } from '../../src/key/service-secrets.ts';
 import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 

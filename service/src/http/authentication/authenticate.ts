@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hashKey, parseKeyText, type KeyKind } from '../../key/key-text.ts';
+import { hashKey, type KeyKind, parseKeyText } from '../../key/key-text.ts';
 import type { KeyPrincipal, Principal } from '../../key/principal.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { allowOrigin } from './origins.ts';
-import { ProblemError } from '../problems/problem.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
+import { ProblemError } from '../problems/problem.ts';
 import type { SessionAccess } from './session-access.ts';
 
 declare module 'fastify' {
@@ -158,5 +157,37 @@ function checkOrigin({ allowedOrigins }: KeyPrincipal, origin: string): void {
       'origin_not_allowed',
       `The origin ${origin} is not allowed for this key.`,
     );
+  }
+}
+
+/**
+ * Lets pages of this origin read the response. Preflights carry no key, so the allowed origins of a key are
+ * checked on the actual request.
+ */
+function allowOrigin(reply: FastifyReply, origin: string): void {
+  void reply.headers({
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': 'Request-Id, Retry-After',
+    vary: 'Origin',
+  });
+}
+
+/** The paths that accept publishable keys. */
+const publishablePaths = ['/v1/decisions', '/v1/decisions/:id', '/v1/events'];
+
+/** Answers CORS preflight requests. */
+export function addPreflight(app: FastifyInstance): void {
+  for (const url of publishablePaths) {
+    app.options(url, { schema: { hide: true } }, (request, reply) => {
+      allowOrigin(reply, request.headers.origin ?? '*');
+      return reply
+        .headers({
+          'access-control-allow-methods': 'GET, POST',
+          'access-control-allow-headers': 'Authorization, Content-Type, Decision-Token',
+          'access-control-max-age': '7200',
+        })
+        .code(204)
+        .send();
+    });
   }
 }

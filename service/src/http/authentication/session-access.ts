@@ -3,9 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Environment } from '../../key/key-text.ts';
 import { includesRole, type Role, type SessionPrincipal } from '../../key/principal.ts';
 import type { Session, Sessions } from '../../user/sessions.ts';
-import { checkOrigin } from './origins.ts';
-import { ProblemError } from '../problems/problem.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
+import { ProblemError } from '../problems/problem.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -29,7 +28,7 @@ interface Parts {
   cookie: SessionCookie;
   limiter: RateLimiter;
   /** The public URL of the service. */
-  address(): string;
+  publicUrl(): string;
 }
 
 /** Authenticates panel sessions and enforces their roles. */
@@ -42,13 +41,18 @@ export interface SessionAccess {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<SessionPrincipal | undefined>;
 }
 
-export function createSessionAccess({ sessions, cookie, limiter, address }: Parts): SessionAccess {
+export function createSessionAccess({
+  sessions,
+  cookie,
+  limiter,
+  publicUrl,
+}: Parts): SessionAccess {
   return {
     async admit(request, reply) {
       const text = cookie.read(request);
       if (text === undefined) return undefined;
       void reply.header('cache-control', 'no-store');
-      checkOrigin(request, address());
+      checkSameOrigin(request, publicUrl());
       const session = await sessions.find(text);
       if (!session) {
         limiter.onUnauthenticated(request, reply);
@@ -127,10 +131,10 @@ export interface SessionCookie {
  * Unreadable to scripts, and not sent by other sites. Over HTTPS its name begins with `__Host-`, so that
  * browsers reject cookies set by a subdomain or over plain HTTP (RFC 6265bis, 4.1.3.2).
  *
- * @param address Returns the public URL of the service.
+ * @param publicUrl Returns the public URL of the service.
  */
-export function createSessionCookie(address: () => string): SessionCookie {
-  const secure = () => address().startsWith('https:');
+export function createSessionCookie(publicUrl: () => string): SessionCookie {
+  const secure = () => publicUrl().startsWith('https:');
   const name = () => `${secure() ? '__Host-' : ''}trueward_session`;
   const attributes = () => `Path=/; HttpOnly; SameSite=Strict${secure() ? '; Secure' : ''}`;
   return {
@@ -150,4 +154,24 @@ export function createSessionCookie(address: () => string): SessionCookie {
       void reply.header('set-cookie', `${name()}=; ${attributes()}; Max-Age=0`);
     },
   };
+}
+
+/**
+ * Rejects requests that another site's page sends with a user's cookie. Accepts the origin of `Host` besides
+ * the public URL, so that `localhost` works like `127.0.0.1`; no page can forge either.
+ *
+ * @throws ProblemError `csrf_failed`
+ */
+export function checkSameOrigin(request: FastifyRequest, publicUrl: string): void {
+  const { origin, host, 'sec-fetch-site': site } = request.headers;
+  const { origin: own, protocol } = new URL(publicUrl);
+  const reads = request.method === 'GET';
+  const fromHere =
+    (origin === undefined && reads) || origin === own || origin === `${protocol}//${host}`;
+  const sameSite = site === undefined || site === 'same-origin' || (reads && site === 'none');
+  if (fromHere && sameSite) return;
+  throw new ProblemError(
+    'csrf_failed',
+    `The request came from ${origin ?? 'an unnamed origin'}, not from ${own}. If your panel is there, set PUBLIC_URL to it.`,
+  );
 }

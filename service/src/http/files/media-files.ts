@@ -6,7 +6,7 @@ import type { MediaStore } from '../../media/media-store.ts';
 import { mediaExtensions } from '../../media/media-type.ts';
 import { storedTypeOf } from '../../media/take-media.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { answerFileError, fileOptions } from './static-files.ts';
+import { sendFileError, fileOptions } from './static-files.ts';
 
 interface Parts {
   mediaDirectory: string;
@@ -48,7 +48,7 @@ export async function addMediaRoutes(
         errorHandler(error, request, reply) {
           void reply.headers(crossOrigin);
           if (error.statusCode !== 416 || isUnsatisfiable(request.headers.range))
-            answerFileError(error, request, reply);
+            sendFileError(error, request, reply);
           else
             void reply
               .code(200)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../problems/problem.ts';
-import { answerFileError, fileOptions } from './static-files.ts';
+import { sendFileError, fileOptions } from './static-files.ts';
 
 /** Only our own script files; the component library creates its style elements at run time. */
 const panelPolicy =
@@ -36,7 +36,7 @@ export async function addPanelFiles(app: FastifyInstance, folder = built): Promi
     });
     panel.get<{ Params: { '*': string } }>(
       '/panel/*',
-      { schema: { hide: true }, errorHandler: answerFileError },
+      { schema: { hide: true }, errorHandler: sendFileError },
       async (request, reply) => {
         if (!isBuilt)
           throw new ProblemError('not_found', 'The panel has not been built: run `npm run build`.');

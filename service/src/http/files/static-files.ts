@@ -25,7 +25,7 @@ const fileHeaders = [
  * Handles requests that `@fastify/static` rejects: a path outside of the folder is treated like a missing
  * file, and a failed condition or range gets only its status, as media players expect.
  */
-export function answerFileError(
+export function sendFileError(
   error: Error & { statusCode?: number; headers?: Record<string, string> },
   _request: FastifyRequest,
   reply: FastifyReply,

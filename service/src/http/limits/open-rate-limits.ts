@@ -1,20 +1,15 @@
 import type { Logger } from 'pino';
 import type { SecretBox } from '../../key/secret-box.ts';
-import { readServiceSecret } from '../../key/service-secrets.ts';
+import { hmac, readServiceSecret } from '../../key/service-secrets.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Queries } from '../../store/database.ts';
-import {
-  createUseExchange,
-  type UseExchange,
-  createUseStore,
-  type UseStore,
-} from './exchange-uses.ts';
 import {
   createLimitBuckets,
   createRateLimiter,
   type RateLimiter,
   type RateLimits,
 } from './rate-limits.ts';
+import type { TokenBuckets } from './token-buckets.ts';
 
 interface Parts {
   database: Queries;
@@ -72,5 +67,145 @@ function startExchange(store: UseStore, exchange: UseExchange, log: Logger): () 
     await running;
     // Otherwise the others would reserve a share for it for another five seconds.
     await store.remove().catch(() => undefined);
+  };
+}
+
+/** How many requests a process has allowed since its start, by hashed name. */
+export interface Use {
+  name: string;
+  uses: number;
+}
+
+/** Shares the rate-limit usage of this process with the others, and applies theirs. */
+interface UseExchange {
+  /** The usage that this process reports. */
+  collect(): Use[];
+  /** Applies what other processes reported about the names that this process knows. */
+  apply(processes: number, uses: readonly (Use & { processId: string })[]): void;
+  /** The names whose usage elsewhere this process needs. */
+  names(): string[];
+}
+
+/** Rounds in which a use is reported, in case that one of them fails. */
+const reportRounds = 3;
+/** A name is evicted after this many rounds without use. */
+const retainRounds = 120;
+
+interface Known {
+  kind: string;
+  name: string;
+  uses: number;
+  /** The latest totals of the other processes, by process id. */
+  seen: Map<string, number>;
+  round: number;
+}
+
+/**
+ * Reports only names whose usage exceeds an unshared part of the limit, and only their hashes: they are IPs
+ * and users. Reports totals instead of differences, so that a failed round loses nothing.
+ */
+export function createUseExchange(
+  buckets: Readonly<Record<string, TokenBuckets>>,
+  key: string,
+): UseExchange {
+  const known = new Map<string, Known>();
+  let round = 0;
+
+  const addUses = (kind: string, name: string, uses: number): void => {
+    const hashed = hmac(key, `${kind}\n${name}`).slice(0, 22);
+    const before = known.get(hashed);
+    known.set(hashed, {
+      kind,
+      name,
+      uses: (before?.uses ?? 0) + uses,
+      seen: before?.seen ?? new Map<string, number>(),
+      round,
+    });
+  };
+  /** The total of a restarted process begins at zero again. */
+  const increase = (before: number | undefined, uses: number): number =>
+    before === undefined || uses < before ? uses : uses - before;
+
+  return {
+    collect() {
+      round += 1;
+      for (const [kind, each] of Object.entries(buckets))
+        for (const [name, uses] of each.readUses()) addUses(kind, name, uses);
+      for (const [key, { round: last }] of known)
+        if (round - last > retainRounds) known.delete(key);
+      return [...known]
+        .filter(([, each]) => round - each.round < reportRounds)
+        .map(([name, { uses }]) => ({ name, uses }));
+    },
+    names: () => [...known.keys()],
+    apply(processes, reported) {
+      for (const each of Object.values(buckets)) each.share(processes);
+      for (const { processId, name, uses } of reported) {
+        const mine = known.get(name);
+        if (!mine) continue;
+        buckets[mine.kind]?.charge(mine.name, increase(mine.seen.get(processId), uses));
+        mine.seen.set(processId, uses);
+      }
+    },
+  };
+}
+
+/** The table through which processes share their usage. */
+interface UseStore {
+  /** Writes the usage of this process, and a heartbeat. */
+  write(uses: readonly Use[]): Promise<void>;
+  /** The number of live processes, including this one, and the recent usage of these names elsewhere. */
+  read(names: readonly string[]): Promise<{
+    processes: number;
+    uses: (Use & { processId: string })[];
+  }>;
+  /** Removes this process. */
+  remove(): Promise<void>;
+}
+
+/** A process without a heartbeat for this long is considered dead. */
+const staleAfter = `interval '5 seconds'`;
+/** The name of heartbeat rows. */
+const heartbeat = '';
+
+/** Stale rows are deleted once in this many writes. */
+const cleanUpEvery = 60;
+
+function createUseStore(queries: Queries, processId: string): UseStore {
+  let writes = 0;
+  return {
+    async write(uses) {
+      writes += 1;
+      if (writes % cleanUpEvery === 0) {
+        await queries.query(
+          `DELETE FROM limit_uses WHERE account_id = 'service' AND process_id = $1 AND seen_at < now() - ${staleAfter}`,
+          [processId],
+        );
+      }
+      await queries.query(
+        `INSERT INTO limit_uses (account_id, process_id, name, uses, seen_at)
+          SELECT 'service', $1, name, uses, now() FROM jsonb_to_recordset($2::text::jsonb) AS row(name text, uses bigint)
+          ON CONFLICT (account_id, process_id, name) DO UPDATE SET uses = excluded.uses, seen_at = now()`,
+        [processId, JSON.stringify([...uses, { name: heartbeat, uses: 0 }])],
+      );
+    },
+    async read(names) {
+      const rows = await queries.query<Use & { processId: string }>(
+        `SELECT process_id AS "processId", name, uses FROM limit_uses
+          WHERE account_id = 'service' AND process_id <> $1 AND seen_at > now() - ${staleAfter}
+            AND name IN (SELECT jsonb_array_elements_text($2::text::jsonb))`,
+        [processId, JSON.stringify([...names, heartbeat])],
+      );
+      return {
+        processes: 1 + rows.filter(({ name }) => name === heartbeat).length,
+        uses: rows.filter(({ name }) => name !== heartbeat),
+      };
+    },
+    async remove() {
+      await queries.query(
+        `DELETE FROM limit_uses WHERE account_id = 'service' AND process_id = $1`,
+        [processId],
+      );
+    },
   };
 }

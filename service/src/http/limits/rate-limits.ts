@@ -3,7 +3,6 @@ import ipaddr from 'ipaddr.js';
 import type { Environment } from '../../key/key-text.ts';
 import type { KeyPrincipal, Principal } from '../../key/principal.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { createConcurrentWaits, type WaitLimits } from './concurrent-waits.ts';
 import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
 
 /** The rate limits, by subject. */
@@ -65,7 +64,7 @@ export function createRateLimiter(
     waits.enter({
       decisionId,
       keyId: principal.kind === 'session' ? principal.userId : principal.keyId,
-      address: principal.kind === 'pk' ? addressGroup(client.ip) : undefined,
+      address: principal.kind === 'pk' ? ipGroup(client.ip) : undefined,
     });
   if (!limits || !buckets) {
     const nothing = () => undefined;
@@ -86,7 +85,7 @@ export function createRateLimiter(
     });
   };
   const onUnauthenticated: RateLimiter['onUnauthenticated'] = ({ ip }, reply) =>
-    take(reply, 'from this IP', buckets.address, addressGroup(ip));
+    take(reply, 'from this IP', buckets.address, ipGroup(ip));
   return {
     onKey(principal, client, reply) {
       const rate = rateOfKey(limits, principal);
@@ -115,12 +114,80 @@ function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: Taken): v
  * The subject of limits per IP: the IPv4 address, or the /64 of an IPv6 address. Providers give each customer
  * at least a /64, so one device has 2^64 addresses to choose from.
  */
-export function addressGroup(address: string): string {
+export function ipGroup(ip: string): string {
   // Mostly IPv4, which needs no parsing.
-  if (!address.includes(':')) return address;
-  if (!ipaddr.IPv6.isValid(address)) return address;
-  const parsed = ipaddr.IPv6.parse(address);
+  if (!ip.includes(':')) return ip;
+  if (!ipaddr.IPv6.isValid(ip)) return ip;
+  const parsed = ipaddr.IPv6.parse(ip);
   if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
   const prefix = parsed.parts.slice(0, 4).map((part) => part.toString(16));
   return `${prefix.join(':')}::/64`;
+}
+
+/** Limits on concurrent long-polling requests; absent: only the total is limited. */
+interface WaitLimits {
+  /** Per key. */
+  key: number;
+  /** Per IP, with a publishable key. */
+  address: number;
+}
+
+/** What a long-polling request counts against. */
+interface WaitSubject {
+  decisionId: string;
+  keyId: string;
+  /** The client's IP; absent with a secret key, since that is the customer's server. */
+  address: string | undefined;
+}
+
+/** Bounds the number of long-polling requests. */
+interface ConcurrentWaits {
+  /**
+   * Counts a request until the returned function is called.
+   *
+   * @throws ProblemError `rate_limited` when a limit is reached.
+   */
+  enter(waiting: WaitSubject): () => void;
+}
+
+/** One player waits for a decision, in one tab; the rest allows for requests that end late. */
+const perDecision = 4;
+const maxTotal = 10_000;
+const retryAfterS = 5;
+
+function createConcurrentWaits(limits: WaitLimits | undefined): ConcurrentWaits {
+  const counts = new Map<string, number>();
+  const most = (limit: number | undefined): number => limit ?? Infinity;
+  return {
+    enter({ decisionId, keyId, address }) {
+      type Count = [name: string, limit: number, what: string];
+      const counted: Count[] = [
+        ['all', maxTotal, ''],
+        [`decision ${decisionId}`, perDecision, ' for this decision'],
+        [`key ${keyId}`, most(limits?.key), ' with this key'],
+        ...(address === undefined
+          ? []
+          : [[`address ${address}`, most(limits?.address), ' from this IP'] satisfies Count]),
+      ];
+      for (const [name, limit, what] of counted) {
+        if ((counts.get(name) ?? 0) < limit) continue;
+        throw new ProblemError(
+          'rate_limited',
+          `${limit} requests are already waiting${what}; omit wait_s, or send fewer such requests at a time.`,
+          { retryAfterS },
+        );
+      }
+      for (const [name] of counted) counts.set(name, (counts.get(name) ?? 0) + 1);
+      let isCounted = true;
+      return () => {
+        if (!isCounted) return;
+        isCounted = false;
+        for (const [name] of counted) {
+          const left = (counts.get(name) ?? 0) - 1;
+          if (left > 0) counts.set(name, left);
+          else counts.delete(name);
+        }
+      };
+    },
+  };
 }

@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Configuration } from '../../decision/configuration.ts';
 import type { Database } from '../../store/database.ts';
 import type { Lane } from '../../store/group-commit.ts';
-import { isReadOnly } from './health.ts';
 import { ProblemError } from '../problems/problem.ts';
+import { isReadOnly } from './health.ts';
 
 /** Metrics that are recorded as things happen. */
 export interface ServiceMetrics {

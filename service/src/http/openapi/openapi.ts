@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 
@@ -53,3 +54,103 @@ export async function addOpenApi(app: FastifyInstance): Promise<void> {
   });
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }
+
+interface Operation {
+  operationId?: string;
+  summary?: string;
+  description?: string;
+  security?: Record<string, unknown>[];
+  parameters?: { name: string; in: string; required?: boolean; description?: string }[];
+  requestBody?: { content: Record<string, { schema: { $ref?: string } }> };
+  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
+}
+interface Document {
+  info: { title: string; description: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, { description?: string }> };
+}
+
+const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
+body{max-width:60rem;margin:2rem auto;padding:0 1rem}
+section{border-top:1px solid #8886;padding:1rem 0}
+h3{font:600 1rem ui-monospace,monospace;margin:0}
+td,th{text-align:left;vertical-align:top;padding:.1rem 1rem .1rem 0}
+pre{overflow:auto;background:#8882;padding:1rem;border-radius:.5rem;font-size:.85rem}
+summary{cursor:pointer}`;
+
+const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+
+/** `/docs`: API documentation rendered from the OpenAPI document, without scripts or external resources. */
+export function addDocs(app: FastifyInstance): void {
+  let page: string | undefined;
+  app.get('/docs', { schema: { hide: true } }, async (_request, reply) => {
+    page ??= render(app.swagger() as unknown as Document);
+    return reply
+      .headers({
+        'content-security-policy': policy,
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      })
+      .type('text/html; charset=utf-8')
+      .serializer(String)
+      .send(page);
+  });
+}
+
+function render({ info, paths, components }: Document): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => section(method, path, operation)),
+  );
+  const schemas = Object.entries(components.schemas).map(
+    ([name, schema]) =>
+      `<section id="schema-${escape(name)}"><h3>${escape(name)}</h3><p>${escape(schema.description ?? '')}</p>
+<details><summary>Schema</summary><pre>${linked(schema)}</pre></details></section>`,
+  );
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escape(info.title)}</title><style>${style}</style>
+<h1>${escape(info.title)}</h1><p>${escape(info.description)} Machine-readable: <a href="/openapi.json">openapi.json</a>.</p>
+<h2>Operations</h2>${operations.join('\n')}<h2>Schemas</h2>${schemas.join('\n')}</html>`;
+}
+
+function section(method: string, path: string, operation: Operation): string {
+  const {
+    operationId = '',
+    summary = '',
+    description = '',
+    security = [],
+    parameters = [],
+  } = operation;
+  const keys = security.flatMap((each) => Object.keys(each));
+  const rows = parameters.map(
+    (each) =>
+      `<tr><td><code>${escape(each.name)}</code><td>${each.in}${each.required === true ? ', required' : ''}<td>${escape(each.description ?? '')}`,
+  );
+  const body = operation.requestBody?.content['application/json']?.schema;
+  const responses = Object.entries(operation.responses).map(
+    ([status, { description: text, content = {} }]) =>
+      `<tr><td>${escape(status)}<td>${escape(text)}<td>${Object.values(content)
+        .map(({ schema }) => linked(schema))
+        .join(' or ')}`,
+  );
+  return `<section id="${escape(operationId)}"><h3>${method.toUpperCase()} ${escape(path)}</h3>
+<p>${escape([summary, description].filter((text) => text !== '').join('. '))}</p>
+<p>Keys: ${keys.length === 0 ? 'none' : keys.join(' or ')}</p>
+${rows.length === 0 ? '' : `<table>${rows.join('')}</table>`}
+${body === undefined ? '' : `<p>Body: ${linked(body)}</p>`}<table>${responses.join('')}</table></section>`;
+}
+
+/** A schema as JSON, with its references as links. */
+const linked = (schema: object): string =>
+  escape(
+    '$ref' in schema ? JSON.stringify(schema) : JSON.stringify(schema, undefined, 2),
+  ).replaceAll(
+    /\{?&quot;\$ref&quot;:\s*&quot;#\/components\/schemas\/(\w+)&quot;\}?/g,
+    '<a href="#schema-$1">$1</a>',
+  );
+
+const escape = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');

@@ -1,4 +1,4 @@
-import { idPrefixes, type IdKind } from '@trueward/protocol';
+import { type IdKind, idPrefixes } from '@trueward/protocol';
 import { ProblemError } from '../problems/problem.ts';
 
 /** The query parameters of every list. */

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { SecretBox } from '../../key/secret-box.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Scope, Queries } from '../../store/database.ts';
+import type { Queries, Scope } from '../../store/database.ts';
 import { ProblemError } from '../problems/problem.ts';
 
 /** The response of an operation. */
-export interface OperationAnswer {
+export interface OperationResponse {
   status: number;
   body?: object;
   /** The revision of the object in the body; sent as the `ETag`. */
@@ -27,8 +27,8 @@ export async function runOnce(
   parts: { queries: Queries; box: SecretBox; clock: Clock },
   scope: Scope,
   request: FastifyRequest,
-  work: () => Promise<OperationAnswer>,
-): Promise<OperationAnswer & { replayed: boolean }> {
+  work: () => Promise<OperationResponse>,
+): Promise<OperationResponse & { replayed: boolean }> {
   const { queries, box, clock } = parts;
   const key = readKey(request);
   if (key === undefined) return { ...(await work()), replayed: false };
@@ -43,20 +43,20 @@ export async function runOnce(
     [...row, hashOf(request), new Date(clock.nowMs())],
   );
   if (mine.length === 0) return { ...(await readAnswer(parts, row, request)), replayed: true };
-  const answer = await work();
+  const response = await work();
   await queries.query(
     `UPDATE idempotency_keys SET status = $4, answer = $5
       WHERE account_id = $1 AND environment = $2 AND key = $3`,
-    [...row, answer.status, box.seal(JSON.stringify(answer))],
+    [...row, response.status, box.seal(JSON.stringify(response))],
   );
-  return { ...answer, replayed: false };
+  return { ...response, replayed: false };
 }
 
 async function readAnswer(
   { queries, box }: { queries: Queries; box: SecretBox },
   row: string[],
   request: FastifyRequest,
-): Promise<OperationAnswer> {
+): Promise<OperationResponse> {
   const [stored] = await queries.query<{ request_hash: string; answer: string | null }>(
     `SELECT request_hash, answer FROM idempotency_keys
       WHERE account_id = $1 AND environment = $2 AND key = $3`,
@@ -77,7 +77,7 @@ async function readAnswer(
       },
     );
   }
-  return JSON.parse(box.open(stored.answer)) as OperationAnswer;
+  return JSON.parse(box.open(stored.answer)) as OperationResponse;
 }
 
 function readKey(request: FastifyRequest): string | undefined {

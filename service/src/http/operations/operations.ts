@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Operation } from '../../store/audit-log.ts';
+import type { Configuration } from '../../decision/configuration.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { SecretBox } from '../../key/secret-box.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Configuration } from '../../decision/configuration.ts';
+import type { IfMatch } from '../../resource/manage.ts';
 import { lockConfiguration } from '../../resource/resource-store.ts';
+import type { Operation } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';
-import { type OperationAnswer, runOnce } from './idempotency.ts';
-import type { IfMatch } from '../../resource/manage.ts';
+import { type OperationResponse, runOnce } from './idempotency.ts';
 
 interface Parts {
   database: Database;
@@ -26,7 +26,7 @@ interface Parts {
 export type RunOperation = (
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (operation: Operation) => Promise<OperationAnswer>,
+  work: (operation: Operation) => Promise<OperationResponse>,
 ) => Promise<FastifyReply>;
 
 export function createRunOperation({
@@ -40,19 +40,19 @@ export function createRunOperation({
     const principal = principalOf(request);
     const { accountId, environment } = principal;
     const scope = { accountId, environment };
-    const answer = await database.transaction(async (queries) => {
+    const response = await database.transaction(async (queries) => {
       await lockConfiguration(queries, accountId);
       return runOnce({ queries, box, clock }, scope, request, () =>
         work({ queries, scope, actor: actorOf(principal), requestId: request.id }),
       );
     });
-    if (answer.replayed) void reply.header('idempotency-replayed', 'true');
+    if (response.replayed) void reply.header('idempotency-replayed', 'true');
     else {
       await configuration.refresh();
       wake();
     }
-    if (answer.revision !== undefined) void reply.header('etag', toEntityTag(answer.revision));
-    return reply.code(answer.status).send(answer.body);
+    if (response.revision !== undefined) void reply.header('etag', toEntityTag(response.revision));
+    return reply.code(response.status).send(response.body);
   };
 }
 

@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type { DecisionRequest, PolicyRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { createInspectDecision, listDecisions } from '../../inspect/inspect-decision.ts';
+import type { LiveTail } from '../../inspect/live-tail.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Stored } from '../../resource/resource.ts';
-import { principalOf } from '../authentication/authenticate.ts';
-import { ProblemError } from '../problems/problem.ts';
-import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
-import { type PanelParts, strictBody, text } from './panel-parts.ts';
-import type { LiveTail } from '../../inspect/live-tail.ts';
 import type { Sessions } from '../../user/sessions.ts';
+import { principalOf } from '../authentication/authenticate.ts';
 import { sessionOf } from '../authentication/session-access.ts';
+import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
+import { ProblemError } from '../problems/problem.ts';
+import { type PanelParts, strictBody, text } from './panel-parts.ts';
 
 interface TrialRequest {
   request: DecisionRequest;

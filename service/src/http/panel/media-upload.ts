@@ -9,7 +9,7 @@ const maxBytes = 20 * 1_024 * 1_024;
 
 /** `POST /panel/api/media`: uploads a file for a creative, as the request body. */
 export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): Promise<void> {
-  const { database, audit, mediaStore, uploads, address } = parts;
+  const { database, audit, mediaStore, uploads, publicUrl } = parts;
   const takeMedia = createTakeMedia(mediaStore, uploads);
   // In its own scope, because every other route parses JSON.
   await app.register(async (upload) => {
@@ -31,7 +31,7 @@ export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): P
         if (!body || body.length === 0)
           throw new ProblemError('invalid_request', 'Send the file as the body of the request.');
         const taken = await takeMedia(body, typeOf(request));
-        const answer = describe(taken, address());
+        const response = describe(taken, publicUrl());
         const principal = principalOf(request);
         const { accountId, environment } = principal;
         await audit.record(
@@ -44,10 +44,10 @@ export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): P
           {
             action: 'media.uploaded',
             targetId: taken.name,
-            after: { name: query.name, ...answer },
+            after: { name: query.name, ...response },
           },
         );
-        return reply.code(201).send(answer);
+        return reply.code(201).send(response);
       },
     );
   });
@@ -59,8 +59,8 @@ function typeOf({ headers }: FastifyRequest): string | undefined {
   return type === '' || type === 'application/octet-stream' ? undefined : type;
 }
 
-const describe = (taken: TakenMedia, address: string): object => ({
-  url: `${address}/media/${taken.name}`,
+const describe = (taken: TakenMedia, publicUrl: string): object => ({
+  url: `${publicUrl}/media/${taken.name}`,
   sha256: taken.sha256,
   bytes: taken.bytes,
   mime: taken.type,

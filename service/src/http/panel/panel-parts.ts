@@ -1,16 +1,16 @@
 import type { DryRun } from '../../decision/dry-run.ts';
-import type { AuditLog } from '../../store/audit-log.ts';
 import type { LiveTail } from '../../inspect/live-tail.ts';
+import { roles } from '../../key/principal.ts';
 import type { MediaStore } from '../../media/media-store.ts';
 import type { Uploads } from '../../media/uploads.ts';
 import type { ReadReward } from '../../reward/reward-status.ts';
+import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
-import type { EventBodies } from '../../webhook/event-body.ts';
 import type { Users } from '../../user/create-users.ts';
-import type { RunOperation } from '../operations/operations.ts';
-import type { RateLimiter } from '../limits/rate-limits.ts';
+import type { EventBodies } from '../../webhook/event-body.ts';
 import type { SessionCookie } from '../authentication/session-access.ts';
-import { roles } from '../../key/principal.ts';
+import type { RateLimiter } from '../limits/rate-limits.ts';
+import type { RunOperation } from '../operations/operations.ts';
 
 /** The dependencies of the panel's routes. */
 export interface PanelParts {
@@ -29,7 +29,7 @@ export interface PanelParts {
   /** Aborts when the service stops. */
   stopping: AbortSignal;
   /** The public URL of the service. */
-  address(): string;
+  publicUrl(): string;
 }
 
 /** The body schema of a panel request; unknown members are rejected. */

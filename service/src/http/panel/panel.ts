@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { addSessionCheck, type SessionAccess } from '../authentication/session-access.ts';
-import { addAccountRoutes } from './account.ts';
+import { addPanelFiles } from '../files/panel-files.ts';
 import { addInspectionRoutes, addLiveRoute } from './inspection.ts';
 import { addMediaUpload } from './media-upload.ts';
-import { addPanelFiles } from '../files/panel-files.ts';
 import type { PanelParts } from './panel-parts.ts';
 import { addResourceLists } from './resource-lists.ts';
-import { addSessionRoutes, addSetupRoutes } from './sign-in.ts';
+import { addAccountRoutes, addSessionRoutes, addSetupRoutes } from './sign-in.ts';
 import { addUserRoutes } from './users.ts';
 
 /** `/panel/`: the administration panel, and the endpoints that it uses in addition to `/v1`. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { searchResources } from '../../resource/resource-store.ts';
 import { principalOf } from '../authentication/authenticate.ts';
-import { managedResources, webhookResource } from '../routes/resource-routes.ts';
+import { managedResources, webhookResource } from '../routes/resources.ts';
 import { type PanelParts, text } from './panel-parts.ts';
 
 interface ListQuery {

@@ -1,20 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { SignedIn } from '../../user/sign-in.ts';
+import type { Link } from '../../user/links.ts';
 import type { Session } from '../../user/sessions.ts';
+import type { SignedIn } from '../../user/sign-in.ts';
 import { describeUser } from '../../user/user.ts';
-import { checkOrigin } from '../authentication/origins.ts';
-import { addressGroup } from '../limits/rate-limits.ts';
+import { checkSameOrigin, sessionOf } from '../authentication/session-access.ts';
+import { ipGroup } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { sessionOf } from '../authentication/session-access.ts';
 import {
-  type PanelParts,
   email,
+  newPassword,
+  type PanelParts,
+  personName,
   strictBody,
   text,
-  newPassword,
-  personName,
 } from './panel-parts.ts';
-import type { Link } from '../../user/links.ts';
 
 interface Credentials {
   email: string;
@@ -34,7 +33,7 @@ function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session)
 }
 
 /** Sets the cookie of a new session, and returns its description. */
-export async function startSession(
+async function startSession(
   { users, cookie }: PanelParts,
   reply: FastifyReply,
   sessionText: string,
@@ -46,7 +45,7 @@ export async function startSession(
 }
 
 /** The problem for a failed sign-in. */
-export function refuse(refusal: Exclude<SignedIn, { sessionText: string }>): ProblemError {
+function signInProblem(refusal: Exclude<SignedIn, { sessionText: string }>): ProblemError {
   switch (refusal.refused) {
     case 'locked':
       return new ProblemError(
@@ -63,12 +62,12 @@ export function refuse(refusal: Exclude<SignedIn, { sessionText: string }>): Pro
 
 /** Applies the rate limit and the origin check on routes without a session. */
 function checkUnauthenticated(
-  { limiter, address }: PanelParts,
+  { limiter, publicUrl }: PanelParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
   limiter.onUnauthenticated(request, reply);
-  checkOrigin(request, address());
+  checkSameOrigin(request, publicUrl());
 }
 
 /** `/panel/api/session`: signing in and out. */
@@ -90,12 +89,12 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
     async (request, reply) => {
       const signedIn = await users.signIn.byPassword({
         ...request.body,
-        address: addressGroup(request.ip),
+        address: ipGroup(request.ip),
       });
       if ('refused' in signedIn) {
         if (signedIn.refused !== 'code_required')
           request.log.warn({ refused: signedIn.refused, ip: request.ip }, 'sign-in failed');
-        throw refuse(signedIn);
+        throw signInProblem(signedIn);
       }
       // The browser's previous session ends.
       const earlier = cookie.read(request);
@@ -159,6 +158,60 @@ export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
       const user = await users.links.use(token, person);
       const sessionText = await users.signIn.begin(database, user);
       return startSession(parts, reply, sessionText);
+    },
+  );
+}
+
+/** Every role may change its own sign-in. */
+const config = { panel: 'account', role: 'viewer' } as const;
+
+/** `/panel/api/account`: the user's own password and one-time codes. */
+export function addAccountRoutes(app: FastifyInstance, parts: PanelParts): void {
+  const { users } = parts;
+  /** Somebody at an unattended browser must not be able to take over the account. */
+  const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
+    const ip = ipGroup(request.ip);
+    const refusal = await users.signIn.confirm(sessionOf(request).user, password, ip);
+    if (!refusal || !('refused' in refusal)) return;
+    // Not 401: the session is still valid, and the page would sign the user out.
+    if (refusal.refused === 'sign_in_failed')
+      throw new ProblemError('invalid_request', 'The password is wrong.');
+    throw signInProblem(refusal);
+  };
+  app.post<{ Body: { current: string; next: string } }>(
+    '/panel/api/account/password',
+    {
+      config,
+      schema: {
+        hide: true,
+        body: strictBody({ current: text(200), next: newPassword }, ['current', 'next']),
+      },
+    },
+    async (request, reply) => {
+      await confirm(request, request.body.current);
+      const user = sessionOf(request).user;
+      return startSession(parts, reply, await users.own.changePassword(user, request.body.next));
+    },
+  );
+  app.post('/panel/api/account/codes', { config, schema: { hide: true } }, async (request) => {
+    const { secret, otpauthUrl } = await users.own.startCodes(sessionOf(request).user);
+    return { secret, otpauth_url: otpauthUrl };
+  });
+  app.post<{ Body: { code: string } }>(
+    '/panel/api/account/codes/confirm',
+    { config, schema: { hide: true, body: strictBody({ code: text(20) }, ['code']) } },
+    async (request, reply) => {
+      await users.own.confirmCodes(sessionOf(request).user, request.body.code);
+      return reply.code(204).send();
+    },
+  );
+  app.delete<{ Body: { password: string } }>(
+    '/panel/api/account/codes',
+    { config, schema: { hide: true, body: strictBody({ password: text(200) }, ['password']) } },
+    async (request, reply) => {
+      await confirm(request, request.body.password);
+      await users.own.stopCodes(sessionOf(request).user);
+      return reply.code(204).send();
     },
   );
 }

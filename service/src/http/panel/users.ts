@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { toPage } from '../../resource/resource-store.ts';
 import type { Role } from '../../key/principal.ts';
+import { toPage } from '../../resource/resource-store.ts';
 import { describeUser, findUser, listUsers } from '../../user/user.ts';
 import { principalOf } from '../authentication/authenticate.ts';
-import { readIfMatch, toEntityTag } from '../operations/operations.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
-import { type PanelParts, email, personName, role, strictBody } from './panel-parts.ts';
+import { readIfMatch, toEntityTag } from '../operations/operations.ts';
+import { email, type PanelParts, personName, role, strictBody } from './panel-parts.ts';
 
 interface IdRequest {
   Params: { id: string };
@@ -39,8 +39,11 @@ function addReads(app: FastifyInstance, { database }: PanelParts): void {
   });
 }
 
-function addInvitations(app: FastifyInstance, { users, runOperation, address }: PanelParts): void {
-  const inviteUrl = (linkText: string) => `${address()}/panel/#/setup?token=${linkText}`;
+function addInvitations(
+  app: FastifyInstance,
+  { users, runOperation, publicUrl }: PanelParts,
+): void {
+  const inviteUrl = (linkText: string) => `${publicUrl()}/panel/#/setup?token=${linkText}`;
   app.post<{ Body: { email: string; name: string; role: Role } }>(
     '/panel/api/users',
     {

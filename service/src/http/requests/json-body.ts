@@ -18,7 +18,7 @@ export function addJsonBody(app: FastifyInstance): void {
  * Parses a body.
  *
  * @throws ProblemError `malformed_json`, or `invalid_request` for text that cannot be stored and for
- *   nesting of more than {@link mostLevels} levels.
+ *   nesting of more than {@link maxDepth} levels.
  */
 function parseJson(text: string): unknown {
   let body: unknown;

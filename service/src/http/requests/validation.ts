@@ -10,10 +10,10 @@ import { parseInstant } from '../../platform/instant.ts';
  */
 export function addValidation(app: FastifyInstance): void {
   const body = compiler(false);
-  const address = compiler(true);
+  const url = compiler(true);
   for (const schema of schemas) app.addSchema(schema);
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
-    (httpPart === 'body' ? body : address).compile(schema),
+    (httpPart === 'body' ? body : url).compile(schema),
   );
   // Responses are built by typed code; response schemas would only cost time and could drop members.
   app.setSerializerCompiler(() => JSON.stringify);

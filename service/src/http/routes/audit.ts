@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { listAuditEntries } from '../../store/audit-log.ts';
 import { toPage } from '../../resource/resource-store.ts';
+import { listAuditEntries } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { type PageQuery, pageQuerySchema, pageSchema, toCursor } from '../openapi/route-schemas.ts';

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision, DecisionRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ClientInfo, MakeDecision } from '../../decision/decision-service.ts';
 import type { Configuration } from '../../decision/configuration.ts';
+import type { ClientInfo, MakeDecision } from '../../decision/decision-service.ts';
 import { isBot } from '../../event/bots.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
 import { principalOf } from '../authentication/authenticate.ts';
-import { deviceOf, type Country } from '../requests/player-context.ts';
-import { identify } from '../authentication/identify-player.ts';
-import { ProblemError } from '../problems/problem.ts';
+import { type Country, deviceOf, identifyPlayer } from '../authentication/identify-player.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
+import { ProblemError } from '../problems/problem.ts';
 
 interface Parts {
   configuration: Configuration;
@@ -40,11 +39,11 @@ export function addDecisionRoutes(app: FastifyInstance, parts: Parts): void {
         response: { 200: { description: 'The decision.', $ref: 'Decision#' } },
       },
     },
-    (request, reply) => answerDecision(parts, request, reply),
+    (request, reply) => handleDecisionRequest(parts, request, reply),
   );
 }
 
-async function answerDecision(
+async function handleDecisionRequest(
   { configuration, makeDecision, userTokens, limiter, country, stopping }: Parts,
   request: Request,
   reply: FastifyReply,
@@ -61,7 +60,7 @@ async function answerDecision(
       `There is no placement ${body.placement} in ${principal.environment}.`,
     );
   }
-  const identity = identify(userTokens, principal, entry.placement, body);
+  const identity = identifyPlayer(userTokens, principal, entry.placement, body);
   const identified = identity instanceof Promise ? await identity : identity;
   if (identified.user_ref !== undefined && principal.kind === 'pk') {
     limiter.onUser(principal, identified.user_ref, reply);

@@ -1,21 +1,21 @@
 import type { Delivery, WebhookTest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { instantOf } from '../../platform/instant.ts';
-import { toPage, type ResourceStore } from '../../resource/resource-store.ts';
+import { type ResourceStore, toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { findDelivery, listDeliveries } from '../../webhook/delivery-list.ts';
 import type { Redelivery } from '../../webhook/redelivery.ts';
 import { principalOf } from '../authentication/authenticate.ts';
-import type { RunOperation } from '../operations/operations.ts';
 import {
   idParams,
   notFound,
-  pageSchema,
   type PageQuery,
   pageQuerySchema,
+  pageSchema,
   toCursor,
   writeHeaders,
 } from '../openapi/route-schemas.ts';
+import type { RunOperation } from '../operations/operations.ts';
 
 interface Parts {
   database: Database;

@@ -2,21 +2,21 @@ import type { ApiKeyRequest, ApiKeyUpdate, OverlapRequest } from '@trueward/prot
 import type { FastifyInstance } from 'fastify';
 import { findKeyById, listKeys } from '../../key/key-store.ts';
 import type { ManageKeys } from '../../key/manage-keys.ts';
+import type { UserTokens } from '../../key/user-tokens.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';
-import type { RunOperation } from '../operations/operations.ts';
 import {
   idParams,
-  nothing,
   notFound,
-  pageSchema,
+  nothing,
   type PageQuery,
   pageQuerySchema,
+  pageSchema,
   toCursor,
   writeHeaders,
 } from '../openapi/route-schemas.ts';
-import type { UserTokens } from '../../key/user-tokens.ts';
+import type { RunOperation } from '../operations/operations.ts';
 
 interface Parts {
   database: Database;

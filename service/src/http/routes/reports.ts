@@ -2,10 +2,10 @@ import { reportDimensions } from '@trueward/protocol';
 import type { FastifyInstance } from 'fastify';
 import { instantOf } from '../../platform/instant.ts';
 import {
-  type ReportDimension,
-  type ReportQuery,
   readReport,
   reportCsv,
+  type ReportDimension,
+  type ReportQuery,
 } from '../../report/report.ts';
 import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';

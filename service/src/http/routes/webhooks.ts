@@ -1,28 +1,28 @@
+import { webhookEventTypes } from '@trueward/protocol';
 import type {
   OverlapRequest,
+  WebhookEvent,
   WebhookRequest,
   WebhookUpdate,
-  WebhookEvent,
 } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import { webhookEventTypes } from '@trueward/protocol';
-import type { WebhookService } from '../../webhook/webhook-service.ts';
-import { readIfMatch, type RunOperation } from '../operations/operations.ts';
-import {
-  changeHeaders,
-  idParams,
-  nothing,
-  writeHeaders,
-  type PageQuery,
-  pageQuerySchema,
-  pageSchema,
-  toCursor,
-} from '../openapi/route-schemas.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
 import type { EventBodies } from '../../webhook/event-body.ts';
 import { listEvents } from '../../webhook/event-list.ts';
+import type { WebhookService } from '../../webhook/webhook-service.ts';
 import { principalOf } from '../authentication/authenticate.ts';
+import {
+  changeHeaders,
+  idParams,
+  nothing,
+  type PageQuery,
+  pageQuerySchema,
+  pageSchema,
+  toCursor,
+  writeHeaders,
+} from '../openapi/route-schemas.ts';
+import { readIfMatch, type RunOperation } from '../operations/operations.ts';
 
 interface Parts {
   webhooks: WebhookService;

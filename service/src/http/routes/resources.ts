@@ -1,20 +1,119 @@
 import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import type { Operation } from '../../store/audit-log.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Manage } from '../../resource/manage.ts';
+import type { ResourceStore, Versioned } from '../../resource/resource-store.ts';
 import {
   applyChange,
-  unreviewed,
   type ResourceKind,
   type Stored,
+  unreviewed,
 } from '../../resource/resource.ts';
-import type { Manage } from '../../resource/manage.ts';
-import type { Versioned } from '../../resource/resource-store.ts';
-import { readIfMatch, type RunOperation } from '../operations/operations.ts';
-import { type ResourceDefinition, withArticle } from './resource-routes.ts';
-import { changeHeaders, idParams, nothing, writeHeaders } from '../openapi/route-schemas.ts';
+import type { Operation } from '../../store/audit-log.ts';
+import type { Database } from '../../store/database.ts';
+import { principalOf } from '../authentication/authenticate.ts';
+import {
+  changeHeaders,
+  idParams,
+  notFound,
+  nothing,
+  type PageQuery,
+  pageQuerySchema,
+  pageSchema,
+  toCursor,
+  writeHeaders,
+} from '../openapi/route-schemas.ts';
+import { readIfMatch, type RunOperation, toEntityTag } from '../operations/operations.ts';
 
-interface Parts {
+/** Names for the routes of one kind of managed object. */
+interface ResourceDefinition {
+  kind: ResourceKind;
+  /** The name of its schema; `<schema>Request` creates and `<schema>Update` changes it. */
+  schema: string;
+  /** `/v1/placements` */
+  path: string;
+  /** The noun in texts: `house ad`. */
+  noun: string;
+}
+
+/** The objects that operators create, read, list, update and archive in the same way. */
+export const managedResources: readonly ResourceDefinition[] = [
+  { kind: 'placement', schema: 'Placement', path: '/v1/placements', noun: 'placement' },
+  { kind: 'source', schema: 'Source', path: '/v1/sources', noun: 'source' },
+  { kind: 'advertiser', schema: 'Advertiser', path: '/v1/advertisers', noun: 'advertiser' },
+  { kind: 'creative', schema: 'Creative', path: '/v1/creatives', noun: 'creative' },
+  { kind: 'houseAd', schema: 'HouseAd', path: '/v1/house-ads', noun: 'house ad' },
+  { kind: 'policy', schema: 'Policy', path: '/v1/policies', noun: 'policy' },
+  { kind: 'killSwitch', schema: 'KillSwitch', path: '/v1/kill-switches', noun: 'kill switch' },
+];
+
+/** Webhooks are listed and read the same way, but created differently: they have a secret. */
+export const webhookResource: ResourceDefinition = {
+  kind: 'webhook',
+  schema: 'Webhook',
+  path: '/v1/webhooks',
+  noun: 'webhook',
+};
+
+/** `/v1/house-ads` → `HouseAds`, for operation ids. */
+const pluralOf = ({ path }: ResourceDefinition): string =>
+  path
+    .slice('/v1/'.length)
+    .split('-')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
+/** `an advertiser`, `a placement` */
+const withArticle = ({ noun }: ResourceDefinition): string =>
+  `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
+interface ReadParts {
+  database: Database;
+  resources: ResourceStore;
+}
+
+/** Adds the routes that list and read one kind of managed object. */
+export function addResourceReads(
+  app: FastifyInstance,
+  { database, resources }: ReadParts,
+  definition: ResourceDefinition,
+): void {
+  const { kind, schema, path, noun } = definition;
+  app.get<{ Querystring: PageQuery }>(
+    path,
+    {
+      config: { keys: ['sk'] },
+      schema: {
+        operationId: `list${pluralOf(definition)}`,
+        summary: `List every ${noun}, newest first`,
+        querystring: pageQuerySchema,
+        response: { 200: pageSchema(schema) },
+      },
+    },
+    async (request) =>
+      resources.list(database, principalOf(request), kind, toCursor(request.query)),
+  );
+  app.get<{ Params: { id: string } }>(
+    `${path}/:id`,
+    {
+      config: { keys: ['sk'] },
+      schema: {
+        operationId: `read${schema}`,
+        summary: `Read ${withArticle(definition)}`,
+        params: idParams(kind),
+        response: { 200: { description: `The ${noun}.`, $ref: `${schema}#` } },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const found = await resources.find(database, principalOf(request), kind, id);
+      if (!found) throw notFound(noun, id);
+      return reply.header('etag', toEntityTag(found.revision)).send(found.document);
+    },
+  );
+}
+
+interface WriteParts {
   manage: Manage;
   runOperation: RunOperation;
   clock: Clock;
@@ -25,7 +124,7 @@ interface IdRequest {
 }
 type Members = Record<string, unknown>;
 
-const answer = (status: number, { document, revision }: Versioned<object>) => ({
+const response = (status: number, { document, revision }: Versioned<object>) => ({
   status,
   body: document,
   revision,
@@ -34,7 +133,7 @@ const answer = (status: number, { document, revision }: Versioned<object>) => ({
 /** Adds the routes that create, update and archive one kind of managed object. */
 export function addResourceWrites(
   app: FastifyInstance,
-  { manage, runOperation }: Parts,
+  { manage, runOperation }: WriteParts,
   definition: ResourceDefinition,
 ): void {
   const { kind, schema, path, noun } = definition;
@@ -53,7 +152,7 @@ export function addResourceWrites(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) =>
-        answer(
+        response(
           201,
           await manage.create(operation, kind, withServiceFields(kind, request.body, operation)),
         ),
@@ -76,7 +175,7 @@ export function addResourceWrites(
       runOperation(request, reply, async (operation) => {
         const target = { kind, id: request.params.id, ifMatch: readIfMatch(request) };
         const change = kind === 'killSwitch' ? withActor(request.body, operation) : request.body;
-        return answer(
+        return response(
           200,
           await manage.change(operation, target, (before) => applyChange(kind, before, change)),
         );
@@ -120,7 +219,10 @@ function withServiceFields<K extends ResourceKind>(
 const withActor = (body: Members, { actor }: Operation): Members => ({ actor, ...body });
 
 /** `POST /v1/creatives/{id}/review`: approves, rejects or suspends a creative. */
-export function addReviewRoute(app: FastifyInstance, { manage, runOperation, clock }: Parts): void {
+export function addReviewRoute(
+  app: FastifyInstance,
+  { manage, runOperation, clock }: WriteParts,
+): void {
   app.post<IdRequest & { Body: ReviewRequest }>(
     '/v1/creatives/:id/review',
     {
@@ -148,7 +250,7 @@ export function addReviewRoute(app: FastifyInstance, { manage, runOperation, clo
           ifMatch: readIfMatch(request),
           action: 'reviewed',
         };
-        return answer(
+        return response(
           200,
           await manage.change(operation, target, (before) => ({ ...before, review })),
         );
