@@ -55,7 +55,9 @@ const suspectAfter = 5;
  *
  * Rows are claimed only while they are due, so no lock is needed (SKIP LOCKED does not work across shards).
  * `NOT IN`, where rows are found by their ids: `state = 'pending'` would fit an index of all that waits, by which
- * the planner may go until the table has been analyzed (12 ms a row with 120,000 waiting).
+ * the planner may go until the table has been analyzed (12 ms a row with 120,000 waiting). `chosen` goes through
+ * arrays because the planner expects ten rows of an array: it then looks up each delivery and event by its id. From
+ * its own estimate, which is too high, it reads both tables as a whole (10 ms with 10,000 waiting).
  */
 const claimDueDeliveries = `WITH head AS (
     SELECT r.account_id, r.id AS webhook_id, due.id, due.next_at,
@@ -75,12 +77,14 @@ const claimDueDeliveries = `WITH head AS (
     WHERE r.kind = 'webhook' AND (due.lease_until IS NULL OR due.lease_until <= now())
   ), ranked AS (
     SELECT *, row_number() OVER (PARTITION BY account_id ORDER BY place, next_at, id) AS account_place FROM head
-  ), chosen AS (
+  ), turns AS (
     SELECT ranked.account_id, ranked.id FROM ranked
     LEFT JOIN (SELECT unnest($8::text[]) AS account_id, unnest($9::integer[]) AS free) AS share
       ON share.account_id = ranked.account_id
     WHERE account_place <= coalesce(share.free, $10::integer)
-    ORDER BY place, next_at, id LIMIT $6::integer),
+    ORDER BY place, next_at, id LIMIT $6::integer
+  ), chosen AS (
+    SELECT unnest(array_agg(account_id)) AS account_id, unnest(array_agg(id)) AS id FROM turns),
   claimed AS (
     UPDATE deliveries SET lease_until = now() + $7::float8 * interval '1 millisecond'
     FROM chosen
