@@ -18,14 +18,14 @@ const append = `INSERT INTO timelines (account_id, decision_id, events)
 
 /**
  * Adds events to the timelines of their decisions, in one statement. The decisions have to be locked since before
- * `evidence` was read. Of the same id twice, the first is the new one.
+ * `evidence` was read. Of the same id twice, the first is the new one. `written` settles with the statement.
  */
-export async function appendEvents(
+export function appendEvents(
   queries: Queries,
   accountId: string,
   events: readonly RecordedEvent[],
   { known, timelines }: Evidence,
-): Promise<ReadonlyMap<RecordedEvent, Outcome>> {
+): { outcomes: ReadonlyMap<RecordedEvent, Outcome>; written: Promise<unknown> } {
   const outcomes = new Map<RecordedEvent, Outcome>();
   const added = new Map<string, RecordedEvent[]>();
   const keys = new Set([...known.values()].flat().map(keyOf));
@@ -43,11 +43,10 @@ export async function appendEvents(
     more.push(event);
     added.set(decisionId, more);
   }
-  if (added.size === 0) return outcomes;
+  if (added.size === 0) return { outcomes, written: Promise.resolve() };
   const ids = [...added.keys()].toSorted();
   const texts = ids.map((id) =>
     formatTimeline([...(timelines.get(id) ?? []), ...(added.get(id) ?? [])]),
   );
-  await queries.execute(append, [accountId, ids, texts]);
-  return outcomes;
+  return { outcomes, written: queries.execute(append, [accountId, ids, texts]) };
 }

@@ -36,11 +36,6 @@ export async function lockViewers(
  * had just begun would read all that the account has of it.
  */
 
-/** Before the look-ups of a transaction: to read a partition as a whole is cheap only while it is empty. */
-export async function lookUpByIndexes(queries: Queries): Promise<void> {
-  await queries.execute('SET LOCAL enable_seqscan = off', []);
-}
-
 /** A time as unix milliseconds: to write it as a date and read it again costs either side more. */
 const msOf = (column: string, name: string): string =>
   `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;

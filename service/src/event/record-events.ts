@@ -17,7 +17,12 @@ import {
   type RecordedEvent,
 } from '../decision/decision-state.ts';
 import { countEvents, countInvalid } from './count-events.ts';
-import { lockViewers, lookUpByIndexes, readDecisions, readEvidence } from './event-store.ts';
+import {
+  type Evidence as Reported,
+  lockViewers,
+  readDecisions,
+  readEvidence,
+} from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { moveDecisions, type Move } from './move-decisions.ts';
 import { announceMoves, countMoves } from './tell-moves.ts';
@@ -49,8 +54,6 @@ interface Parts {
   onDeliveries(): void;
 }
 
-/** While a server works on one transaction, the next one is made ready. Those about the same decisions take turns. */
-const transactionsAtOnce = 2;
 /** Events in one transaction: a device may send 500 at once, and the others of its account wait for them. */
 const eventsAtOnce = 1_000;
 
@@ -67,7 +70,6 @@ export function createEventLanes(parts: Parts): Lane<Intake, EventBatchResult> {
     maxBatch: 100,
     weightOf: ({ events }) => events.length,
     maxWeight: eventsAtOnce,
-    atOnce: parts.database.connections ? transactionsAtOnce : 1,
     gatherMs: parts.database.gatherMs,
   });
 }
@@ -108,7 +110,11 @@ async function attempt(
   options: TransactionOptions,
 ): Promise<Recorded> {
   try {
-    return await parts.database.transaction((queries) => recordIn(queries, parts, intake), options);
+    return await parts.database.transaction((queries) => recordIn(queries, parts, intake), {
+      ...options,
+      readsFirst: true,
+      byIndex: true,
+    });
   } catch (error) {
     if (!(error instanceof ViewersNotLockedError)) throw error;
     const viewers = [...intake.viewers, ...error.viewers];
@@ -127,33 +133,32 @@ async function recordIn(queries: Queries, parts: Parts, intake: Intake): Promise
   const { scope, events, userRefs } = intake;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
-  await lookUpByIndexes(queries);
-  const decisions = await lockAbout(queries, intake, nowMs);
+  const { decisions, evidence } = await readAbout(queries, intake, nowMs);
   const codes = codesOf(intake, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
   const refused = refusedRewards(events, codes);
   const judged = touchedOf([...decisions.values()], acceptable, refused);
-  const about = new Set([...acceptable.map(({ decisionId }) => decisionId), ...idsOf(judged)]);
-  const evidence = await readEvidence(queries, scope.accountId, [...about]);
   const { known } = evidence;
   requireLocked(intake.viewers, judged, known);
-  const outcomes = await appendEvents(queries, scope.accountId, acceptable, evidence);
+  const { outcomes, written } = appendEvents(queries, scope.accountId, acceptable, evidence);
   const results = resultsOf(events, codes, outcomes);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
   for (const event of accepted) known.get(event.decisionId)?.push(event);
 
-  const { moves, toDeliver } = await settle(queries, parts, intake, {
-    decisions: touchedOf(judged, accepted, refused),
-    evidence: known,
-    snapshot,
-    nowMs,
-    refused,
-  });
+  const touched = touchedOf(judged, accepted, refused);
+  const [moves] = await Promise.all([
+    judge(queries, scope, touched, { evidence: known, snapshot, nowMs, refused }),
+    written,
+  ]);
   const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
-  await addToRollups(queries, scope.accountId, [
-    ...countMoves(scope, moves, nowMs),
-    ...countEvents(scope, accepted, decisions),
-    ...countInvalid(scope, invalid, decisions),
+  const [toDeliver] = await Promise.all([
+    parts.writeEvents(queries, scope, announceMoves(moves, userRefs)),
+    moveDecisions(queries, scope.accountId, moves),
+    addToRollups(queries, scope.accountId, [
+      ...countMoves(scope, moves, nowMs),
+      ...countEvents(scope, accepted, decisions),
+      ...countInvalid(scope, invalid, decisions),
+    ]),
   ]);
 
   for (const { after } of moves) decisions.set(after.id, after);
@@ -167,8 +172,6 @@ async function recordIn(queries: Queries, parts: Parts, intake: Intake): Promise
   };
 }
 
-const idsOf = (decisions: readonly DecisionState[]): string[] => decisions.map(({ id }) => id);
-
 /** The decisions of which these events, or what was refused, say something new. */
 function touchedOf(
   decisions: readonly DecisionState[],
@@ -180,41 +183,41 @@ function touchedOf(
 }
 
 interface Evidence {
-  decisions: readonly DecisionState[];
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   snapshot: Snapshot;
   nowMs: number;
   refused: ReadonlyMap<string, RewardVerdict>;
 }
 
-/** Judges the decisions of which there is something new, and writes how they move on. */
-async function settle(
+/** Judges the decisions of which there is something new. */
+async function judge(
   queries: Queries,
-  { writeEvents }: Parts,
-  { scope, userRefs }: Intake,
-  { decisions, evidence, snapshot, nowMs, refused }: Evidence,
-): Promise<{ moves: Move[]; toDeliver: boolean }> {
-  if (decisions.length === 0) return { moves: [], toDeliver: false };
+  scope: Scope,
+  decisions: readonly DecisionState[],
+  { evidence, snapshot, nowMs, refused }: Evidence,
+): Promise<Move[]> {
+  if (decisions.length === 0) return [];
   const history = await readHistory(queries, scope, snapshot, decisions, evidence);
-  const moves = judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
-  await moveDecisions(queries, scope.accountId, moves);
-  const toDeliver = await writeEvents(queries, scope, announceMoves(moves, userRefs));
-  return { moves, toDeliver };
+  return judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
 }
 
 /**
  * Reads the decisions that the events are about and locks them, after the users who completed an ad: whoever holds
- * the lock of a decision is the only one who adds to its events.
+ * the lock of a decision is the only one who adds to its events, which are read once it is held. The statements are
+ * sent together, and the server runs them in this order.
  */
-async function lockAbout(
+async function readAbout(
   queries: Queries,
   { scope, events, viewers }: Intake,
   nowMs: number,
-): Promise<Map<string, DecisionState>> {
+): Promise<{ decisions: Map<string, DecisionState>; evidence: Reported }> {
   const ids = [...new Set(events.map(({ decisionId }) => decisionId))];
-  await lockViewers(queries, scope, viewers, nowMs);
-  const decisions = await readDecisions(queries, scope, ids, { hold: true });
-  return new Map(decisions.map((decision) => [decision.id, decision]));
+  const [, decisions, evidence] = await Promise.all([
+    lockViewers(queries, scope, viewers, nowMs),
+    readDecisions(queries, scope, ids, { hold: true }),
+    readEvidence(queries, scope.accountId, ids),
+  ]);
+  return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
 }
 
 /** Why events are refused; undefined for those that are not. */
@@ -240,7 +243,7 @@ function codesOf(
 function resultsOf(
   events: RecordedEvent[],
   codes: EventResult['code'][],
-  outcomes: Awaited<ReturnType<typeof appendEvents>>,
+  outcomes: ReturnType<typeof appendEvents>['outcomes'],
 ): EventResult[] {
   return events.map((event, index) => {
     const { id } = event;

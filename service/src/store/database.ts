@@ -26,6 +26,13 @@ export interface TransactionOptions {
    * No effect on the embedded database, which has one connection.
    */
   lockTimeoutMs?: number;
+  /**
+   * The work begins with statements that only read or lock, so `BEGIN` need not be answered before they are sent:
+   * should it fail, nothing is written outside of a transaction. Saves a round trip.
+   */
+  readsFirst?: boolean;
+  /** Plans look-ups by ids through indexes: to read a partition as a whole is cheap only while it is empty. */
+  byIndex?: boolean;
   /** For work on all rows, which takes as long as it takes: no time-out, and no second attempt. */
   unhurried?: boolean;
 }

@@ -58,7 +58,7 @@ const maxInFlight = 1_000;
 /** Other processes queue deliveries too, and leases expire. */
 const pollMs = 1_000;
 /** Least time between two claims: at high rates each takes many deliveries. */
-const claimIntervalMs = 10;
+const claimIntervalMs = 25;
 /** How long an idle endpoint keeps its window, in milliseconds. */
 const idleMs = 60_000;
 /** How long a stop waits for attempts: most endpoints answer within it, and need not get the event again. */

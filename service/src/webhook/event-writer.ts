@@ -13,6 +13,12 @@ interface Parts {
   bodies: EventBodies;
 }
 
+const insert = `WITH stored AS (
+    INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
+      SELECT $1, $2, $3::timestamptz, * FROM unnest($4::text[], $5::text[], $6::text[]))
+  INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
+    SELECT $1, $2, now(), $3::timestamptz, 'pending', 0, * FROM unnest($7::text[], $8::text[], $9::text[])`;
+
 /**
  * Creates the writer. The live environment stores `decision.served` only if a webhook subscribes to it: unread, it
  * would be a twelfth of what an ad stores. The sandbox stores all, for `trueward-service listen`.
@@ -41,28 +47,17 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Part
         .filter((webhook) => webhook.events.includes(type))
         .map((webhook) => ({ id: makeId('delivery'), event_id: id, webhook_id: webhook.id })),
     );
-    const common = [scope.accountId, scope.environment, now];
-    await queries.execute(
-      `INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
-        SELECT $1, $2, $3::timestamptz, * FROM unnest($4::text[], $5::text[], $6::text[])`,
-      [
-        ...common,
-        events.map(({ id }) => id),
-        events.map(({ type }) => type),
-        events.map(({ body }) => body),
-      ],
-    );
-    if (deliveries.length === 0) return false;
-    await queries.execute(
-      `INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
-        SELECT $1, $2, now(), $3::timestamptz, 'pending', 0, * FROM unnest($4::text[], $5::text[], $6::text[])`,
-      [
-        ...common,
-        deliveries.map(({ id }) => id),
-        deliveries.map(({ event_id }) => event_id),
-        deliveries.map(({ webhook_id }) => webhook_id),
-      ],
-    );
-    return true;
+    await queries.execute(insert, [
+      scope.accountId,
+      scope.environment,
+      now,
+      events.map(({ id }) => id),
+      events.map(({ type }) => type),
+      events.map(({ body }) => body),
+      deliveries.map(({ id }) => id),
+      deliveries.map(({ event_id }) => event_id),
+      deliveries.map(({ webhook_id }) => webhook_id),
+    ]);
+    return deliveries.length > 0;
   };
 }

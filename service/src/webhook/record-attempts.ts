@@ -27,7 +27,7 @@ export function createAttemptLanes(
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
     // Nobody waits for it: the next request does not.
-    gatherMs: database.gatherMs ?? 10,
+    gatherMs: 25,
   });
 }
 

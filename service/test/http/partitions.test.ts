@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DecisionRecord, recordDecisions } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/event/append-events.ts';
-import { lookUpByIndexes, readDecisions, readEvidence } from '../../src/event/event-store.ts';
+import { readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
@@ -72,7 +72,8 @@ const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> =
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
   const event = { id: 'event-1', decisionId, type: 'start', ...times } as const;
   const known = await readEvidence(database, scope.accountId, [decisionId]);
-  const outcomes = await appendEvents(database, scope.accountId, [event], known);
+  const { outcomes, written } = appendEvents(database, scope.accountId, [event], known);
+  await written;
   return outcomes.get(event) === 'new';
 };
 
@@ -94,25 +95,27 @@ test.skipIf(!hasPostgres)(
     await server.query('ANALYZE ad_events');
     await server.query('ANALYZE timelines');
     const ids = Array.from({ length: 50 }, (_, index) => `dec_${index}`);
-    const plans = await server.transaction(async (queries) => {
-      await lookUpByIndexes(queries);
-      // The plan that is kept is the sixth: it is for whatever is asked.
-      for (let turn = 0; turn < 6; turn += 1) {
-        await readDecisions(queries, scope, ids, { hold: true });
-        await readEvidence(queries, scope.accountId, ids);
-      }
-      const prepared = await queries.query<{ name: string; parameters: number }>(
-        `SELECT name, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
+    const plans = await server.transaction(
+      async (queries) => {
+        // The plan that is kept is the sixth: it is for whatever is asked.
+        for (let turn = 0; turn < 6; turn += 1) {
+          await readDecisions(queries, scope, ids, { hold: true });
+          await readEvidence(queries, scope.accountId, ids);
+        }
+        const prepared = await queries.query<{ name: string; parameters: number }>(
+          `SELECT name, cardinality(parameter_types) AS parameters FROM pg_prepared_statements
         WHERE statement LIKE '%asked_id%'`,
-      );
-      const found = prepared.map(({ name, parameters }) => {
-        const params = ["'acc_1'", "'live'", `'{${ids.join()}}'`].filter(
-          (_, i) => parameters > 2 || i !== 1,
         );
-        return queries.query(`EXPLAIN EXECUTE ${name} (${params.join()})`);
-      });
-      return (await Promise.all(found)).map((rows) => JSON.stringify(rows));
-    });
+        const found = prepared.map(({ name, parameters }) => {
+          const params = ["'acc_1'", "'live'", `'{${ids.join()}}'`].filter(
+            (_, i) => parameters > 2 || i !== 1,
+          );
+          return queries.query(`EXPLAIN EXECUTE ${name} (${params.join()})`);
+        });
+        return (await Promise.all(found)).map((rows) => JSON.stringify(rows));
+      },
+      { byIndex: true },
+    );
     await server.close();
     expect(plans).toHaveLength(2);
     for (const plan of plans) {

@@ -81,7 +81,8 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       expectEqual((await readDecisions(queries, scope, [decisionId], { hold: true })).length, 1);
       for (const expected of ['new', 'stored']) {
         const known = await readEvidence(queries, scope.accountId, [decisionId]);
-        const outcomes = await appendEvents(queries, scope.accountId, [event], known);
+        const { outcomes, written } = appendEvents(queries, scope.accountId, [event], known);
+        await written;
         expectEqual(outcomes.get(event), expected);
       }
     }),

@@ -48,10 +48,11 @@ async function serve(directory: string, release: () => void): Promise<Database> 
     query: alone,
     execute: alone,
     gatherMs,
-    transaction: (work) =>
+    transaction: (work, { byIndex = false } = {}) =>
       inTurn(async () => {
         await run('BEGIN');
         try {
+          if (byIndex) await run('SET LOCAL enable_seqscan = off');
           const result = await work(queries);
           await run('COMMIT');
           return result;
