@@ -42,8 +42,6 @@ export interface LaneOptions<T, R> {
   maxWeight?: number;
   /** Items that may wait. */
   maxQueue?: number;
-  /** Transactions at a time; one by default, as on a database that has one connection. */
-  atOnce?: number;
   /** How long a transaction waits for more items after a large one, in milliseconds; absent: not at all. */
   gatherMs?: number | undefined;
   /** Default: a timer. */
@@ -72,7 +70,7 @@ export const retryLockTimeoutMs = 100;
  * transaction each.
  */
 export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
-  const { commit, maxBatch = 200, maxQueue = 5_000, atOnce = 1, gatherMs, sleep = delay } = options;
+  const { commit, maxBatch = 200, maxQueue = 5_000, gatherMs, sleep = delay } = options;
   const { weightOf = () => 0, maxWeight = Infinity } = options;
   interface Waiting {
     item: T;
@@ -81,7 +79,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   }
   let queue: Waiting[] = [];
   let lastSize = 0;
-  const running = new Set<Promise<void>>();
+  let running: Promise<void> | undefined;
 
   /** How many of the items that wait go into the next transaction. */
   const fitting = (): number => {
@@ -100,8 +98,6 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       const isFull = queue.length >= maxBatch || fitting() < queue.length;
       if (gatherMs !== undefined && lastSize >= siblings && !isFull) await sleep(gatherMs);
       const batch = queue.slice(0, fitting());
-      // Another transaction took them meanwhile.
-      if (batch.length === 0) return;
       queue = queue.slice(batch.length);
       lastSize = batch.length;
       await settle(batch);
@@ -135,13 +131,13 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       }
     }
   };
+
   const start = (): void => {
-    const runner = run().finally(() => {
-      running.delete(runner);
+    running = run().finally(() => {
+      running = undefined;
       // What came after the last look at the queue.
       if (queue.length > 0) start();
     });
-    running.add(runner);
   };
 
   return {
@@ -149,13 +145,13 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
       if (queue.length >= maxQueue) return Promise.reject(new OverloadedError());
       return new Promise<R>((resolve, reject) => {
         queue.push({ item, resolve, reject });
-        if (running.size < atOnce) start();
+        if (!running) start();
       });
     },
     async drain() {
-      while (running.size > 0) await Promise.all(running);
+      while (running) await running;
     },
     waiting: () => queue.length,
-    isIdle: () => queue.length === 0 && running.size === 0,
+    isIdle: () => queue.length === 0 && !running,
   };
 }
