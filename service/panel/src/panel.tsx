@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { useMemo, useState, useSyncExternalStore } from 'react';
+import { lazy, useMemo, useState, useSyncExternalStore } from 'react';
 import { AdminContext, AdminUI, CustomRoutes, localStorageStore, Resource } from 'react-admin';
 import { Route } from 'react-router';
 import { createCall } from './api/call.ts';
@@ -15,13 +15,13 @@ import { isWorthRetrying } from './api/use-call.ts';
 import { i18nProvider } from './i18n.ts';
 import { ConnectionBanner } from './layout/connection-banner.tsx';
 import { PanelLayout } from './layout/panel-layout.tsx';
-import { pages } from './pages.tsx';
+import { TryRequestPage } from './policy/try-request.tsx';
 import { resources } from './resources.tsx';
 import { createAuthProvider } from './session/auth-provider.ts';
 import { SessionEndedDialog } from './session/session-ended-dialog.tsx';
 import type { Session } from './session/session.ts';
 import { SetUpPage } from './session/set-up-page.tsx';
-import { SignInPage } from './session/sign-in-page.tsx';
+import { SignInPage } from './session/sign-in.tsx';
 import { darkTheme, lightTheme } from './theme.ts';
 
 const store = localStorageStore();
@@ -100,7 +100,7 @@ function SignedInPanel({ connection, session }: Props) {
           <CustomRoutes>
             <Route path="/decisions" element={<pages.decisions />} />
             <Route path="/decisions/:id" element={<pages.decision />} />
-            <Route path="/try" element={<pages.tryRequest />} />
+            <Route path="/try" element={<TryRequestPage />} />
             <Route path="/live-tail" element={<pages.liveTail />} />
             <Route path="/review" element={<pages.reviewQueue />} />
             <Route path="/account" element={<pages.account session={session} />} />
@@ -124,3 +124,19 @@ function createQueryClient(): QueryClient {
     },
   });
 }
+
+/** Pages of their own, each loaded when it is opened. */
+const pages = {
+  overview: lazy(async () => ({ default: (await import('./overview/overview.tsx')).Overview })),
+  decisions: lazy(async () => ({
+    default: (await import('./activity/decision-list.tsx')).DecisionList,
+  })),
+  decision: lazy(async () => ({
+    default: (await import('./activity/decision-page.tsx')).DecisionPage,
+  })),
+  liveTail: lazy(async () => ({ default: (await import('./activity/live-tail.tsx')).LiveTail })),
+  reviewQueue: lazy(async () => ({
+    default: (await import('./creative/review-queue.tsx')).ReviewQueue,
+  })),
+  account: lazy(async () => ({ default: (await import('./user/account-page.tsx')).AccountPage })),
+};

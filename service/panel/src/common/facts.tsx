@@ -1,5 +1,7 @@
 import { Box, Typography } from '@mui/material';
 import { Fragment, type ReactNode } from 'react';
+import { inWords } from './status-chip.tsx';
+import { TimeText } from './time.tsx';
 
 /** Names with their values; what has no value is left out. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
@@ -31,4 +33,27 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
       )}
     </Box>
   );
+}
+
+/** Any object of the service, readable: every member by its name, the ones inside as well. */
+export function RecordFacts({ record }: { record: object }) {
+  const facts = Object.entries(record).map(([name, value]) => [inWords(name), inText(value)]);
+  return <Facts facts={Object.fromEntries(facts) as Record<string, ReactNode>} />;
+}
+
+function inText(value: unknown): ReactNode {
+  if (value === undefined || value === null) return undefined;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return 'none';
+    const isPlain = value.every((each) => typeof each !== 'object');
+    return isPlain
+      ? value.join(', ')
+      : value.map((each: object, index) => <RecordFacts key={index} record={each} />);
+  }
+  if (typeof value === 'object') return <RecordFacts record={value} />;
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value)) {
+    return <TimeText time={value} />;
+  }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return String(value as string | number);
 }

@@ -2,7 +2,7 @@ import { Alert, MenuItem, TextField } from '@mui/material';
 import { useState } from 'react';
 import { type RaRecord, useCreate, useCreateSuggestionContext } from 'react-admin';
 import { messageOf } from '../api/problem.ts';
-import { AskDialog } from './ask-dialog.tsx';
+import { AskDialog } from './dialogs.tsx';
 
 interface Field {
   source: string;

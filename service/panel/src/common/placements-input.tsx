@@ -1,7 +1,7 @@
-import { useState } from 'react';
-import { AutocompleteArrayInput, type Validator } from 'react-admin';
+import type { Placement } from '@trueward/protocol/wire';
+import { useDeferredValue, useState } from 'react';
+import { AutocompleteArrayInput, useGetList, type Validator } from 'react-admin';
 import { useWatch } from 'react-hook-form';
-import { usePlacementSearch } from './placement-search.ts';
 
 interface Props {
   label: string;
@@ -26,4 +26,19 @@ export function PlacementsInput({ label, helperText, validate }: Props) {
       {...(validate === undefined ? {} : { validate })}
     />
   );
+}
+
+/** The first placements by name that match a text. */
+export function usePlacementSearch(text: string): Placement[] {
+  const q = useDeferredValue(text);
+  const { data = [] } = useGetList<Placement>(
+    'placements',
+    {
+      filter: { q },
+      pagination: { page: 1, perPage: 25 },
+      sort: { field: 'name', order: 'ASC' },
+    },
+    { placeholderData: (before) => before },
+  );
+  return data;
 }

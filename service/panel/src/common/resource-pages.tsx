@@ -1,4 +1,4 @@
-import { Card, CardContent } from '@mui/material';
+import { Alert, Card, CardContent } from '@mui/material';
 import type { ReactElement, ReactNode } from 'react';
 import {
   Create,
@@ -11,11 +11,12 @@ import {
   Show,
   SimpleForm,
   Toolbar,
+  useListContext,
   useRecordContext,
 } from 'react-admin';
-import { ListError } from './list-error.tsx';
-import { useOpenAs } from './name-column.tsx';
-import { RecordFacts } from './record-facts.tsx';
+import { messageOf } from '../api/problem.ts';
+import { useOpenAs } from './columns.tsx';
+import { RecordFacts } from './facts.tsx';
 
 const search = [<SearchInput key="q" source="q" alwaysOn aria-label="Search" />];
 
@@ -163,5 +164,16 @@ export function ShownRecord() {
         <RecordFacts record={record} />
       </CardContent>
     </Card>
+  );
+}
+
+/** Why a list could not be loaded; earlier data stays visible below. */
+export function ListError({ children }: { children: ReactNode }) {
+  const { error, data } = useListContext();
+  return (
+    <>
+      <Alert severity="error">The list could not be loaded. {messageOf(error)}</Alert>
+      {data && data.length > 0 && children}
+    </>
   );
 }

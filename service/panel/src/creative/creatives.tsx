@@ -1,3 +1,4 @@
+import type { Creative, Media } from '@trueward/protocol/wire';
 import {
   AutocompleteInput,
   DataTable,
@@ -8,14 +9,13 @@ import {
   SelectInput,
   TextInput,
 } from 'react-admin';
-import { CategoriesInput } from '../common/categories-input.tsx';
-import { words } from '../common/choices.ts';
-import { domainHelp } from '../demand/advertisers.tsx';
+import { useWatch } from 'react-hook-form';
+import { domainHelp, CategoriesInput } from '../ads/advertisers.tsx';
+import { words } from '../common/choices.tsx';
+import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { InlineCreate } from '../common/inline-create.tsx';
-import { StatusColumn } from '../common/columns.tsx';
-import { NameColumn } from '../common/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
-import { EditedCreativePreview } from './edited-creative-preview.tsx';
+import { CreativePreview } from '../preview/creative-preview.tsx';
 import { MediaInput } from './media-input.tsx';
 
 const filters = [
@@ -101,3 +101,21 @@ const CreativeFields = () => (
     <EditedCreativePreview />
   </>
 );
+
+/** The id that the preview needs, of a creative that has none yet. */
+const unsavedId = 'crv_00000000000000000000000000';
+
+/** What players will see, while the creative is being edited. */
+function EditedCreativePreview() {
+  const [id, media, alt, clickUrl] = useWatch<Record<string, unknown>>({
+    name: ['id', 'media', 'alt', 'click_url'],
+  }) as [string | undefined, Media | undefined, string | undefined, string | undefined];
+  if (!media) return null;
+  const creative: Pick<Creative, 'id' | 'media' | 'alt' | 'click_url'> = {
+    id: id ?? unsavedId,
+    media,
+    alt: alt ?? '',
+    ...(clickUrl ? { click_url: clickUrl } : {}),
+  };
+  return <CreativePreview title="As players see it" creative={creative} />;
+}

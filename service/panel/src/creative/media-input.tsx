@@ -1,5 +1,5 @@
 import UploadFileIcon from '@mui/icons-material/UploadFile';
-import { Alert, Box, Button, Typography } from '@mui/material';
+import { Alert, Box, Button, Link, Typography } from '@mui/material';
 import type { Media } from '@trueward/protocol/wire';
 import { type ChangeEvent, useId, useRef, useState } from 'react';
 import { required, useInput } from 'react-admin';
@@ -8,7 +8,6 @@ import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
 import { type FoundMedia, inBytes, toMedia } from './found-media.ts';
-import { MediaFacts } from './media-facts.tsx';
 
 /** The media of a creative: what it is now, and a file to upload. */
 export function MediaInput() {
@@ -98,3 +97,42 @@ function FoundFacts({ found }: { found: FoundMedia }) {
     </Alert>
   );
 }
+
+/** The media of a creative, in words. */
+function MediaFacts({ media }: { media: Media }) {
+  if (media.format === 'html') {
+    return (
+      <Facts
+        facts={{
+          Format: 'HTML',
+          Size: `${media.width} × ${media.height}`,
+          Address: media.url && <FileLink url={media.url} />,
+          Text: media.inline && `${media.inline.length} characters`,
+        }}
+      />
+    );
+  }
+  const files = media.files.map(({ url, mime, width, height }) => [
+    `${mime}, ${width} × ${height}`,
+    <FileLink key={url} url={url} />,
+  ]);
+  return (
+    <Facts
+      facts={{
+        Format: media.format,
+        Length: media.format === 'video' ? `${media.duration_ms / 1_000} s` : undefined,
+        ...(Object.fromEntries(files) as Record<string, React.ReactNode>),
+      }}
+    />
+  );
+}
+
+/** Only http(s) is made a link: anything else could run script here. */
+const FileLink = ({ url }: { url: string }) =>
+  /^https?:/i.test(url) ? (
+    <Link href={url} target="_blank" rel="noopener noreferrer">
+      {url}
+    </Link>
+  ) : (
+    <>{url}</>
+  );

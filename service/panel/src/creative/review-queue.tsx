@@ -1,8 +1,20 @@
-import { Alert, Box, Typography } from '@mui/material';
-import type { Creative } from '@trueward/protocol/wire';
-import { Loading, useCanAccess, useGetList } from 'react-admin';
-import { Page } from '../common/page.tsx';
-import { ReviewCard } from './review-card.tsx';
+import { Alert, Box, Button, MenuItem, TextField, Typography } from '@mui/material';
+import type { AuditEntry, Creative } from '@trueward/protocol/wire';
+import { useState } from 'react';
+import {
+  Loading,
+  RecordContextProvider,
+  ReferenceField,
+  useCanAccess,
+  useGetList,
+} from 'react-admin';
+import type { Page as CursorPage } from '../api/cursors.ts';
+import { query } from '../api/resources.ts';
+import { useAction, useRead } from '../api/use-call.ts';
+import { Facts } from '../common/facts.tsx';
+import { Page, PanelCard } from '../common/page.tsx';
+import { TimeText } from '../common/time.tsx';
+import { CreativePreview } from '../preview/creative-preview.tsx';
 
 /** Every creative that is pending review, oldest first. */
 export function ReviewQueue() {
@@ -33,5 +45,134 @@ export function ReviewQueue() {
         ))}
       </Box>
     </Page>
+  );
+}
+
+type Content = Pick<Creative, 'media' | 'click_url'>;
+
+/**
+ * The version before the one that is pending review, as far as the audit log reaches back: the state before the
+ * newest change of media or click-through URL.
+ *
+ * @param entries The audit records of the creative, newest first.
+ */
+function previousVersion(entries: readonly AuditEntry[]): Creative | undefined {
+  const changed = entries.find(
+    ({ before, after }) =>
+      before !== undefined && after !== undefined && contentOf(before) !== contentOf(after),
+  );
+  return changed?.before as Creative | undefined;
+}
+
+function contentOf(document: object): string {
+  const { media, click_url: clickUrl } = document as Content;
+  return JSON.stringify([media, clickUrl]);
+}
+
+const reviewSizes = [
+  { width: 800, height: 600 },
+  { width: 360, height: 640 },
+];
+
+/** A creative that is pending review, next to its previous version. */
+function ReviewCard({ creative, canReview }: { creative: Creative; canReview: boolean }) {
+  const { data: history } = useRead<CursorPage<AuditEntry>>(
+    query('/v1/audit-entries', { target_id: creative.id, limit: 50 }),
+  );
+  const previous = previousVersion(history?.data ?? []);
+  return (
+    <PanelCard title={creative.name}>
+      <RecordContextProvider value={creative}>
+        <Facts
+          facts={{
+            Advertiser: (
+              <ReferenceField source="advertiser_id" reference="advertisers" link={false} />
+            ),
+            'Click-through URL': creative.click_url ?? 'none',
+            'Alt text': creative.alt,
+            Submitted: <TimeText time={creative.updated_at} />,
+          }}
+        />
+      </RecordContextProvider>
+      <Box
+        sx={{
+          display: 'grid',
+          gap: 2,
+          marginBlock: 2,
+          gridTemplateColumns: previous ? { md: 'repeat(2, minmax(0, 1fr))' } : undefined,
+        }}
+      >
+        {previous && <CreativePreview title="Before" creative={previous} sizes={reviewSizes} />}
+        <CreativePreview title={previous ? 'Now' : 'New'} creative={creative} sizes={reviewSizes} />
+      </Box>
+      {canReview && <ReviewForm creative={creative} />}
+    </PanelCard>
+  );
+}
+
+const reasons = {
+  misleading: 'Misleading',
+  unsafe_content: 'Inappropriate for the audience',
+  bad_quality: 'Poor image or sound quality',
+  broken: 'Broken',
+  wrong_destination: 'Misleading link',
+  other: 'Other',
+};
+
+/** Approves a creative, or rejects it with a reason that its author can read. */
+function ReviewForm({ creative: { id, name } }: { creative: Creative }) {
+  const [reasonCode, setReasonCode] = useState('');
+  const [feedback, setFeedback] = useState('');
+  const { run, isRunning } = useAction({ done: `${name} has been reviewed.` });
+  const review = (body: object) => run(`/v1/creatives/${id}/review`, { body });
+  return (
+    <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1, alignItems: 'center' }}>
+      <Button
+        variant="contained"
+        color="success"
+        disabled={isRunning}
+        onClick={() => review({ status: 'approved' })}
+      >
+        Approve
+      </Button>
+      <TextField
+        select
+        size="small"
+        fullWidth={false}
+        label="Reason"
+        value={reasonCode}
+        onChange={({ target }) => setReasonCode(target.value)}
+        sx={{ minWidth: 200 }}
+      >
+        {Object.entries(reasons).map(([code, text]) => (
+          <MenuItem key={code} value={code}>
+            {text}
+          </MenuItem>
+        ))}
+      </TextField>
+      <TextField
+        size="small"
+        fullWidth={false}
+        label="Feedback"
+        value={feedback}
+        onChange={({ target }) => setFeedback(target.value)}
+        slotProps={{ htmlInput: { maxLength: 2_000 } }}
+        sx={{ flexGrow: 1, minWidth: 200 }}
+      />
+      <Button
+        variant="outlined"
+        color="error"
+        disabled={isRunning || reasonCode === ''}
+        onClick={() =>
+          review({
+            status: 'rejected',
+            reason_code: reasonCode,
+            ...(feedback === '' ? {} : { feedback }),
+          })
+        }
+      >
+        Reject
+      </Button>
+    </Box>
   );
 }

@@ -3,10 +3,8 @@ import type { ApiKey } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { Confirm, EditButton, useCanAccess, useRecordContext } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
-import { OverlapDialog } from '../common/overlap-dialog.tsx';
-import { ShownOnce } from '../common/shown-once.tsx';
-import { keyAdvice } from './key-advice.ts';
-import { isRevoked } from './key-state.ts';
+import { OverlapDialog, ShownOnce } from '../common/dialogs.tsx';
+import { formatTime } from '../common/time.tsx';
 
 /** Roll, revoke, and where and how often a key may be used. */
 export function KeyActions() {
@@ -76,3 +74,17 @@ function RevokeKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) 
     </>
   );
 }
+
+/** Where a key belongs. */
+export const keyAdvice =
+  'Use a publishable key in the game. Keep a secret key on your server, never in a web page.';
+
+/** Whether a key works, in words. */
+export function keyState({ revoked_at: revokedAt }: ApiKey, nowMs: number, zone: string): string {
+  if (revokedAt === undefined) return 'active';
+  if (Date.parse(revokedAt) <= nowMs) return 'revoked';
+  return `active until ${formatTime(revokedAt, zone)}`;
+}
+
+export const isRevoked = ({ revoked_at: revokedAt }: ApiKey, nowMs: number): boolean =>
+  revokedAt !== undefined && Date.parse(revokedAt) <= nowMs;

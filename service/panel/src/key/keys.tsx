@@ -13,16 +13,14 @@ import {
   SimpleForm,
   TextArrayInput,
   TopToolbar,
+  useGetList,
   useRedirect,
 } from 'react-admin';
 import { TimeColumn } from '../common/columns.tsx';
 import { EditPage } from '../common/resource-pages.tsx';
-import { ShownOnce } from '../common/shown-once.tsx';
-import { useTimeZone } from '../common/time-zone.ts';
-import { KeyActions } from './key-actions.tsx';
-import { keyAdvice } from './key-advice.ts';
-import { keyState } from './key-state.ts';
-import { LeakWarnings } from './leak-warnings.tsx';
+import { ShownOnce } from '../common/dialogs.tsx';
+import { TimeText, useTimeZone } from '../common/time.tsx';
+import { KeyActions, keyAdvice, keyState, isRevoked } from './key-actions.tsx';
 
 export function KeyList() {
   const [zone] = useTimeZone();
@@ -148,3 +146,18 @@ const OriginsInput = () => (
     validate={required()}
   />
 );
+
+/** Secret keys that still work although a web page has sent them. */
+function LeakWarnings() {
+  const { data: keys = [] } = useGetList<ApiKey>('keys', {
+    pagination: { page: 1, perPage: 1_000 },
+  });
+  return keys
+    .filter((key) => key.leaked_at !== undefined && !isRevoked(key, Date.now()))
+    .map(({ id, last_four: lastFour, leaked_at: leakedAt, leaked_to: page }) => (
+      <Alert key={id} severity="error" sx={{ marginTop: 2 }}>
+        The secret key that ends with {lastFour} has leaked: a page of {page ?? 'another site'} sent
+        it, last on <TimeText time={leakedAt} />. Roll it now.
+      </Alert>
+    ));
+}

@@ -1,10 +1,11 @@
-import { Alert, Box, TextField, Typography } from '@mui/material';
+import { Alert, Box, Button, Card, CardContent, TextField, Typography } from '@mui/material';
+import type { KillSwitch } from '@trueward/protocol/wire';
 import { useDeferredValue, useState } from 'react';
 import { Loading, useCanAccess } from 'react-admin';
 import { Page } from '../common/page.tsx';
-import { KillTargetRow } from './kill-target-row.tsx';
+import { TimeText } from '../common/time.tsx';
 import type { KillTarget } from './kill-targets.ts';
-import { StopDialog } from './stop-dialog.tsx';
+import { StopDialog, useEffectTime } from './stop-dialog.tsx';
 import { useTargets } from './use-targets.ts';
 
 /** Everything that can be stopped, each with one button; made for a thumb on a phone as well. */
@@ -56,3 +57,64 @@ export function KillSwitchPage() {
     </Page>
   );
 }
+
+interface Props {
+  target: KillTarget;
+  canChange: boolean;
+  onStop(): void;
+  onEffect(text: string): void;
+}
+
+/** One thing that can be stopped: what it is, whether it is stopped, and the one button. */
+function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
+  const { scope, name, isStopped, killSwitch } = target;
+  const { change, isRunning } = useEffectTime(`${name} runs again`, onEffect);
+  const resume = () =>
+    change({
+      path: `/v1/kill-switches/${killSwitch?.id}`,
+      method: 'PATCH',
+      body: { state: 'off' },
+    });
+  return (
+    <Card component="li" sx={isStopped ? { borderColor: 'error.main', borderWidth: 2 } : undefined}>
+      <CardContent
+        sx={{ display: 'flex', alignItems: 'center', gap: 2, '&:last-child': { paddingBottom: 2 } }}
+      >
+        <div style={{ flexGrow: 1, minWidth: 0 }}>
+          <Typography sx={{ fontWeight: 600, overflowWrap: 'anywhere' }}>{name}</Typography>
+          <Typography variant="body2" color="textSecondary" component="div">
+            {scope}
+            {isStopped && killSwitch && <Stopped killSwitch={killSwitch} />}
+          </Typography>
+        </div>
+        <Button
+          variant={isStopped ? 'outlined' : 'contained'}
+          color={isStopped ? 'primary' : 'error'}
+          size="large"
+          disabled={!canChange || isRunning}
+          onClick={isStopped ? resume : onStop}
+          aria-label={isStopped ? `Let ${name} run again` : `Stop ${name}`}
+          sx={{ minHeight: 48, minWidth: 88, flexShrink: 0 }}
+        >
+          {isStopped ? 'Resume' : 'Stop'}
+        </Button>
+      </CardContent>
+    </Card>
+  );
+}
+
+const Stopped = ({ killSwitch }: { killSwitch: KillSwitch }) => {
+  const { updated_at: since, expires_at: until, reason, actor } = killSwitch;
+  return (
+    <>
+      {' '}
+      · stopped since <TimeText time={since} /> by {actor}
+      {until !== undefined && (
+        <>
+          , until <TimeText time={until} />
+        </>
+      )}
+      {reason !== undefined && <>: {reason}</>}
+    </>
+  );
+};

@@ -1,11 +1,13 @@
 import { MenuItem, TextField } from '@mui/material';
 import type { KillSwitch } from '@trueward/protocol/wire';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { useGetList } from 'react-admin';
+import type { CallOptions } from '../api/call.ts';
 import { useEnvironment } from '../api/environment.ts';
-import { AskDialog } from '../common/ask-dialog.tsx';
+import { useAction } from '../api/use-call.ts';
+import { AskDialog } from '../common/dialogs.tsx';
+import { formatTime, useTimeZone } from '../common/time.tsx';
 import { expiries, type KillTarget, stopRequest } from './kill-targets.ts';
-import { useEffectTime } from './use-effect-time.ts';
 
 interface Props {
   target: KillTarget;
@@ -64,4 +66,33 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
       </TextField>
     </AskDialog>
   );
+}
+
+interface Change {
+  path: string;
+  method: NonNullable<CallOptions['method']>;
+  body: object;
+}
+
+/**
+ * Changes a kill switch, and says how long it took until the change was in force: it is, when its
+ * answer arrives.
+ */
+export function useEffectTime(what: string, onEffect: (text: string) => void) {
+  const startedAt = useRef(0);
+  const [zone] = useTimeZone();
+  const { run, isRunning } = useAction<KillSwitch>({
+    onDone(killSwitch) {
+      const seconds = ((performance.now() - startedAt.current) / 1_000).toFixed(2);
+      const at = formatTime(killSwitch.updated_at, zone);
+      onEffect(`${what}: in force since ${at}, ${seconds} s after your click.`);
+    },
+  });
+  return {
+    isRunning,
+    change({ path, ...options }: Change) {
+      startedAt.current = performance.now();
+      run(path, options);
+    },
+  };
 }

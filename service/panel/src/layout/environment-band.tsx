@@ -1,6 +1,6 @@
 import { Box } from '@mui/material';
 import { useEnvironment } from '../api/environment.ts';
-import { timeZones, useTimeZone } from '../common/time-zone.ts';
+import { timeZones, useTimeZone } from '../common/time.tsx';
 import { environmentColors } from '../theme.ts';
 
 const texts = {

@@ -2,7 +2,6 @@ import { ToggleButton, ToggleButtonGroup } from '@mui/material';
 import { useState } from 'react';
 import { Confirm } from 'react-admin';
 import { type Environment, useEnvironment } from '../api/environment.ts';
-import { hasUnsavedChanges } from '../common/unsaved.ts';
 
 const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
 const liveEffect = 'Your changes there reach real players immediately.';
@@ -62,3 +61,11 @@ const buttonStyle = {
   },
   '&.Mui-focusVisible': { outline: '2px solid #fff', outlineOffset: '2px' },
 };
+
+/**
+ * Whether a form has changes that are not saved. Each such form holds up the page when it is left: it
+ * is asked as the browser would ask it.
+ */
+function hasUnsavedChanges(): boolean {
+  return !dispatchEvent(new Event('beforeunload', { cancelable: true }));
+}

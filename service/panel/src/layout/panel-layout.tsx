@@ -1,9 +1,20 @@
-import { type ReactNode, Suspense } from 'react';
-import { Layout, Loading, TitlePortal } from 'react-admin';
+import ManageAccountsIcon from '@mui/icons-material/ManageAccounts';
+import {
+  Box,
+  ListItemIcon,
+  ListItemText,
+  MenuItem,
+  type Theme,
+  useMediaQuery,
+} from '@mui/material';
+import { type ReactNode, type Ref, Suspense } from 'react';
+import { AppBar, Layout, Loading, Logout, TitlePortal, UserMenu, useUserMenu } from 'react-admin';
+import { Link } from 'react-router';
+import { useEnvironment } from '../api/environment.ts';
+import { environmentColors } from '../theme.ts';
 import { EnvironmentBand } from './environment-band.tsx';
-import { PanelAppBar } from './panel-app-bar.tsx';
+import { EnvironmentSwitch } from './environment-switch.tsx';
 import { PanelMenu } from './panel-menu.tsx';
-import { titleStyle, useIsPhone } from './title-place.ts';
 
 /** Wide tables scroll on their own, so that the page does not. */
 const layoutStyle = {
@@ -23,5 +34,45 @@ export function PanelLayout({ children }: { children: ReactNode }) {
       )}
       <Suspense fallback={<Loading />}>{children}</Suspense>
     </Layout>
+  );
+}
+
+/** Then the bar has no room for the title, and it stands above the page. */
+const useIsPhone = (): boolean =>
+  useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'), { noSsr: true });
+
+const titleStyle = { fontSize: '1.25rem', fontWeight: 500 };
+
+/** Leads to the password and the one-time codes of whoever is signed in. */
+function AccountMenuItem({ ref }: { ref?: Ref<HTMLAnchorElement> }) {
+  const menu = useUserMenu();
+  return (
+    <MenuItem component={Link} to="/account" ref={ref ?? null} onClick={menu?.onClose}>
+      <ListItemIcon>
+        <ManageAccountsIcon fontSize="small" />
+      </ListItemIcon>
+      <ListItemText>Your account</ListItemText>
+    </MenuItem>
+  );
+}
+
+/** The bar at the top, in the colour of its environment. */
+function PanelAppBar() {
+  const { environment } = useEnvironment();
+  const isPhone = useIsPhone();
+  return (
+    <AppBar
+      alwaysOn
+      sx={{ backgroundColor: environmentColors[environment], color: '#fff' }}
+      userMenu={
+        <UserMenu>
+          <AccountMenuItem />
+          <Logout />
+        </UserMenu>
+      }
+    >
+      {isPhone ? <Box sx={{ flex: 1 }} /> : <TitlePortal variant="h1" sx={titleStyle} />}
+      <EnvironmentSwitch />
+    </AppBar>
   );
 }

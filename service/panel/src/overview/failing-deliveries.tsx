@@ -6,9 +6,9 @@ import { Link as RouterLink } from 'react-router';
 import type { Page } from '../api/cursors.ts';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
-import { eventName } from '../common/choices.ts';
-import { PanelCard } from '../common/panel-card.tsx';
-import { TimeText } from '../common/time-text.tsx';
+import { eventName } from '../common/choices.tsx';
+import { PanelCard } from '../common/page.tsx';
+import { TimeText } from '../common/time.tsx';
 
 const mostShown = 5;
 

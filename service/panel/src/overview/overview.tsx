@@ -1,15 +1,16 @@
-import { Alert, Box, FormControlLabel, Switch } from '@mui/material';
+import { ranges, type RangeName, type TimeRange } from './figures.ts';
+import DownloadIcon from '@mui/icons-material/Download';
+import { Alert, Box, Button, FormControlLabel, Switch } from '@mui/material';
 import { lazy, Suspense, useState } from 'react';
 import { Loading } from 'react-admin';
-import { ChoiceField } from '../common/choice-field.tsx';
+import { useEnvironment } from '../api/environment.ts';
+import { useAction } from '../api/use-call.ts';
+import { ChoiceField } from '../common/choices.tsx';
 import { Page } from '../common/page.tsx';
-import { DownloadCsv } from './download-csv.tsx';
 import { FailingDeliveries } from './failing-deliveries.tsx';
 import { FigureTiles } from './figure-tiles.tsx';
-import { NoAdReasons } from './no-ad-reasons.tsx';
-import { type RangeName, ranges } from './time-range.ts';
-import { TopPlacements } from './top-placements.tsx';
-import { useFigures } from './use-figures.ts';
+import { TopPlacements, NoAdReasons } from './top-placements.tsx';
+import { reportPath, useFigures } from './use-figures.ts';
 
 /** The library that draws is larger than the page: it comes after the figures. */
 const Plots = lazy(async () => ({ default: (await import('./plots.tsx')).Plots }));
@@ -70,3 +71,28 @@ const columnsStyle = {
   gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'repeat(2, minmax(0, 1fr))' },
   alignItems: 'start',
 };
+
+/** Hands over the report of the range as a file. */
+function DownloadCsv({ range }: { range: TimeRange }) {
+  const { environment } = useEnvironment();
+  const { run, isRunning } = useAction<string>({ onDone: save, changes: false });
+  function save(csv: string): void {
+    const url = URL.createObjectURL(new Blob([csv], { type: 'text/csv' }));
+    const day = range.from.toISOString().slice(0, 10);
+    const link = Object.assign(document.createElement('a'), {
+      href: url,
+      download: `trueward-${environment}-${day}.csv`,
+    });
+    link.click();
+    URL.revokeObjectURL(url);
+  }
+  return (
+    <Button
+      startIcon={<DownloadIcon />}
+      disabled={isRunning}
+      onClick={() => run(reportPath(range, 'csv'), { method: 'GET' })}
+    >
+      CSV
+    </Button>
+  );
+}

@@ -1,7 +1,17 @@
-import { Box, Table, TableBody, TableCell, TableHead, TableRow, Typography } from '@mui/material';
+import {
+  Box,
+  LinearProgress,
+  Table,
+  TableBody,
+  TableCell,
+  TableHead,
+  TableRow,
+  Typography,
+} from '@mui/material';
 import type { ReportRow } from '@trueward/protocol/wire';
-import { PanelCard } from '../common/panel-card.tsx';
-import { byGroup } from './figures.ts';
+import { PanelCard } from '../common/page.tsx';
+import { inWords } from '../common/status-chip.tsx';
+import { byGroup, reasonsForNoAd } from './figures.ts';
 
 const mostShown = 10;
 
@@ -38,6 +48,36 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
           </Table>
         </Box>
       )}
+    </PanelCard>
+  );
+}
+
+/** Why players got no ad, the commonest reason first. */
+export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
+  const reasons = reasonsForNoAd(rows);
+  const isEmpty = rows.every(({ requests }) => requests === 0);
+  const most = reasons[0]?.count ?? 1;
+  return (
+    <PanelCard title="Reasons for no ad">
+      {reasons.length === 0 && (
+        <Typography>
+          {isEmpty ? 'No requests in this period.' : 'Every request was filled.'}
+        </Typography>
+      )}
+      <Box
+        component="ul"
+        sx={{ listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: 1 }}
+      >
+        {reasons.map(({ reason, count }) => (
+          <li key={reason}>
+            <Box sx={{ display: 'flex', justifyContent: 'space-between' }}>
+              <span>{inWords(reason)}</span>
+              <span>{count}</span>
+            </Box>
+            <LinearProgress variant="determinate" value={(count / most) * 100} aria-hidden="true" />
+          </li>
+        ))}
+      </Box>
     </PanelCard>
   );
 }

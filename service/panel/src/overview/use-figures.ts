@@ -2,8 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
-import { type Figures, type Point, sumUp, toPoints } from './figures.ts';
-import { type RangeName, type TimeRange, timeRange } from './time-range.ts';
+import {
+  type Figures,
+  type Point,
+  sumUp,
+  toPoints,
+  type RangeName,
+  type TimeRange,
+  timeRange,
+} from './figures.ts';
 
 interface OverviewFigures {
   range: TimeRange;

@@ -1,15 +1,13 @@
 import { DataTable, required, SelectInput, TextInput } from 'react-admin';
-import { statusChoices } from '../common/choices.ts';
-import { StatusColumn } from '../common/columns.tsx';
+import { statusChoices } from '../common/choices.tsx';
+import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
-import { NameColumn } from '../common/name-column.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 import { inWords } from '../common/status-chip.tsx';
-import { BlockFields } from './block-fields.tsx';
-import { ConditionFields } from './condition-fields.tsx';
-import { policyOf } from './policy-form.ts';
+import { BlockFields, ConditionFields } from './policy-fields.tsx';
+import { policyOf } from './describe-policy.ts';
 import { PolicyInWords, PolicySentence } from './policy-sentence.tsx';
-import { TryPolicy } from './try-policy.tsx';
+import { TryPolicy } from './try-request.tsx';
 
 const kinds = [
   { id: 'policy', name: 'Policy: content you may not show' },

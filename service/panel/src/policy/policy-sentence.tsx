@@ -1,10 +1,8 @@
 import { Alert } from '@mui/material';
 import type { Policy } from '@trueward/protocol/wire';
-import { useRecordContext } from 'react-admin';
+import { useGetManyAggregate, useRecordContext } from 'react-admin';
 import { useWatch } from 'react-hook-form';
-import { describePolicy } from './describe-policy.ts';
-import { policyOf } from './policy-form.ts';
-import { useNames } from './use-names.ts';
+import { describePolicy, policyOf } from './describe-policy.ts';
 
 /** The rule as it stands in the form, in words. */
 export function PolicySentence() {
@@ -20,4 +18,19 @@ export function PolicySentence() {
 export function PolicyInWords() {
   const policy = useRecordContext<Policy>() ?? ({} as Partial<Policy>);
   return <>{describePolicy(policy, useNames(policy))}</>;
+}
+
+interface Named {
+  id: string;
+  name: string;
+}
+
+/** The names of the advertisers and sources that a policy blocks, by their ids; the id where there is none. */
+function useNames({ block }: Pick<Partial<Policy>, 'block'>): (id: string) => string {
+  // Asked together with those of the other policies on the page.
+  const advertisers = useGetManyAggregate<Named>('advertisers', { ids: block?.advertisers ?? [] });
+  const sources = useGetManyAggregate<Named>('sources', { ids: block?.sources ?? [] });
+  const named = [...(advertisers.data ?? []), ...(sources.data ?? [])];
+  const names = new Map(named.map(({ id, name }) => [id, name]));
+  return (id) => names.get(id) ?? id;
 }

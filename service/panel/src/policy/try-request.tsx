@@ -1,10 +1,12 @@
 import { Autocomplete, Box, Button, MenuItem, TextField } from '@mui/material';
-import type { Decision, Policy } from '@trueward/protocol/wire';
+import type { Decision, DecisionRequest, Policy } from '@trueward/protocol/wire';
 import { type ReactNode, useState } from 'react';
+import { useWatch } from 'react-hook-form';
+import { DecisionSummary } from '../activity/decision-summary.tsx';
 import { useAction } from '../api/use-call.ts';
-import { DecisionSummary } from '../decision/decision-summary.tsx';
-import { usePlacementSearch } from '../common/placement-search.ts';
-import { emptyRequest, type TriedRequest, toRequest } from './tried-request.ts';
+import { Page, PanelCard } from '../common/page.tsx';
+import { usePlacementSearch } from '../common/placements-input.tsx';
+import { policyOf } from './describe-policy.ts';
 
 interface Tried {
   decision: Decision;
@@ -21,7 +23,7 @@ interface Props {
 }
 
 /** A trial request and its result. Not a form, because it is also used inside of one. */
-export function TryRequest({ policy, policyId }: Props) {
+function TryRequest({ policy, policyId }: Props) {
   const [values, setValues] = useState(emptyRequest);
   const { run, isRunning, result } = useAction<Tried>({ changes: false });
   const [sought, setSought] = useState('');
@@ -99,3 +101,63 @@ const options = (...names: string[]) =>
       {name}
     </MenuItem>
   ));
+
+/** Asks what the service would decide, by the code that decides. */
+export const TryRequestPage = () => (
+  <Page
+    title="Try a request"
+    lead="See what the service would decide. Nothing is stored, counted or sent to webhooks."
+  >
+    <PanelCard title="Request">
+      <TryRequest />
+    </PanelCard>
+  </Page>
+);
+
+/** Tries a request with the policy in the form, before it is saved. */
+export function TryPolicy() {
+  const { id, name, kind, placements, when, block, status } = policyOf(
+    useWatch() as Partial<Policy>,
+  ) as Partial<Policy>;
+  const policy = { name: name || 'This policy', kind, placements, when, block, status };
+  return (
+    <PanelCard title="What would happen to this request?">
+      <TryRequest policy={policy} policyId={id} />
+    </PanelCard>
+  );
+}
+
+/** The form values of a trial request. */
+interface TriedRequest {
+  placement: string;
+  userRef: string;
+  locale: string;
+  consent: 'granted' | 'denied' | 'unknown';
+  device: 'desktop' | 'mobile' | 'tablet';
+  childDirected: 'yes' | 'no';
+  /** Two letters. */
+  country: string;
+  /** Comma-separated. */
+  segments: string;
+}
+
+const emptyRequest: TriedRequest = {
+  placement: '',
+  userRef: 'player-1',
+  locale: 'en',
+  consent: 'granted',
+  device: 'desktop',
+  childDirected: 'no',
+  country: '',
+  segments: '',
+};
+
+/** Converts the form values to an ad request. */
+const toRequest = (tried: TriedRequest): DecisionRequest => ({
+  placement: tried.placement,
+  consent: { status: tried.consent },
+  segments: [...new Set(tried.segments.split(',').flatMap((each) => each.trim() || []))],
+  ...(tried.userRef === '' ? {} : { user_ref: tried.userRef }),
+  ...(tried.locale === '' ? {} : { locale: tried.locale }),
+  ...(tried.childDirected === 'yes' ? { child_directed: true } : {}),
+});

@@ -1,10 +1,10 @@
-import { Box, useMediaQuery } from '@mui/material';
+import { Alert, Box, Typography, useMediaQuery } from '@mui/material';
 import type { Creative, Placement } from '@trueward/protocol/wire';
-import { PanelCard } from '../common/panel-card.tsx';
-import { PreviewFrame } from './preview-frame.tsx';
-import { previewSizes } from './preview-message.ts';
+import { useEffect, useRef, useState } from 'react';
+import { PanelCard } from '../common/page.tsx';
+import { type PreviewAnswer, type PreviewMessage, previewSizes } from './preview-message.ts';
 
-interface Props {
+interface PreviewProps {
   title: string;
   creative: Pick<Creative, 'id' | 'media' | 'alt' | 'click_url'>;
   reward?: Placement['reward'] | undefined;
@@ -14,7 +14,7 @@ interface Props {
 }
 
 /** A creative in several sizes, by the SDK’s own renderers. */
-export function CreativePreview(props: Props) {
+export function CreativePreview(props: PreviewProps) {
   const { title, creative, reward, format = 'interstitial', sizes = previewSizes } = props;
   const isPhone = useMediaQuery('(max-width: 600px)');
   const { id, media, alt, click_url: clickUrl } = creative;
@@ -32,5 +32,62 @@ export function CreativePreview(props: Props) {
         ))}
       </Box>
     </PanelCard>
+  );
+}
+
+interface FrameProps {
+  message: PreviewMessage;
+  size: { width: number; height: number };
+  /** How wide it is shown; the ad itself sees its whole size. */
+  shownWidth: number;
+}
+
+/** One ad in one size, as the SDK shows it. */
+function PreviewFrame({ message, size: { width, height }, shownWidth }: FrameProps) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const [answer, setAnswer] = useState<PreviewAnswer>();
+  const wanted = JSON.stringify(message);
+
+  useEffect(() => {
+    // Its origin is opaque, so no other target can be named.
+    const tell = () => frame.current?.contentWindow?.postMessage(JSON.parse(wanted), '*');
+    const hear = ({ data, source }: MessageEvent<PreviewAnswer>) => {
+      if (source !== frame.current?.contentWindow) return;
+      if (data.trueward === 'ready') tell();
+      else setAnswer(data);
+    };
+    addEventListener('message', hear);
+    tell();
+    return () => removeEventListener('message', hear);
+  }, [wanted]);
+
+  const scale = Math.min(1, shownWidth / width);
+  const name = `${width} × ${height}`;
+  return (
+    <Box component="figure" sx={{ margin: 0, maxWidth: '100%' }}>
+      <Box
+        sx={{ width: width * scale, height: height * scale, overflow: 'hidden', borderRadius: 1 }}
+      >
+        <iframe
+          ref={frame}
+          src="/panel/preview.html"
+          title={`Preview at ${name}`}
+          // Display only: it takes neither keyboard focus nor clicks.
+          inert
+          sandbox="allow-scripts"
+          allow="autoplay"
+          data-state={answer?.trueward ?? 'loading'}
+          width={width}
+          height={height}
+          style={{ border: 0, transform: `scale(${scale})`, transformOrigin: '0 0' }}
+        />
+      </Box>
+      <Typography component="figcaption" variant="body2" color="textSecondary">
+        {name}
+      </Typography>
+      {answer?.trueward === 'failed' && (
+        <Alert severity="error">Cannot be shown: {answer.reason}.</Alert>
+      )}
+    </Box>
   );
 }

@@ -2,7 +2,7 @@ import { Dialog, DialogContent, DialogContentText, DialogTitle } from '@mui/mate
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { Credentials, Session, SessionInfo } from './session.ts';
-import { SignInForm } from './sign-in-form.tsx';
+import { SignInForm } from './sign-in.tsx';
 
 /** Asks to sign in again on top of the current page, so that no input is lost. */
 export function SessionEndedDialog({ session }: { session: Session }) {

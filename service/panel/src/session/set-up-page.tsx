@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { email, Form, minLength, PasswordInput, required, TextInput } from 'react-admin';
 import { useSearchParams } from 'react-router';
 import { fieldErrorsOf, messageOf } from '../api/problem.ts';
-import { Gate } from './gate.tsx';
+import { Gate } from './sign-in.tsx';
 import type { Session, SetUp } from './session.ts';
 
 /** Where the one-time link leads: the first owner, or somebody who was invited, chooses a password. */

@@ -4,8 +4,7 @@ import { Form, minLength, PasswordInput, required, useNotify } from 'react-admin
 import { fieldErrorsOf, messageOf } from '../api/problem.ts';
 import type { Passwords, Session, SessionInfo } from '../session/session.ts';
 import { Facts } from '../common/facts.tsx';
-import { Page } from '../common/page.tsx';
-import { PanelCard } from '../common/panel-card.tsx';
+import { Page, PanelCard } from '../common/page.tsx';
 import { OneTimeCodes } from './one-time-codes.tsx';
 
 /** The password and the one-time codes of whoever is signed in. */

@@ -1,3 +1,4 @@
+import { Button } from '@mui/material';
 import { useState } from 'react';
 import {
   Create,
@@ -7,15 +8,15 @@ import {
   SelectInput,
   SimpleForm,
   TextInput,
+  useRecordContext,
   useRedirect,
 } from 'react-admin';
-import { roles } from '../session/roles.ts';
-import { NameColumn } from '../common/name-column.tsx';
+import { useAction } from '../api/use-call.ts';
+import { NameColumn } from '../common/columns.tsx';
 import { EditPage, ListPage } from '../common/resource-pages.tsx';
-import { ShownOnce } from '../common/shown-once.tsx';
-import { TimeText } from '../common/time-text.tsx';
-import { linkAdvice } from './link-advice.ts';
-import { NewLink } from './new-link.tsx';
+import { ShownOnce } from '../common/dialogs.tsx';
+import { TimeText } from '../common/time.tsx';
+import { roles } from '../session/roles.ts';
 
 const roleChoices = roles.map(({ id, name, may }) => ({ id, name: `${name}: ${may}` }));
 
@@ -89,3 +90,33 @@ const UserFields = ({ isNew }: { isNew: boolean }) => (
     <SelectInput source="role" label="Role" choices={roleChoices} validate={required()} />
   </>
 );
+
+/** What to do with a one-time link. */
+const linkAdvice = 'Send this link to them. It works once, for 24 hours.';
+
+/** Creates a one-time link for a user who has lost the password, the authenticator or the first link. */
+function NewLink() {
+  const user = useRecordContext();
+  const [link, setLink] = useState<string>();
+  const { run, isRunning } = useAction<{ invite_url: string }>({
+    onDone: (made) => setLink(made.invite_url),
+  });
+  if (!user) return null;
+  return (
+    <>
+      <Button
+        variant="outlined"
+        disabled={isRunning}
+        onClick={() => run(`/panel/api/users/${user.id}/link`)}
+      >
+        Create password link
+      </Button>
+      <ShownOnce
+        text={link}
+        title="The new link"
+        advice={linkAdvice}
+        onClose={() => setLink(undefined)}
+      />
+    </>
+  );
+}

@@ -13,15 +13,12 @@ import {
   TextInput,
   useRedirect,
 } from 'react-admin';
-import { eventChoices, eventName, words } from '../common/choices.ts';
-import { StatusColumn } from '../common/columns.tsx';
-import { NameColumn } from '../common/name-column.tsx';
+import { eventChoices, eventName, words } from '../common/choices.tsx';
+import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { EditToolbar, ListPage, ShownRecord } from '../common/resource-pages.tsx';
-import { ShownOnce } from '../common/shown-once.tsx';
+import { ShownOnce } from '../common/dialogs.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { secretAdvice } from './secret-advice.ts';
-import { WebhookActions } from './webhook-actions.tsx';
-import { WebhookHealth } from './webhook-health.tsx';
+import { secretAdvice, WebhookHealth, WebhookActions } from './webhook-actions.tsx';
 
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>

@@ -1,10 +1,9 @@
 import type { KillSwitch, ReportRow } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
-import { differences } from '../../../panel/src/audit/differences.ts';
+import { differences } from '../../../panel/src/activity/differences.ts';
 import { toMedia } from '../../../panel/src/creative/found-media.ts';
 import { killTargets, stopRequest } from '../../../panel/src/kill-switch/kill-targets.ts';
-import { reasonsForNoAd, sumUp, toPoints } from '../../../panel/src/overview/figures.ts';
-import { timeRange } from '../../../panel/src/overview/time-range.ts';
+import { reasonsForNoAd, sumUp, toPoints, timeRange } from '../../../panel/src/overview/figures.ts';
 import { describePolicy } from '../../../panel/src/policy/describe-policy.ts';
 
 const nowMs = Date.parse('2026-11-21T17:20:00.000Z');

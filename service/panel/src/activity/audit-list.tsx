@@ -1,0 +1,117 @@
+import { Box, Typography } from '@mui/material';
+import type { AuditEntry } from '@trueward/protocol/wire';
+import type { ReactNode } from 'react';
+import { DataTable, List, SelectInput, TextInput } from 'react-admin';
+import { words } from '../common/choices.tsx';
+import { ListError } from '../common/resource-pages.tsx';
+import { oneLine } from '../common/columns.tsx';
+import { inWords } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time.tsx';
+import { differences } from './differences.ts';
+
+/** The prefixes of actions. */
+const subjects = words(
+  'placement',
+  'house_ad',
+  'creative',
+  'media',
+  'advertiser',
+  'source',
+  'kill_switch',
+  'policy',
+  'webhook',
+  'key',
+  'user',
+).map(({ id, name }) => ({ id: `${id}.`, name }));
+
+const filters = [
+  <TextInput key="actor" source="actor" label="Who" alwaysOn />,
+  <SelectInput key="action" source="action" label="What" choices={subjects} alwaysOn />,
+  <TextInput key="target" source="target_id" label="Object id" alwaysOn />,
+];
+
+/** Who changed what, and what it was before. */
+export const AuditList = () => (
+  <List
+    filters={filters}
+    exporter={false}
+    empty={<NothingYet>No changes yet.</NothingYet>}
+    error={
+      <ListError>
+        <Entries />
+      </ListError>
+    }
+    perPage={25}
+    sort={{ field: 'created_at', order: 'DESC' }}
+  >
+    <Entries />
+  </List>
+);
+
+const Entries = () => (
+  <DataTable bulkActionButtons={false} rowClick={false}>
+    <DataTable.Col
+      label="When"
+      render={(entry) => <TimeText time={(entry as AuditEntry).created_at} />}
+    />
+    <DataTable.Col
+      label="Who"
+      render={({ actor }) => (
+        <Box title={actor as string} sx={{ ...oneLine, maxWidth: 180 }}>
+          {actor as string}
+        </Box>
+      )}
+    />
+    <DataTable.Col
+      label="What"
+      render={(entry) => inWords((entry as AuditEntry).action).replace('.', ' ')}
+    />
+    <DataTable.Col label="Object" render={(entry) => <Target entry={entry as AuditEntry} />} />
+    <DataTable.Col label="Changes" render={(entry) => <Changes entry={entry as AuditEntry} />} />
+  </DataTable>
+);
+
+/** The name that it had, where it had one; its id, which the filter takes. */
+function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
+  const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;
+  const called = [name, url, email].find((each) => typeof each === 'string');
+  return (
+    <>
+      {called !== undefined && (
+        <Box title={called} sx={{ ...oneLine, maxWidth: 160, display: 'block' }}>
+          {called}
+        </Box>
+      )}
+      <Box
+        component="code"
+        title={id}
+        sx={{ ...oneLine, maxWidth: 160, display: 'block', fontSize: '0.75rem' }}
+      >
+        {id}
+      </Box>
+    </>
+  );
+}
+
+function Changes({ entry: { before, after } }: { entry: AuditEntry }) {
+  const changes = differences(before, after);
+  if (changes.length === 0) return <>–</>;
+  return (
+    <details>
+      <summary>{changes.map(({ name }) => inWords(name)).join(', ')}</summary>
+      {changes.map(({ name, from, to }) => (
+        <Box key={name} sx={{ overflowWrap: 'anywhere', maxWidth: 480 }}>
+          {inWords(name)}: {from !== undefined && <del>{from}</del>}{' '}
+          {to !== undefined && <ins>{to}</ins>}
+        </Box>
+      ))}
+    </details>
+  );
+}
+
+/** The placeholder of an empty list. */
+const NothingYet = ({ children }: { children: ReactNode }) => (
+  <Typography sx={{ padding: 3, textAlign: 'center', color: 'text.secondary' }}>
+    {children}
+  </Typography>
+);

@@ -1,0 +1,104 @@
+import {
+  Box,
+  Button,
+  Link,
+  Table,
+  TableBody,
+  TableCell,
+  TableHead,
+  TableRow,
+  TextField,
+  Typography,
+} from '@mui/material';
+import { type FormEvent, useState } from 'react';
+import { useGetList } from 'react-admin';
+import { Link as RouterLink, useNavigate } from 'react-router';
+import { Page, PanelCard } from '../common/page.tsx';
+import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time.tsx';
+import type { StoredDecision } from './stored-decision.ts';
+
+/** Looks up a decision by id, or lists the newest. */
+export const DecisionList = () => (
+  <Page title="Decisions" lead="Every response to an ad request, and its outcome.">
+    <LookUp />
+    <PanelCard title="Newest decisions">
+      <Newest />
+    </PanelCard>
+  </Page>
+);
+
+function LookUp() {
+  const navigate = useNavigate();
+  const [id, setId] = useState('');
+  function open(event: FormEvent): void {
+    event.preventDefault();
+    if (id.trim() !== '') void navigate(`/decisions/${encodeURIComponent(id.trim())}`);
+  }
+  return (
+    <Box
+      component="form"
+      onSubmit={open}
+      sx={{ display: 'flex', gap: 1, maxWidth: 600, alignItems: 'center' }}
+    >
+      <TextField
+        label="Id of a decision"
+        placeholder="dec_…"
+        size="small"
+        fullWidth
+        value={id}
+        onChange={({ target }) => setId(target.value)}
+      />
+      <Button type="submit" variant="contained">
+        Open
+      </Button>
+    </Box>
+  );
+}
+
+function Newest() {
+  const { data, error } = useGetList<StoredDecision>('decisions', {
+    pagination: { page: 1, perPage: 25 },
+  });
+  if (error) return <Typography color="error">{error.message}</Typography>;
+  if (data?.length === 0) return <Typography>No ad requests yet.</Typography>;
+  return (
+    <Box sx={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Newest decisions">
+      <Table size="small">
+        <TableHead>
+          <TableRow>
+            <TableCell>Decision</TableCell>
+            <TableCell>Placement</TableCell>
+            <TableCell>Player</TableCell>
+            <TableCell>Outcome</TableCell>
+            <TableCell>When</TableCell>
+          </TableRow>
+        </TableHead>
+        <TableBody>
+          {data?.map((decision) => (
+            <Row key={decision.id} decision={decision} />
+          ))}
+        </TableBody>
+      </Table>
+    </Box>
+  );
+}
+
+const Row = ({ decision }: { decision: StoredDecision }) => (
+  <TableRow>
+    <TableCell>
+      <Link component={RouterLink} to={`/decisions/${decision.id}`}>
+        {decision.id}
+      </Link>
+    </TableCell>
+    <TableCell>{decision.placement}</TableCell>
+    <TableCell>{decision.user_ref ?? '–'}</TableCell>
+    <TableCell>
+      {decision.status && <StatusChip status={decision.status} />}{' '}
+      {decision.reason && inWords(decision.reason)}
+    </TableCell>
+    <TableCell>
+      <TimeText time={decision.issued_at} />
+    </TableCell>
+  </TableRow>
+);

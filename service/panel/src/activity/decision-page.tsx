@@ -1,0 +1,67 @@
+import { Alert, Typography } from '@mui/material';
+import { Loading } from 'react-admin';
+import { useParams } from 'react-router';
+import { useRead } from '../api/use-call.ts';
+import { CopyText } from '../common/copy-text.tsx';
+import { Facts } from '../common/facts.tsx';
+import { Page, PanelCard } from '../common/page.tsx';
+import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { DeliveryDetails } from '../webhook/deliveries.tsx';
+import { DecisionSummary } from './decision-summary.tsx';
+import type { DecisionStory } from './stored-decision.ts';
+import { Timeline } from './timeline.tsx';
+
+/** One decision: the outcome and its reasons, the events, the reward and the deliveries. */
+export function DecisionPage() {
+  const { id = '' } = useParams();
+  const { data, error, isPending } = useRead<DecisionStory>(
+    `/panel/api/decisions/${encodeURIComponent(id)}`,
+  );
+  return (
+    <Page title="Decision">
+      <CopyText text={id} label="Decision id" />
+      {isPending && <Loading />}
+      {error && <Alert severity="error">{error.message}</Alert>}
+      {data && <Story story={data} />}
+    </Page>
+  );
+}
+
+function Story({ story }: { story: DecisionStory }) {
+  const { decision, explain = [], cause, events = [], reward = {}, deliveries = [] } = story;
+  return (
+    <>
+      <PanelCard title="Decision">
+        <DecisionSummary decision={decision} explain={explain} cause={cause} />
+      </PanelCard>
+      <PanelCard title="Reward">
+        <RewardFacts reward={reward} />
+      </PanelCard>
+      <PanelCard title="Activity">
+        <Timeline issuedAt={decision.issued_at} events={events} />
+      </PanelCard>
+      <PanelCard title="Webhook deliveries">
+        {deliveries.length === 0 && (
+          <Typography>No webhook deliveries for this decision.</Typography>
+        )}
+        {deliveries.map((delivery) => (
+          <DeliveryDetails key={delivery.id} delivery={delivery} canRedeliver={false} />
+        ))}
+      </PanelCard>
+    </>
+  );
+}
+
+function RewardFacts({ reward }: { reward: NonNullable<DecisionStory['reward']> }) {
+  const reasons = reward.reasons ?? (reward.reason ? [reward.reason] : []);
+  return (
+    <Facts
+      facts={{
+        State: <StatusChip status={reward.state ?? 'none'} />,
+        Why: reasons.map(inWords).join(' '),
+        Reward: reward.reward && `${reward.reward.amount} ${reward.reward.type}`,
+        Receipt: reward.receipt,
+      }}
+    />
+  );
+}

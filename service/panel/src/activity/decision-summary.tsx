@@ -1,0 +1,96 @@
+import { Alert, Box, Link, Table, TableBody, TableCell, TableHead, TableRow } from '@mui/material';
+import type { Decision } from '@trueward/protocol/wire';
+import { Link as RouterLink } from 'react-router';
+import { Facts } from '../common/facts.tsx';
+import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time.tsx';
+import type { Cause } from './stored-decision.ts';
+
+interface Props {
+  decision: Partial<Decision>;
+  explain: NonNullable<Decision['explain']>;
+  /** The name of the rule that blocked it. */
+  blockedBy?: string | undefined;
+  /** What prevented every ad. */
+  cause?: Cause | undefined;
+}
+
+/** The decision, and for every candidate why it was or wasn’t chosen. */
+export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) {
+  const { status, reason, retry_at: retryAt, reward } = decision;
+  return (
+    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
+      <Facts
+        facts={{
+          Decision: status && <StatusChip status={status} />,
+          Reason: reason && inWords(reason),
+          'Blocked by': blockedBy,
+          'Retry after': retryAt && <TimeText time={retryAt} />,
+          Placement: decision.placement,
+          Format: decision.format,
+          Reward: reward && `${reward.amount} ${reward.type}`,
+          'Required watch time':
+            decision.min_watch_ms === undefined ? undefined : `${decision.min_watch_ms} ms`,
+        }}
+      />
+      {explain.length === 0 ? (
+        <Alert severity="info">
+          {cause ? <CauseInWords cause={cause} /> : withoutAds(reason, blockedBy)}
+        </Alert>
+      ) : (
+        <Explanation explain={explain} />
+      )}
+    </Box>
+  );
+}
+
+function CauseInWords({ cause: { type, id, actor, since, text } }: { cause: Cause }) {
+  const [kind, path] =
+    type === 'policy' ? ['the policy', `/policies/${id}`] : ['a kill switch', '/kill-switches'];
+  return (
+    <>
+      No ads were considered, because of{' '}
+      <Link component={RouterLink} to={path}>
+        {kind}
+      </Link>
+      {text !== undefined && ` “${text}”`}
+      {actor !== undefined && `, set by ${actor}`}
+      {since !== undefined && (
+        <>
+          {' '}
+          on <TimeText time={since} />
+        </>
+      )}
+      .
+    </>
+  );
+}
+
+function withoutAds(reason: string | undefined, blockedBy: string | undefined): string {
+  if (reason === 'killed') return 'No ads were considered: a kill switch stops the placement.';
+  if (reason === 'paused') return 'No ads were considered: the placement is paused.';
+  if (blockedBy !== undefined) return 'No ads were considered: the policy blocks every ad.';
+  return 'No house ads are available for this placement.';
+}
+
+const Explanation = ({ explain }: Pick<Props, 'explain'>) => (
+  <Table size="small">
+    <caption style={{ captionSide: 'top', paddingInline: 0 }}>Candidates</caption>
+    <TableHead>
+      <TableRow>
+        <TableCell>Ad</TableCell>
+        <TableCell>Result</TableCell>
+      </TableRow>
+    </TableHead>
+    <TableBody>
+      {explain.map(({ name, verdict, house_ad_id: houseAdId }, index) => (
+        <TableRow key={houseAdId ?? index}>
+          <TableCell>{name}</TableCell>
+          <TableCell>
+            <StatusChip status={verdict} />
+          </TableCell>
+        </TableRow>
+      ))}
+    </TableBody>
+  </Table>
+);

@@ -1,0 +1,53 @@
+import { Box, Typography } from '@mui/material';
+import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { TimeText } from '../common/time.tsx';
+import type { StoredEvent } from './stored-decision.ts';
+
+interface Props {
+  issuedAt: string | undefined;
+  events: readonly StoredEvent[];
+}
+
+/** The events of a decision in the order in which they happened, from its issue on. */
+export function Timeline({ issuedAt, events }: Props) {
+  const ordered = events.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
+  return (
+    <Box component="ol" sx={{ margin: 0, paddingInlineStart: 3, '& li': { marginBottom: 1 } }}>
+      <li>
+        <strong>decided</strong> · <TimeText time={issuedAt} />
+      </li>
+      {ordered.map((event) => (
+        <li key={event.id}>
+          <strong>{inWords(event.type)}</strong>
+          {issuedAt !== undefined && timeOf(event) !== '' && ` ${after(issuedAt, timeOf(event))}`}
+          {' · '}
+          <TimeText time={timeOf(event) || undefined} />{' '}
+          {event.status !== undefined && event.status !== 'accepted' && (
+            <StatusChip status={event.status} />
+          )}
+          <Typography variant="body2" color="textSecondary">
+            {details(event)}
+          </Typography>
+        </li>
+      ))}
+    </Box>
+  );
+}
+
+const timeOf = ({ occurred_at: occurredAt, received_at: receivedAt }: StoredEvent): string =>
+  occurredAt ?? receivedAt ?? '';
+
+/** `after 12.3 s` */
+const after = (from: string, to: string): string =>
+  `after ${((Date.parse(to) - Date.parse(from)) / 1_000).toFixed(1)} s`;
+
+function details({ watched_ms: watchedMs, visible, code, detail }: StoredEvent): string {
+  return [
+    ...(watchedMs === undefined ? [] : [`watched for ${(watchedMs / 1_000).toFixed(1)} s`]),
+    ...(visible === undefined
+      ? []
+      : [`${Math.round(visible.ratio * 100)} % visible for ${(visible.ms / 1_000).toFixed(1)} s`]),
+    ...(code === undefined ? [] : [inWords(code)]),
+    ...(detail === undefined ? [] : [detail]),
+  ].join(', ');
+}

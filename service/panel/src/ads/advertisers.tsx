@@ -1,0 +1,55 @@
+import { NameColumn, oneLine } from '../common/columns.tsx';
+import { Box } from '@mui/material';
+import { DataTable, required, TextArrayInput, TextInput } from 'react-admin';
+import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+
+export const domainHelp = 'Without https://, as meadow.example';
+
+export const AdvertiserList = () => (
+  <ListPage>
+    <NameColumn source="name" label="Name" />
+    <DataTable.Col
+      source="domain"
+      label="Domain"
+      render={({ domain }) => (
+        <Box title={domain as string} sx={{ ...oneLine, maxWidth: 240 }}>
+          {domain as string}
+        </Box>
+      )}
+    />
+    <DataTable.Col
+      label="Categories"
+      render={({ categories }) => (categories as string[]).join(', ') || '–'}
+    />
+  </ListPage>
+);
+
+export const AdvertiserCreate = () => (
+  <CreatePage noun="advertiser">
+    <AdvertiserFields />
+  </CreatePage>
+);
+
+export const AdvertiserEdit = () => (
+  <EditPage noun="advertiser">
+    <AdvertiserFields />
+  </EditPage>
+);
+
+const AdvertiserFields = () => (
+  <>
+    <TextInput source="name" label="Name" validate={required()} />
+    <TextInput source="domain" label="Domain" helperText={domainHelp} validate={required()} />
+    <CategoriesInput />
+  </>
+);
+
+/** Ids of the IAB Content Taxonomy. */
+export const CategoriesInput = ({ source = 'categories' }: { source?: string }) => (
+  <TextArrayInput
+    source={source}
+    label="Categories"
+    helperText="IAB Content Taxonomy ids. Press Enter after each."
+    defaultValue={[]}
+  />
+);

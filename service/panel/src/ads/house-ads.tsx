@@ -1,0 +1,107 @@
+import type { Creative, Placement } from '@trueward/protocol/wire';
+import {
+  AutocompleteInput,
+  DataTable,
+  NumberInput,
+  ReferenceField,
+  ReferenceInput,
+  required,
+  SelectInput,
+  TextInput,
+  useGetList,
+  useGetOne,
+} from 'react-admin';
+import { useWatch } from 'react-hook-form';
+import { statusChoices } from '../common/choices.tsx';
+import { StatusColumn, NameColumn } from '../common/columns.tsx';
+import { PlacementsInput } from '../common/placements-input.tsx';
+import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
+import { TimeInput } from '../common/time.tsx';
+import { CreativePreview } from '../preview/creative-preview.tsx';
+
+export const HouseAdList = () => (
+  <ListPage>
+    <NameColumn source="name" label="Name" />
+    <DataTable.Col source="creative_id" label="Creative">
+      <ReferenceField source="creative_id" reference="creatives" link={false} />
+    </DataTable.Col>
+    <DataTable.Col
+      label="Placements"
+      render={({ placements }) => (placements as string[]).join(', ')}
+    />
+    <DataTable.NumberCol source="priority" label="Priority" />
+    <DataTable.NumberCol source="weight" label="Weight" />
+    <StatusColumn source="status" label="Status" />
+  </ListPage>
+);
+
+export const HouseAdCreate = () => (
+  <CreatePage noun="house ad">
+    <HouseAdFields />
+  </CreatePage>
+);
+
+export const HouseAdEdit = () => (
+  <EditPage noun="house ad">
+    <HouseAdFields />
+  </EditPage>
+);
+
+const HouseAdFields = () => (
+  <>
+    <TextInput source="name" label="Name" validate={required()} />
+    <ReferenceInput source="creative_id" reference="creatives">
+      <AutocompleteInput label="Creative" optionText="name" validate={required()} />
+    </ReferenceInput>
+    <PlacementsInput label="Placements" validate={required()} />
+    <NumberInput
+      source="priority"
+      label="Priority"
+      helperText="1 is the highest, 10 the lowest."
+      defaultValue={5}
+      min={1}
+      max={10}
+      validate={required()}
+    />
+    <NumberInput
+      source="weight"
+      label="Weight"
+      helperText="Relative share among house ads with the same priority."
+      defaultValue={1}
+      min={1}
+      max={1_000}
+      validate={required()}
+    />
+    <TimeInput source="starts_at" label="Starts" />
+    <TimeInput source="ends_at" label="Ends" />
+    <NumberInput source="daily_cap" label="Daily impression cap (UTC)" />
+    <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />
+    <HouseAdPreview />
+  </>
+);
+
+/** What players of this house ad will see, while it is being edited. */
+function HouseAdPreview() {
+  const creativeId = useWatch<Record<string, string | undefined>>({ name: 'creative_id' });
+  const names = useWatch<Record<string, string[] | undefined>>({ name: 'placements' }) ?? [];
+  const { data: creative } = useGetOne<Creative>(
+    'creatives',
+    { id: creativeId ?? '' },
+    { enabled: Boolean(creativeId) },
+  );
+  const { data: placements = [] } = useGetList<Placement>(
+    'placements',
+    { filter: { name: names[0] }, pagination: { page: 1, perPage: 1 } },
+    { enabled: names.length > 0 },
+  );
+  if (!creative) return null;
+  const [placement] = placements;
+  return (
+    <CreativePreview
+      title="As players see it"
+      creative={creative}
+      reward={placement?.reward}
+      format={placement?.format ?? 'interstitial'}
+    />
+  );
+}

@@ -1,0 +1,52 @@
+import { MenuItem, TextField } from '@mui/material';
+import { inWords } from './status-chip.tsx';
+
+/** Choices from a fixed list of values. */
+export const words = (...names: string[]): { id: string; name: string }[] =>
+  names.map((name) => ({ id: name, name: inWords(name) }));
+
+export const statusChoices = words('active', 'paused');
+export const deviceChoices = words('desktop', 'mobile', 'tablet');
+export const mediaFormatChoices = words('video', 'image', 'html');
+
+/** The events that a webhook can subscribe to. */
+export const eventChoices = [
+  { id: 'decision.served', name: 'Impression verified' },
+  { id: 'decision.rewarded', name: 'Reward earned' },
+  { id: 'policy.blocked', name: 'Request blocked by a rule' },
+  { id: 'creative.review_updated', name: 'Creative reviewed' },
+  { id: 'kill_switch.changed', name: 'Kill switch changed' },
+];
+
+/** The display name of an event type. */
+export const eventName = (type: string): string =>
+  eventChoices.find(({ id }) => id === type)?.name ?? inWords(type);
+
+interface Props {
+  label: string;
+  choices: readonly { id: string; name: string }[];
+  value: string;
+  onChange(value: string): void;
+}
+
+/** One of a few, outside of a form. */
+export function ChoiceField({ label, choices, value, onChange }: Props) {
+  return (
+    <TextField
+      select
+      size="small"
+      fullWidth={false}
+      label={label}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+      slotProps={{ select: { displayEmpty: true }, inputLabel: { shrink: true } }}
+      sx={{ minWidth: 160 }}
+    >
+      {choices.map(({ id, name }) => (
+        <MenuItem key={id} value={id}>
+          {name}
+        </MenuItem>
+      ))}
+    </TextField>
+  );
+}

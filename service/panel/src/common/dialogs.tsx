@@ -1,0 +1,114 @@
+import {
+  Alert,
+  Button,
+  Dialog,
+  DialogActions,
+  DialogContent,
+  DialogContentText,
+  DialogTitle,
+  MenuItem,
+  TextField,
+} from '@mui/material';
+import { type ReactNode, useId, useState } from 'react';
+import { CopyText } from './copy-text.tsx';
+
+interface AskProps {
+  title: string;
+  text: string;
+  /** The fields. */
+  children: ReactNode;
+  confirm: string;
+  confirmColor?: 'primary' | 'error';
+  /** Whether it can be confirmed; by default true. */
+  isReady?: boolean;
+  onConfirm(): void;
+  onClose(): void;
+}
+
+/** A dialog that asks for input before an action. */
+export function AskDialog(props: AskProps) {
+  const { title, text, children, onClose, onConfirm } = props;
+  const { confirm, confirmColor = 'primary', isReady = true } = props;
+  const titleId = useId();
+  return (
+    <Dialog open onClose={onClose} fullWidth maxWidth="xs" aria-labelledby={titleId}>
+      <DialogTitle id={titleId}>{title}</DialogTitle>
+      <DialogContent sx={{ display: 'grid', gap: 2 }}>
+        <DialogContentText>{text}</DialogContentText>
+        {children}
+      </DialogContent>
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button variant="contained" color={confirmColor} disabled={!isReady} onClick={onConfirm}>
+          {confirm}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+const overlaps = [
+  { name: 'None: revoke it now', seconds: 0 },
+  { name: '1 hour', seconds: 3_600 },
+  { name: '1 day', seconds: 86_400 },
+  { name: '1 week', seconds: 604_800 },
+];
+
+interface OverlapProps {
+  title: string;
+  text: string;
+  confirm: string;
+  onConfirm(overlapS: number): void;
+  onClose(): void;
+}
+
+/** Asks how long the old secret stays valid along with the new one. */
+export function OverlapDialog({ onConfirm, ...texts }: OverlapProps) {
+  const [overlapS, setOverlapS] = useState(86_400);
+  return (
+    <AskDialog {...texts} onConfirm={() => onConfirm(overlapS)}>
+      <TextField
+        select
+        label="The old one still works for"
+        value={overlapS}
+        onChange={({ target }) => setOverlapS(Number(target.value))}
+      >
+        {overlaps.map(({ name, seconds }) => (
+          <MenuItem key={seconds} value={seconds}>
+            {name}
+          </MenuItem>
+        ))}
+      </TextField>
+    </AskDialog>
+  );
+}
+
+interface ShownOnceProps {
+  /** The secret; absent: hidden. */
+  text: string | undefined;
+  title: string;
+  /** What to do with it. */
+  advice: string;
+  onClose(): void;
+}
+
+/** A secret that is shown only once. Only its button closes it, never a stray click. */
+export function ShownOnce({ text, title, advice, onClose }: ShownOnceProps) {
+  return (
+    <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">
+      <DialogTitle id="shown-once-title">{title}</DialogTitle>
+      <DialogContent>
+        <Alert severity="warning" sx={{ marginBottom: 2 }}>
+          Copy it now; you won’t see it again.
+        </Alert>
+        <DialogContentText sx={{ marginBottom: 1 }}>{advice}</DialogContentText>
+        <CopyText text={text ?? ''} label={title} />
+      </DialogContent>
+      <DialogActions>
+        <Button variant="contained" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

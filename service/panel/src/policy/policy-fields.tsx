@@ -1,0 +1,91 @@
+import { Alert, Box, Typography } from '@mui/material';
+import { useEffect } from 'react';
+import {
+  AutocompleteArrayInput,
+  BooleanInput,
+  NullableBooleanInput,
+  ReferenceArrayInput,
+  TextArrayInput,
+} from 'react-admin';
+import { useFormContext, useFormState, useWatch } from 'react-hook-form';
+import { deviceChoices, mediaFormatChoices } from '../common/choices.tsx';
+
+/** What a policy blocks. */
+export const BlockFields = () => (
+  <Box component="fieldset" sx={groupStyle}>
+    <Typography component="legend" variant="h3">
+      Block
+    </Typography>
+    <GroupError source="block" />
+    <BooleanInput source="block.everything" label="Every ad" />
+    <ReferenceArrayInput source="block.advertisers" reference="advertisers">
+      <AutocompleteArrayInput label="Advertisers" optionText="name" />
+    </ReferenceArrayInput>
+    <ReferenceArrayInput source="block.sources" reference="sources">
+      <AutocompleteArrayInput label="Sources" optionText="name" />
+    </ReferenceArrayInput>
+    <TextArrayInput
+      source="block.domains"
+      label="Domains of advertisers"
+      helperText="Includes subdomains."
+    />
+    <TextArrayInput source="block.categories" label="Categories" />
+    <AutocompleteArrayInput source="block.formats" label="Formats" choices={mediaFormatChoices} />
+  </Box>
+);
+
+const hours = Array.from({ length: 24 }, (_value, hour) => ({ id: hour, name: `${hour}:00` }));
+
+/** When a policy holds: every condition that is given must be true. */
+export const ConditionFields = () => (
+  <Box component="fieldset" sx={groupStyle}>
+    <Typography component="legend" variant="h3">
+      When
+    </Typography>
+    <Typography variant="body2" color="textSecondary">
+      All conditions must match; empty always applies.
+    </Typography>
+    <TextArrayInput
+      source="when.countries"
+      label="Countries"
+      helperText="Such as DE. Press Enter after each. Requires COUNTRY_HEADER, which sends the players’ countries."
+    />
+    <TextArrayInput source="when.languages" label="Languages" helperText="Such as pt or pt-BR." />
+    <AutocompleteArrayInput source="when.devices" label="Devices" choices={deviceChoices} />
+    <NullableBooleanInput
+      source="when.child_directed"
+      label="Directed at children"
+      nullLabel="Any"
+    />
+    <AutocompleteArrayInput source="when.hours" label="Hours of the day, in UTC" choices={hours} />
+    <TextArrayInput
+      source="when.segments"
+      label="Segments of players"
+      helperText="As sent by the game in its ad requests."
+    />
+  </Box>
+);
+
+const groupStyle = {
+  width: '100%',
+  minWidth: 0,
+  marginBlock: 1,
+  border: 1,
+  borderColor: 'divider',
+  borderRadius: 1,
+};
+
+/** What is wrong with a group of fields as a whole, until one of them is changed. */
+function GroupError({ source }: { source: string }) {
+  const { clearErrors } = useFormContext();
+  const { errors } = useFormState({ name: source });
+  const value: unknown = useWatch({ name: source });
+  const text = JSON.stringify(value);
+  useEffect(() => clearErrors(source), [clearErrors, source, text]);
+  const message = errors[source]?.message;
+  return typeof message === 'string' ? (
+    <Alert severity="error" sx={{ marginBlock: 1 }}>
+      {message}
+    </Alert>
+  ) : null;
+}

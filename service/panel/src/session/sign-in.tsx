@@ -1,0 +1,138 @@
+import { Alert, Box, Button, Card, CardContent, Typography } from '@mui/material';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Form, Notification, PasswordInput, required, TextInput, useLogin } from 'react-admin';
+import { codeOf, messageOf, retryAfterOf } from '../api/problem.ts';
+import type { Credentials } from './session.ts';
+
+interface FormProps {
+  /** Whose session has ended; absent: anybody may sign in. */
+  email?: string | undefined;
+  onSignIn(credentials: Credentials): Promise<unknown>;
+}
+
+interface Refusal {
+  text: string;
+  waitS: number | undefined;
+}
+
+/** Asks for e-mail and password, and for a one-time code where the user has turned them on. */
+export function SignInForm({ email, onSignIn }: FormProps) {
+  const [needsCode, setNeedsCode] = useState(false);
+  const [refusal, setRefusal] = useState<Refusal>();
+  const [isBusy, setBusy] = useState(false);
+
+  async function signIn(values: object): Promise<void> {
+    setBusy(true);
+    setRefusal(undefined);
+    try {
+      await onSignIn(values as Credentials);
+    } catch (error) {
+      if (codeOf(error) === 'code_required') setNeedsCode(true);
+      else setRefusal({ text: messageOf(error), waitS: retryAfterOf(error) });
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <Form onSubmit={signIn} noValidate defaultValues={email === undefined ? {} : { email }}>
+      <TextInput
+        source="email"
+        type="email"
+        label="E-mail"
+        autoComplete="username"
+        validate={required()}
+        autoFocus={email === undefined}
+      />
+      <PasswordInput
+        source="password"
+        label="Password"
+        autoComplete="current-password"
+        validate={required()}
+        autoFocus={email !== undefined}
+      />
+      {needsCode && (
+        <TextInput
+          source="code"
+          label="One-time code"
+          helperText="The six-digit code from your authenticator app."
+          autoComplete="one-time-code"
+          slotProps={{ htmlInput: { inputMode: 'numeric' } }}
+          validate={required()}
+          autoFocus
+        />
+      )}
+      {refusal && (
+        <Alert severity="error">
+          {refusal.waitS === undefined ? (
+            refusal.text
+          ) : (
+            <Countdown
+              seconds={refusal.waitS}
+              text={(left) => `Too many failed attempts. Try again in ${left} s.`}
+              done="You can try again now."
+            />
+          )}
+        </Alert>
+      )}
+      <Button type="submit" variant="contained" fullWidth disabled={isBusy} sx={{ marginTop: 2 }}>
+        Sign in
+      </Button>
+    </Form>
+  );
+}
+
+interface CountdownProps {
+  seconds: number;
+  text(left: number): string;
+  /** Shown from the end on. */
+  done: string;
+}
+
+/** The seconds until something can be done. */
+function Countdown({ seconds, text, done }: CountdownProps) {
+  const [endsAt] = useState(() => performance.now() + seconds * 1_000);
+  const [left, setLeft] = useState(seconds);
+  const isOver = left === 0;
+  useEffect(() => {
+    if (isOver) return undefined;
+    const timer = setInterval(
+      () => setLeft(Math.max(0, Math.ceil((endsAt - performance.now()) / 1_000))),
+      250,
+    );
+    return () => clearInterval(timer);
+  }, [endsAt, isOver]);
+  return <>{isOver ? done : text(left)}</>;
+}
+
+export function SignInPage() {
+  const login = useLogin();
+  return (
+    <Gate title="Sign in">
+      <SignInForm onSignIn={login} />
+      <Notification />
+    </Gate>
+  );
+}
+
+/** The one card of a page that is shown before anybody is signed in. */
+export function Gate({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Box
+      component="main"
+      sx={{ minHeight: '100dvh', display: 'grid', placeItems: 'center', padding: 2 }}
+    >
+      <Card sx={{ width: '100%', maxWidth: 400 }}>
+        <CardContent>
+          <Typography component="p" variant="h2" color="primary">
+            Trueward
+          </Typography>
+          <Typography variant="h1" sx={{ marginBlock: 1 }}>
+            {title}
+          </Typography>
+          {children}
+        </CardContent>
+      </Card>
+    </Box>
+  );
+}
