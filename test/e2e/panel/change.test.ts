@@ -30,7 +30,7 @@ const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`)
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
 async function archive(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Archive' }).click();
-  const question = page.getByRole('dialog', { name: 'Archive it?' });
+  const question = page.getByRole('dialog', { name: /^Archive this (advertiser|source)\?$/ });
   await question.getByRole('button', { name: 'Confirm' }).click();
 }
 async function findByName<T extends { name: string }>(path: string, name: string) {
@@ -96,7 +96,7 @@ test('who edits what somebody else has changed meanwhile is told, and overwrites
   await page.getByRole('textbox', { name: 'Name' }).fill('Windmill');
   await changeElsewhere('windmill.example');
   await save(page);
-  await page.getByRole('alert').filter({ hasText: 'somebody else has changed this' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'somebody else changed this' }).waitFor();
   expect(await read()).toMatchObject({ name: 'Mill', domain: 'windmill.example' });
   // What was typed is still there, beside what the other one has made of it.
   await page.getByRole('button', { name: 'Refresh' }).click();
@@ -123,7 +123,7 @@ test('a webhook that failed is seen on the overview and at itself, and gets what
       await page.getByRole('button', { name: 'Refresh' }).first().click();
       return health.textContent();
     })
-    .toContain('Turned off: its server said that it is gone.');
+    .toContain('Disabled: the endpoint responded with 410 Gone.');
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
   await deliveries.getByText('1 attempt').click();
   await deliveries.getByText('Moved away.').waitFor();
@@ -131,7 +131,7 @@ test('a webhook that failed is seen on the overview and at itself, and gets what
   await page.getByText('enable it first').waitFor();
 
   await go(page, '/');
-  const failing = page.getByRole('region', { name: 'Failing deliveries' });
+  const failing = page.getByRole('region', { name: 'Failed deliveries' });
   await failing.getByText('last: 410').waitFor();
   await failing.getByRole('link', { name: url }).click();
   // Turned off, it missed an event.
@@ -147,16 +147,16 @@ test('a webhook that failed is seen on the overview and at itself, and gets what
   await save(page);
   await page.getByText('Webhook saved').waitFor();
   await page.getByRole('button', { name: 'Resend missed events (24 h)' }).click();
-  await page.getByText('2 events are sent again.').waitFor();
+  await page.getByText('2 events queued for redelivery.').waitFor();
   await expect.poll(() => asked).toBe(3);
   await expect
     .poll(async () => {
       await page.getByRole('button', { name: 'Refresh' }).first().click();
       return health.textContent();
     })
-    .toContain('Of the last 3, 2 arrived, 1 failed');
+    .toContain('Last 3 deliveries: 2 delivered, 1 failed');
   await page.getByRole('button', { name: 'Resend missed events (24 h)' }).click();
-  await page.getByText('It missed nothing in the last day.').waitFor();
+  await page.getByText('No missed events in the last 24 hours.').waitFor();
   await deliveries.getByLabel('State').click();
   await page.getByRole('option', { name: 'failed' }).click();
   await deliveries.getByText('1 attempt').click();

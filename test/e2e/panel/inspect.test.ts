@@ -41,10 +41,10 @@ test.afterAll(async () => {
 test('a webhook is made, tested, read with its attempts, sent again, and gets a new secret', async () => {
   const page = await site.open('/webhooks/create');
   const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
-  await page.getByLabel('Address of your server').fill(address);
+  await page.getByLabel('Endpoint URL').fill(address);
   await page.getByLabel('Reward earned').check();
   await page.getByRole('button', { name: 'Save' }).click();
-  const shownOnce = page.getByRole('dialog', { name: 'The signing secret' });
+  const shownOnce = page.getByRole('dialog', { name: 'Webhook secret' });
   const secret = await shownOnce.getByRole('group').textContent();
   expect(secret).toMatch(/^whsec_/);
   await shownOnce.getByRole('button', { name: 'Done' }).click();
@@ -64,9 +64,9 @@ test('a webhook is made, tested, read with its attempts, sent again, and gets a 
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
   await expect.poll(() => received.length).toBe(2);
 
-  await page.getByRole('button', { name: 'New signing secret' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Make it' }).click();
-  const newSecret = page.getByRole('dialog', { name: 'The new signing secret' });
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+  const newSecret = page.getByRole('dialog', { name: 'New webhook secret' });
   expect(await newSecret.getByRole('group').textContent()).not.toBe(secret);
   await newSecret.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -80,14 +80,14 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   const page = await site.open('/keys/create');
   await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'Publishable' }).click();
-  await page.getByLabel('Pages that may use it').fill('https://game.example');
+  await page.getByLabel('Allowed origins').fill('https://game.example');
   await page.keyboard.press('Enter');
-  await page.getByLabel('Requests a second').fill('50');
+  await page.getByLabel('Requests per second').fill('50');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Set both or neither').waitFor();
-  await page.getByLabel('Requests at once').fill('100');
+  await page.getByLabel('Burst').fill('100');
   await page.getByRole('button', { name: 'Save' }).click();
-  const shownOnce = page.getByRole('dialog', { name: 'The new key' });
+  const shownOnce = page.getByRole('dialog', { name: 'New API key' });
   const text = (await shownOnce.getByRole('group').textContent()) ?? '';
   expect(text).toMatch(/^pk_sandbox_/);
   await shownOnce.getByRole('button', { name: 'Done' }).click();
@@ -96,14 +96,14 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   expect(await page.content()).not.toContain(text);
 
   await row.filter({ hasText: '50 per second, burst 100' }).waitFor();
-  await row.getByRole('link', { name: 'Change' }).click();
-  await page.getByLabel('Requests a second').fill('');
-  await page.getByLabel('Requests at once').fill('');
+  await row.getByRole('link', { name: 'Edit' }).click();
+  await page.getByLabel('Requests per second').fill('');
+  await page.getByLabel('Burst').fill('');
   await page.getByRole('button', { name: 'Save' }).click();
   await row.filter({ hasText: 'default' }).waitFor();
 
   await row.getByRole('button', { name: 'Roll' }).click();
-  await page.getByRole('button', { name: 'Make the new key' }).click();
+  await page.getByRole('button', { name: 'Create new key' }).click();
   expect(await shownOnce.getByRole('group').textContent()).not.toBe(text);
   await shownOnce.getByRole('button', { name: 'Done' }).click();
   await row.filter({ hasText: 'active until' }).getByRole('button', { name: 'Revoke' }).click();
@@ -127,7 +127,7 @@ test('a decision is looked up by its id: why, what happened, and what became of 
   await game.report(game.event(decision, 'complete', { watched_ms: 5_200 }));
 
   const page = await site.open('/decisions');
-  await page.getByLabel('Id of a decision').fill(` ${decision.id} `);
+  await page.getByLabel('Decision ID').fill(` ${decision.id} `);
   await page.getByRole('button', { name: 'Open' }).click();
   const card = (name: string) => page.getByRole('region', { name });
   await card('Decision').getByRole('row', { name: 'Harbour chosen' }).waitFor();
@@ -147,7 +147,7 @@ test('a decision is looked up by its id: why, what happened, and what became of 
 
 test('the live tail shows what a game does, as it does it', async () => {
   const page = await site.open('/live-tail');
-  await page.getByText('Listening').waitFor();
+  await page.getByText('Connected').waitFor();
   const decision = await site.game.decideImage('player-8');
   await site.game.begin(decision);
   const lines = page.getByRole('list', { name: 'Activity' }).getByRole('listitem');
@@ -160,7 +160,7 @@ test('the live tail shows what a game does, as it does it', async () => {
   await page.getByText('Paused').waitFor();
   await site.game.decideImage('player-9');
   await page.getByRole('button', { name: 'Resume' }).click();
-  await page.getByText('Listening').waitFor();
+  await page.getByText('Connected').waitFor();
   // Of the pause, nothing is shown; a refused event is, although it belongs to no decision.
   await page.getByRole('button', { name: 'Clear' }).click();
   await site.game.report({ id: 'broken' });
@@ -186,7 +186,7 @@ test('the overview sums up, compares, says why there was no ad, and hands over a
   );
   await page.locator('.recharts-line-curve').first().waitFor();
   await page.getByLabel('Compare with previous period').check();
-  await page.getByText('before: 0').first().waitFor();
+  await page.getByText('previous: 0').first().waitFor();
   await page.locator('[stroke-dasharray="4 4"]').first().waitFor({ state: 'attached' });
 
   const download = page.waitForEvent('download');

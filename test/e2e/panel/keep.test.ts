@@ -41,7 +41,7 @@ test('a change that is tried offline is refused at once, and is not made later',
   await page.getByLabel('Reason').fill('a test');
   await page.context().setOffline(true);
   await page.getByText('You are offline. What you see').waitFor();
-  await page.getByRole('button', { name: 'Stop it now' }).click();
+  await page.getByRole('button', { name: 'Stop now' }).click();
   await page.getByText('You are offline. Nothing was changed.').waitFor();
   await page.context().setOffline(false);
   await page.getByText('You are offline. What you see').waitFor({ state: 'detached' });
@@ -61,7 +61,7 @@ test('an outage is told, what was shown stays, and everything is read again when
   await page.getByText('The service is not responding. What you see').waitFor();
   await page.getByRole('link', { name: 'Harbour' }).waitFor();
   await page.getByRole('menuitem', { name: 'Sources' }).click();
-  await page.getByText('The list could not be loaded.').waitFor();
+  await page.getByText('Could not load the list.').waitFor();
   expect(await page.getByText('No Sources found').count()).toBe(0);
 
   // Reloaded meanwhile, nobody is asked to sign in who is signed in.
@@ -99,7 +99,7 @@ test('a policy that blocks nothing says so where it is chosen, and can be saved 
   await save(page);
   const block = page.getByRole('group', { name: 'Block' });
   await block.getByText('Must block something').waitFor();
-  await block.getByLabel('Every ad').check();
+  await block.getByLabel('All ads').check();
   await block.getByText('Must block something').waitFor({ state: 'detached' });
   await save(page);
   await page.getByText('Policy created').waitFor();

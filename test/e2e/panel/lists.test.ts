@@ -55,19 +55,19 @@ test('each page of a list, a search and a sorting are one request', async () => 
 
 test('the kill switches show the first of everything, and find the others', async () => {
   const page = await site.open('/kill-switches');
-  await page.getByText(/^\d+ of \d+ are shown/).waitFor();
+  await page.getByText(/^Showing \d+ of \d+/).waitFor();
   expect(await page.getByRole('button', { name: /^Stop / }).count()).toBeLessThan(70);
   expect(await page.getByRole('button', { name: 'Stop Maker 229' }).count()).toBe(0);
   await page.getByLabel('Search').fill('maker 229');
   await page.getByRole('button', { name: 'Stop Maker 229' }).click();
   await page.getByLabel('Reason').fill('a test');
-  await page.getByRole('button', { name: 'Stop it now' }).click();
-  await page.getByText(/Maker 229 is stopped/).waitFor();
+  await page.getByRole('button', { name: 'Stop now' }).click();
+  await page.getByText(/Maker 229 stopped/).waitFor();
   // What is stopped stands first, wherever it is in the alphabet.
   await page.getByLabel('Search').fill('');
   await expect
     .poll(() => page.getByRole('listitem').getByRole('button').first().getAttribute('aria-label'))
-    .toBe('Let Maker 229 run again');
+    .toBe('Resume Maker 229');
 });
 
 test('a long name leaves the other columns on the screen', async () => {
@@ -82,7 +82,7 @@ test('a long name leaves the other columns on the screen', async () => {
   await entry.waitFor();
   const changes = await entry.getByRole('cell').last().boundingBox();
   expect((changes?.x ?? 0) + (changes?.width ?? 0)).toBeLessThanOrEqual(1_280);
-  await page.getByLabel('Who').fill('nobody');
+  await page.getByLabel('Actor').fill('nobody');
   await page
     .getByText(/No Audit log|No results|Nothing/i)
     .first()

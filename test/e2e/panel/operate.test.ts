@@ -39,8 +39,8 @@ test('a new ad gets from the file to the player: upload, review, house ad with p
   const page = await site.open('/placements/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('bonus-round');
   await choose(page, 'Format', 'rewarded');
-  await page.getByLabel('Reward: amount').fill('75');
-  await page.getByLabel('Reward: kind').fill('gems');
+  await page.getByLabel('Reward amount').fill('75');
+  await page.getByLabel('Reward type').fill('gems');
   await save(page, 'bonus-round');
 
   await page.goto(`${site.url}/panel/#/creatives/create`);
@@ -48,7 +48,7 @@ test('a new ad gets from the file to the player: upload, review, house ad with p
   await choose(page, 'Advertiser', 'Meadow');
   await choose(page, 'Source', 'House');
   await page.locator('input[type=file]').setInputFiles(creativeFile('meadow.mp4'));
-  const found = page.getByRole('status').filter({ hasText: 'found in the file' });
+  const found = page.getByRole('status').filter({ hasText: 'File details' });
   await found.waitFor();
   expect(await found.textContent()).toMatch(/640 × 360.*12\.\d s.*(avc|h264)/is);
   await page.getByLabel('Alt text').fill('A meadow in spring.');
@@ -90,7 +90,7 @@ test('what was changed is seen beside what it was before, and rejected with a re
   const { id } = await findByName<Creative>('/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);
   await page.locator('input[type=file]').setInputFiles(creativeFile('lobby-banner.png'));
-  await page.getByText('found in the file').waitFor();
+  await page.getByText('File details').waitFor();
   await save(page, 'Harbour');
 
   await page.goto(`${site.url}/panel/#/review`);
@@ -103,8 +103,8 @@ test('what was changed is seen beside what it was before, and rejected with a re
       .contentFrame()
       .locator('dialog + img, img')
       .getAttribute('src');
-  expect(await pictureOf('Before')).toMatch(/harbour\.png$/);
-  expect(await pictureOf('Now')).toMatch(/[0-9a-f]{64}\.png$/);
+  expect(await pictureOf('Previous version')).toMatch(/harbour\.png$/);
+  expect(await pictureOf('New version')).toMatch(/[0-9a-f]{64}\.png$/);
 
   await choose(page, 'Reason', 'Poor image or sound quality');
   await waiting.getByLabel('Feedback').fill('It is only a banner.');
@@ -149,22 +149,22 @@ test('on a phone, one button and a reason stop a placement at once, and one butt
 
   await stop.click();
   const dialog = page.getByRole('dialog');
-  const confirm = dialog.getByRole('button', { name: 'Stop it now' });
+  const confirm = dialog.getByRole('button', { name: 'Stop now' });
   expect(await confirm.isDisabled()).toBe(true);
   await dialog.getByLabel('Reason').fill('A bug gives coins away.');
-  await dialog.getByLabel('For how long').click();
+  await dialog.getByLabel('Duration').click();
   await page.getByRole('option', { name: '1 hour' }).click();
   await confirm.click();
   await page
-    .getByText(/revive is stopped: in force since .*, \d+\.\d\d s after your click/)
+    .getByText(/revive stopped\. In effect since .*, \d+\.\d\d s after your click/)
     .waitFor();
   expect(await decide()).toMatchObject({ status: 'no_fill', reason: 'killed' });
   const [killSwitch] = await list<KillSwitch>('/v1/kill-switches');
   expect(killSwitch).toMatchObject({ state: 'on', reason: 'A bug gives coins away.' });
   expect(Date.parse(killSwitch?.expires_at ?? '') - Date.now()).toBeLessThanOrEqual(3_600_000);
 
-  await page.getByRole('button', { name: 'Let revive run again' }).click();
-  await page.getByText(/revive runs again: in force/).waitFor();
+  await page.getByRole('button', { name: 'Resume revive' }).click();
+  await page.getByText(/revive resumed\. In effect/).waitFor();
   expect(await decide()).toMatchObject({ status: 'filled' });
   const [entry] = await list<AuditEntry>('/v1/audit-entries');
   expect(entry).toMatchObject({ actor: 'owner@example.com', target_id: killSwitch?.id });
@@ -191,8 +191,8 @@ test('a rule is read as a sentence, and tried on a request before it is saved', 
   await page.getByRole('option', { name: 'revive' }).click();
   await page.getByLabel('Device', { exact: true }).click();
   await page.getByRole('option', { name: 'mobile' }).click();
-  await page.getByRole('button', { name: 'What would happen?' }).click();
-  const answer = page.getByRole('region', { name: 'What would happen to this request?' });
+  await page.getByRole('button', { name: 'Try it' }).click();
+  const answer = page.getByRole('region', { name: 'Try this policy' });
   await answer.getByText('Blocked by').waitFor();
   expect(await answer.textContent()).toContain('No films on phones');
   expect(await list<Policy>('/v1/policies')).toEqual([]);
@@ -227,7 +227,7 @@ test('the keyboard alone finds the page, stops a placement and gives its reason'
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await page.getByText(/lobby is stopped/).waitFor();
+  await page.getByText(/lobby stopped/).waitFor();
   const killSwitches = await list<KillSwitch>('/v1/kill-switches');
   expect(killSwitches.map(({ reason }) => reason)).toContain('By keyboard.');
 });

@@ -50,9 +50,9 @@ test('somebody is invited, gets another role, a new link, and is removed, and ea
   await owner.getByRole('combobox', { name: 'Role' }).click();
   await owner.getByRole('option', { name: 'Viewer' }).click();
   await owner.getByRole('button', { name: 'Save' }).click();
-  const invitation = await takeLink(owner, 'The invitation');
+  const invitation = await takeLink(owner, 'Invitation link');
   const row = owner.getByRole('row').filter({ hasText: 'grace@example.com' });
-  await row.getByText('invited, not yet').waitFor();
+  await row.getByText('invited').waitFor();
   const grace = await setUpBy(invitation, password);
   await go(grace, '/advertisers');
   await grace.getByRole('link', { name: 'Harbour' }).waitFor();
@@ -68,14 +68,14 @@ test('somebody is invited, gets another role, a new link, and is removed, and ea
 
   await row.getByRole('link', { name: 'Grace' }).click();
   await owner.getByRole('button', { name: 'Create password link' }).click();
-  const another = await setUpBy(await takeLink(owner, 'The new link'), 'another password of hers');
+  const another = await setUpBy(await takeLink(owner, 'Password link'), 'another password of hers');
   await expectSignedOut(grace);
   await fillSignIn(grace, 'grace@example.com', password);
   await grace.getByText('is wrong').waitFor();
 
   await owner.getByRole('button', { name: 'Remove' }).click();
-  const question = owner.getByRole('dialog', { name: 'Remove it?' });
-  await question.getByText('Their sessions end at once.').waitFor();
+  const question = owner.getByRole('dialog', { name: 'Remove this user?' });
+  await question.getByText('They are signed out immediately.').waitFor();
   await question.getByRole('button', { name: 'Confirm' }).click();
   await row.waitFor({ state: 'detached' });
   await expectSignedOut(another);

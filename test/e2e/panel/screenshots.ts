@@ -139,7 +139,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       path: `/creatives/${creativeId}`,
       async make(page) {
         await shown(page, 3);
-        await page.getByText('As players see it').scrollIntoViewIfNeeded();
+        await page.getByText('Preview').scrollIntoViewIfNeeded();
       },
     },
     {
@@ -153,7 +153,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
       path: '/policies/create',
       async make(page) {
         await page.getByRole('textbox', { name: 'Name' }).fill('No films for children');
-        await page.getByRole('group', { name: 'When' }).getByLabel('Directed at children').click();
+        await page.getByRole('group', { name: 'When' }).getByLabel('Child-directed').click();
         await page.getByRole('option', { name: 'Yes' }).click();
         await page.getByRole('combobox', { name: 'Formats' }).click();
         await page.getByRole('option', { name: 'video' }).click();
@@ -168,7 +168,7 @@ function pictures(decisionId: string, creativeId: string): Picture[] {
         await page.getByRole('option', { name: 'revive' }).click();
         await page.getByRole('textbox', { name: 'Country' }).fill('DE');
         await page.getByRole('textbox', { name: 'Segments' }).fill('newcomer');
-        await page.getByRole('button', { name: 'What would happen?' }).click();
+        await page.getByRole('button', { name: 'Try it' }).click();
         await page.getByText('Candidates').waitFor();
       },
     },

@@ -53,7 +53,7 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
   await page.getByRole('button', { name: 'Turn on' }).click();
   const shown = page.getByRole('group', { name: 'Secret for one-time codes' });
   const secret = (await shown.textContent()) ?? '';
-  await page.getByRole('img', { name: 'QR code of the one-time codes' }).waitFor();
+  await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor();
   await page.getByLabel('Six-digit code').fill(codeAt(secret));
   await page.getByRole('button', { name: 'Confirm' }).click();
   await page.getByText('One-time codes are on.').first().waitFor();
@@ -91,7 +91,7 @@ async function invite(page: Page): Promise<void> {
   await page.getByRole('combobox', { name: 'Role' }).click();
   await page.getByRole('option', { name: 'Viewer' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  const shown = page.getByRole('dialog', { name: 'The invitation' });
+  const shown = page.getByRole('dialog', { name: 'Invitation link' });
   const link = await shown.getByRole('group').textContent();
   const invited = await openLink(link ?? '');
   await expect

@@ -25,9 +25,9 @@ const subjects = words(
 ).map(({ id, name }) => ({ id: `${id}.`, name }));
 
 const filters = [
-  <TextInput key="actor" source="actor" label="Who" alwaysOn />,
-  <SelectInput key="action" source="action" label="What" choices={subjects} alwaysOn />,
-  <TextInput key="target" source="target_id" label="Object id" alwaysOn />,
+  <TextInput key="actor" source="actor" label="Actor" alwaysOn />,
+  <SelectInput key="action" source="action" label="Type" choices={subjects} alwaysOn />,
+  <TextInput key="target" source="target_id" label="Object ID" alwaysOn />,
 ];
 
 /** Who changed what, and what it was before. */
@@ -51,11 +51,11 @@ export const AuditList = () => (
 const Entries = () => (
   <DataTable bulkActionButtons={false} rowClick={false}>
     <DataTable.Col
-      label="When"
+      label="Time"
       render={(entry) => <TimeText time={(entry as AuditEntry).created_at} />}
     />
     <DataTable.Col
-      label="Who"
+      label="Actor"
       render={({ actor }) => (
         <Box title={actor as string} sx={{ ...oneLine, maxWidth: 180 }}>
           {actor as string}
@@ -63,7 +63,7 @@ const Entries = () => (
       )}
     />
     <DataTable.Col
-      label="What"
+      label="Action"
       render={(entry) => inWords((entry as AuditEntry).action).replace('.', ' ')}
     />
     <DataTable.Col label="Object" render={(entry) => <Target entry={entry as AuditEntry} />} />

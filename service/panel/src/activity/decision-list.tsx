@@ -20,7 +20,7 @@ import type { StoredDecision } from './stored-decision.ts';
 
 /** Looks up a decision by id, or lists the newest. */
 export const DecisionList = () => (
-  <Page title="Decisions" lead="Every response to an ad request, and its outcome.">
+  <Page title="Decisions" lead="Responses to ad requests and their outcomes.">
     <LookUp />
     <PanelCard title="Newest decisions">
       <Newest />
@@ -42,7 +42,7 @@ function LookUp() {
       sx={{ display: 'flex', gap: 1, maxWidth: 600, alignItems: 'center' }}
     >
       <TextField
-        label="Id of a decision"
+        label="Decision ID"
         placeholder="dec_…"
         size="small"
         fullWidth
@@ -71,7 +71,7 @@ function Newest() {
             <TableCell>Placement</TableCell>
             <TableCell>Player</TableCell>
             <TableCell>Outcome</TableCell>
-            <TableCell>When</TableCell>
+            <TableCell>Time</TableCell>
           </TableRow>
         </TableHead>
         <TableBody>

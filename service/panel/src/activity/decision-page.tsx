@@ -19,7 +19,7 @@ export function DecisionPage() {
   );
   return (
     <Page title="Decision">
-      <CopyText text={id} label="Decision id" />
+      <CopyText text={id} label="Decision ID" />
       {isPending && <Loading />}
       {error && <Alert severity="error">{error.message}</Alert>}
       {data && <Story story={data} />}
@@ -58,7 +58,7 @@ function RewardFacts({ reward }: { reward: NonNullable<DecisionStory['reward']> 
     <Facts
       facts={{
         State: <StatusChip status={reward.state ?? 'none'} />,
-        Why: reasons.map(inWords).join(' '),
+        Reasons: reasons.map(inWords).join(', '),
         Reward: reward.reward && `${reward.reward.amount} ${reward.reward.type}`,
         Receipt: reward.receipt,
       }}

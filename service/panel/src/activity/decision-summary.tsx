@@ -49,7 +49,7 @@ function CauseInWords({ cause: { type, id, actor, since, text } }: { cause: Caus
     type === 'policy' ? ['the policy', `/policies/${id}`] : ['a kill switch', '/kill-switches'];
   return (
     <>
-      No ads were considered, because of{' '}
+      No ads were considered because of{' '}
       <Link component={RouterLink} to={path}>
         {kind}
       </Link>

@@ -13,7 +13,7 @@ export function LiveTail() {
   return (
     <Page
       title="Live tail"
-      lead="Decisions and events of the sandbox, as they arrive. Start your game with a sandbox key."
+      lead="Decisions and events in the sandbox, as they arrive. Start your game with a sandbox key."
     >
       <Box sx={{ display: 'flex', gap: 1, alignItems: 'center' }}>
         <Button variant="outlined" onClick={() => setPaused(!isPaused)}>
@@ -21,7 +21,7 @@ export function LiveTail() {
         </Button>
         <Button onClick={clear}>Clear</Button>
         <span role="status">
-          {isPaused ? 'Paused' : isConnected ? 'Listening' : 'Connecting …'}
+          {isPaused ? 'Paused' : isConnected ? 'Connected' : 'Connecting …'}
         </span>
       </Box>
       {lines.length === 0 && <Alert severity="info">Waiting for events…</Alert>}

@@ -46,7 +46,7 @@ function details({ watched_ms: watchedMs, visible, code, detail }: StoredEvent):
     ...(watchedMs === undefined ? [] : [`watched for ${(watchedMs / 1_000).toFixed(1)} s`]),
     ...(visible === undefined
       ? []
-      : [`${Math.round(visible.ratio * 100)} % visible for ${(visible.ms / 1_000).toFixed(1)} s`]),
+      : [`${Math.round(visible.ratio * 100)}% visible for ${(visible.ms / 1_000).toFixed(1)} s`]),
     ...(code === undefined ? [] : [inWords(code)]),
     ...(detail === undefined ? [] : [detail]),
   ].join(', ');

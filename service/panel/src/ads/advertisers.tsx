@@ -3,7 +3,7 @@ import { Box } from '@mui/material';
 import { DataTable, required, TextArrayInput, TextInput } from 'react-admin';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 
-export const domainHelp = 'Without https://, as meadow.example';
+export const domainHelp = 'Without https://, for example meadow.example';
 
 export const AdvertiserList = () => (
   <ListPage>
@@ -49,7 +49,7 @@ export const CategoriesInput = ({ source = 'categories' }: { source?: string }) 
   <TextArrayInput
     source={source}
     label="Categories"
-    helperText="IAB Content Taxonomy ids. Press Enter after each."
+    helperText="IAB Content Taxonomy IDs. Press Enter after each one."
     defaultValue={[]}
   />
 );

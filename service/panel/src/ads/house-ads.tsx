@@ -98,7 +98,7 @@ function HouseAdPreview() {
   const [placement] = placements;
   return (
     <CreativePreview
-      title="As players see it"
+      title="Preview"
       creative={creative}
       reward={placement?.reward}
       format={placement?.format ?? 'interstitial'}

@@ -21,8 +21,8 @@ export function PlacementList() {
         render={({ reward }) => (reward ? `${reward.amount} ${reward.type}` : '–')}
       />
       <DataTable.Col
-        label="At most"
-        render={({ frequency_cap: cap }) => (cap ? `${cap.max} in ${cap.per_s} s` : 'no limit')}
+        label="Frequency cap"
+        render={({ frequency_cap: cap }) => (cap ? `${cap.max} per ${cap.per_s} s` : 'none')}
       />
       <StatusColumn source="status" label="Status" />
     </ListPage>
@@ -48,7 +48,7 @@ function PlacementFields({ isNew }: { isNew: boolean }) {
       <TextInput
         source="name"
         label="Name"
-        helperText="The name that the game requests: lowercase letters, digits, hyphens."
+        helperText="Your game uses it to request ads. Lowercase letters, digits and hyphens."
         validate={required()}
         readOnly={!isNew}
       />
@@ -72,56 +72,56 @@ const RewardFields = () => (
   <>
     <NumberInput
       source="reward.amount"
-      label="Reward: amount"
+      label="Reward amount"
       validate={[required(), minValue(0)]}
     />
     <TextInput
       source="reward.type"
-      label="Reward: kind"
-      helperText="A name from your game, such as coins."
+      label="Reward type"
+      helperText="The name in your game, such as coins."
       validate={required()}
     />
     <SelectInput
       source="identity"
-      label="How a player is known"
+      label="Player identity"
       choices={[
-        { id: 'none', name: 'The game’s page names the player' },
-        { id: 'user_token', name: 'A user token signed by your server' },
-        { id: 'server', name: 'Your server requests the ad' },
+        { id: 'none', name: 'Set by the game, not verified' },
+        { id: 'user_token', name: 'User token signed by your server' },
+        { id: 'server', name: 'Set by your server, which requests the ads' },
       ]}
-      helperText="By default, the game’s page names the player."
+      helperText="How the service knows which player earns the reward. Default: set by the game."
     />
   </>
 );
 
 const Limits = () => (
   <>
-    <NumberInput source="frequency_cap.max" label="Max. impressions per player" />
-    <NumberInput source="frequency_cap.per_s" label="… within, in seconds" />
+    <NumberInput source="frequency_cap.max" label="Frequency cap: impressions per player" />
+    <NumberInput source="frequency_cap.per_s" label="Frequency cap: period (seconds)" />
     <NumberInput
       source="cooldown_s"
-      label="Time between two, in seconds"
-      helperText="Minimum time between two ads for a player."
+      label="Cooldown (seconds)"
+      helperText="Minimum time between two ads for one player."
       defaultValue={0}
       validate={required()}
     />
     <NumberInput
       source="min_view_ms"
-      label="Watched after, in milliseconds"
-      helperText="For images and HTML; a video must finish."
+      label="Minimum watch time (ms)"
+      helperText="For image and HTML ads. Videos must play to the end."
       defaultValue={5_000}
       validate={required()}
     />
     <NumberInput
       source="close_after_ms"
-      label="Close button after, in milliseconds"
+      label="Close button delay (ms)"
       defaultValue={5_000}
       validate={required()}
     />
     <NumberInput
       source="late_window_s"
-      label="Offline views count for, in seconds"
-      helperText="How long offline completions are accepted."
+      label="Late window (seconds)"
+      helperText="How long after the decision a completion can still arrive, for example from an offline device."
       defaultValue={86_400}
       validate={required()}
     />

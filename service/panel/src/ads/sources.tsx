@@ -45,7 +45,7 @@ const SourceFields = ({ isNew }: { isNew: boolean }) => (
         formData['kind'] === 'vast' && (
           <>
             <TextInput source="tag_url" type="url" label="VAST tag URL" validate={required()} />
-            <NumberInput source="timeout_ms" label="Timeout in milliseconds" />
+            <NumberInput source="timeout_ms" label="Timeout (ms)" />
           </>
         )
       }

@@ -11,7 +11,9 @@ interface FieldErrors {
  */
 export async function toHttpError(response: Response): Promise<HttpError> {
   const problem = await readProblem(response);
-  const message = problem ? inWords(problem) : `The service answered ${response.status}.`;
+  const message = problem
+    ? inWords(problem)
+    : `The service returned an error (${response.status}).`;
   return new HttpError(message, response.status, {
     code: problem?.code,
     retryAfterS: Number(response.headers.get('retry-after')) || undefined,
@@ -47,7 +49,7 @@ export function retryAfterOf(error: unknown): number | undefined {
 }
 
 const changedElsewhere =
-  'Not saved: somebody else has changed this since you opened it. Refresh, review their changes, and save again.';
+  'Not saved: somebody else changed this after you opened it. Refresh, review their changes, and save again.';
 
 /** The message for a failure. */
 export const messageOf = (error: unknown): string =>

@@ -13,7 +13,7 @@ export const mediaFormatChoices = words('video', 'image', 'html');
 export const eventChoices = [
   { id: 'decision.served', name: 'Impression verified' },
   { id: 'decision.rewarded', name: 'Reward earned' },
-  { id: 'policy.blocked', name: 'Request blocked by a rule' },
+  { id: 'policy.blocked', name: 'Request blocked by a policy' },
   { id: 'creative.review_updated', name: 'Creative reviewed' },
   { id: 'kill_switch.changed', name: 'Kill switch changed' },
 ];

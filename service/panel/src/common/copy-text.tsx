@@ -11,7 +11,7 @@ export function CopyText({ text, label }: { text: string; label: string }) {
       setSaid('Copied.');
     } catch {
       // Without HTTPS there is no clipboard API; the text can still be selected.
-      setSaid('Copying is not available here: select the text.');
+      setSaid('Copying is not available here. Select the text instead.');
     }
   }
   return (

@@ -48,7 +48,7 @@ export function AskDialog(props: AskProps) {
 }
 
 const overlaps = [
-  { name: 'None: revoke it now', seconds: 0 },
+  { name: 'Revoke it immediately', seconds: 0 },
   { name: '1 hour', seconds: 3_600 },
   { name: '1 day', seconds: 86_400 },
   { name: '1 week', seconds: 604_800 },
@@ -69,7 +69,7 @@ export function OverlapDialog({ onConfirm, ...texts }: OverlapProps) {
     <AskDialog {...texts} onConfirm={() => onConfirm(overlapS)}>
       <TextField
         select
-        label="The old one still works for"
+        label="Keep the old one valid for"
         value={overlapS}
         onChange={({ target }) => setOverlapS(Number(target.value))}
       >

@@ -78,7 +78,7 @@ interface Ending {
 
 const archiving: Ending = {
   label: 'Archive',
-  effect: 'It will no longer be used. Reports and the audit log keep it.',
+  effect: 'It is no longer used, but stays in reports and the audit log.',
 };
 
 const unchanged = (values: Record<string, unknown>) => values;
@@ -114,7 +114,7 @@ export function EditPage({
       transform={transform}
     >
       <SimpleForm
-        toolbar={<EditToolbar ending={ending} />}
+        toolbar={<EditToolbar noun={noun} ending={ending} />}
         resetOptions={keepTyped}
         warnWhenUnsavedChanges
       >
@@ -130,13 +130,19 @@ function RecordTitle({ noun }: { noun: string }) {
 }
 
 /** Save and archive buttons; archiving asks for confirmation. */
-export function EditToolbar({ ending: { label, effect } = archiving }: { ending?: Ending }) {
+export function EditToolbar({
+  noun,
+  ending: { label, effect } = archiving,
+}: {
+  noun: string;
+  ending?: Ending;
+}) {
   return (
     <Toolbar sx={{ justifyContent: 'space-between' }}>
       <SaveButton />
       <DeleteWithConfirmButton
         label={label}
-        confirmTitle={`${label} it?`}
+        confirmTitle={`${label} this ${noun}?`}
         confirmContent={effect}
         confirmColor="warning"
         mutationMode="pessimistic"
@@ -172,7 +178,7 @@ export function ListError({ children }: { children: ReactNode }) {
   const { error, data } = useListContext();
   return (
     <>
-      <Alert severity="error">The list could not be loaded. {messageOf(error)}</Alert>
+      <Alert severity="error">Could not load the list. {messageOf(error)}</Alert>
       {data && data.length > 0 && children}
     </>
   );

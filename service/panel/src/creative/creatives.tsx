@@ -117,5 +117,5 @@ function EditedCreativePreview() {
     alt: alt ?? '',
     ...(clickUrl ? { click_url: clickUrl } : {}),
   };
-  return <CreativePreview title="As players see it" creative={creative} />;
+  return <CreativePreview title="Preview" creative={creative} />;
 }

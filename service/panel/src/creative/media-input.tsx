@@ -39,7 +39,7 @@ export function MediaInput() {
         {upload.refusal !== undefined && <Alert severity="error">{upload.refusal}</Alert>}
         {upload.found && <FoundFacts found={upload.found} />}
       </div>
-      {fieldState.error && <Alert severity="error">A creative needs media.</Alert>}
+      {fieldState.error && <Alert severity="error">Upload a file.</Alert>}
       {media && <MediaFacts media={media} />}
     </Box>
   );
@@ -82,13 +82,13 @@ function FoundFacts({ found }: { found: FoundMedia }) {
   const { width, height, duration_ms: durationMs } = found;
   return (
     <Alert severity="success" sx={{ marginBottom: 1 }}>
-      <Typography variant="body2">This is what was found in the file:</Typography>
+      <Typography variant="body2">File details:</Typography>
       <Facts
         facts={{
           Type: found.mime,
           Size: inBytes(found.bytes),
           Pixels: width && height ? `${width} × ${height}` : undefined,
-          Length: durationMs === undefined ? undefined : `${(durationMs / 1_000).toFixed(1)} s`,
+          Duration: durationMs === undefined ? undefined : `${(durationMs / 1_000).toFixed(1)} s`,
           'Video codec': found.video_codec,
           'Audio codec': found.audio_codec,
           'SHA-256': found.sha256,
@@ -106,8 +106,8 @@ function MediaFacts({ media }: { media: Media }) {
         facts={{
           Format: 'HTML',
           Size: `${media.width} × ${media.height}`,
-          Address: media.url && <FileLink url={media.url} />,
-          Text: media.inline && `${media.inline.length} characters`,
+          URL: media.url && <FileLink url={media.url} />,
+          'Inline HTML': media.inline && `${media.inline.length} characters`,
         }}
       />
     );
@@ -120,7 +120,7 @@ function MediaFacts({ media }: { media: Media }) {
     <Facts
       facts={{
         Format: media.format,
-        Length: media.format === 'video' ? `${media.duration_ms / 1_000} s` : undefined,
+        Duration: media.format === 'video' ? `${media.duration_ms / 1_000} s` : undefined,
         ...(Object.fromEntries(files) as Record<string, React.ReactNode>),
       }}
     />

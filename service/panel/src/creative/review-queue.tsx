@@ -35,7 +35,7 @@ export function ReviewQueue() {
       {error && <Alert severity="error">{error.message}</Alert>}
       {total > (data?.length ?? 0) && (
         <Typography>
-          The oldest {data?.length} of {total} are shown.
+          Showing the oldest {data?.length} of {total}.
         </Typography>
       )}
       {data?.length === 0 && <Typography>Nothing to review.</Typography>}
@@ -102,8 +102,14 @@ function ReviewCard({ creative, canReview }: { creative: Creative; canReview: bo
           gridTemplateColumns: previous ? { md: 'repeat(2, minmax(0, 1fr))' } : undefined,
         }}
       >
-        {previous && <CreativePreview title="Before" creative={previous} sizes={reviewSizes} />}
-        <CreativePreview title={previous ? 'Now' : 'New'} creative={creative} sizes={reviewSizes} />
+        {previous && (
+          <CreativePreview title="Previous version" creative={previous} sizes={reviewSizes} />
+        )}
+        <CreativePreview
+          title={previous ? 'New version' : 'Preview'}
+          creative={creative}
+          sizes={reviewSizes}
+        />
       </Box>
       {canReview && <ReviewForm creative={creative} />}
     </PanelCard>

@@ -13,7 +13,7 @@ export function KeyActions() {
   if (!key || !canAccess || isRevoked(key, Date.now())) return null;
   return (
     <Box sx={{ display: 'flex', gap: 1 }}>
-      <EditButton label="Change" />
+      <EditButton />
       <RollKey apiKey={key} />
       <RevokeKey apiKey={key} />
     </Box>
@@ -31,9 +31,9 @@ function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
       </Button>
       {isAsking && (
         <OverlapDialog
-          title={`Replace the key that ends with ${lastFour}?`}
-          text="You get a new key now. The old one goes on working until you have replaced it everywhere."
-          confirm="Make the new key"
+          title={`Roll the key ending in ${lastFour}?`}
+          text="You get a new key now. The old one keeps working for a while, so that you can replace it everywhere."
+          confirm="Create new key"
           onClose={() => setAsking(false)}
           onConfirm={(overlapS) => {
             setAsking(false);
@@ -43,7 +43,7 @@ function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
       )}
       <ShownOnce
         text={text}
-        title="The new key"
+        title="New API key"
         advice={keyAdvice}
         onClose={() => setText(undefined)}
       />
@@ -53,7 +53,7 @@ function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
 
 function RevokeKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
   const [isAsking, setAsking] = useState(false);
-  const { run } = useAction({ done: 'The key is revoked.' });
+  const { run } = useAction({ done: 'Key revoked.' });
   return (
     <>
       <Button size="small" color="error" onClick={() => setAsking(true)}>
@@ -61,8 +61,8 @@ function RevokeKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) 
       </Button>
       <Confirm
         isOpen={isAsking}
-        title={`Revoke the key that ends with ${lastFour}?`}
-        content="It stops working at once, for good."
+        title={`Revoke the key ending in ${lastFour}?`}
+        content="It stops working immediately. You cannot undo this."
         confirm="Revoke"
         confirmColor="warning"
         onClose={() => setAsking(false)}

@@ -41,14 +41,14 @@ export function KeyList() {
           <DataTable.Col source="kind" label="Kind" />
           <DataTable.Col
             source="last_four"
-            label="Ends with"
+            label="Ends in"
             render={(key) => `…${key['last_four']}`}
           />
           <DataTable.Col label="Allowed origins" render={(key) => worksOn(key as ApiKey)} />
-          <DataTable.Col label="Limit" render={(key) => limitOf(key as ApiKey)} />
+          <DataTable.Col label="Rate limit" render={(key) => limitOf(key as ApiKey)} />
           <TimeColumn source="last_used_at" label="Last used" />
           <DataTable.Col
-            label="State"
+            label="Status"
             render={(key) => keyState(key as ApiKey, Date.now(), zone)}
           />
           <DataTable.Col label="Actions">
@@ -93,7 +93,7 @@ export function KeyCreate() {
       </Create>
       <ShownOnce
         text={text}
-        title="The new key"
+        title="New API key"
         advice={keyAdvice}
         onClose={() => redirect('list', 'keys')}
       />
@@ -103,7 +103,7 @@ export function KeyCreate() {
 
 export const KeyEdit = () => (
   <EditPage noun="key">
-    <Alert severity="info">Changes apply from the next request on.</Alert>
+    <Alert severity="info">Changes apply to the next request.</Alert>
     <FormDataConsumer>
       {({ formData }) => formData['kind'] === 'publishable' && <OriginsInput />}
     </FormDataConsumer>
@@ -116,15 +116,15 @@ const RateLimitInputs = () => (
   <Stack direction="row" spacing={2}>
     <NumberInput
       source="rate_limit.per_s"
-      label="Requests a second"
-      helperText="Leave both empty for the default limit."
+      label="Requests per second"
+      helperText="Leave both fields empty for the default limit."
       min={1}
       step={1}
       validate={bothOrNeither}
     />
     <NumberInput
       source="rate_limit.burst"
-      label="Requests at once"
+      label="Burst"
       min={1}
       step={1}
       validate={bothOrNeither}
@@ -141,8 +141,8 @@ const bothOrNeither = (
 const OriginsInput = () => (
   <TextArrayInput
     source="allowed_origins"
-    label="Pages that may use it"
-    helperText="Such as https://game.example. Press Enter after each; * allows any origin."
+    label="Allowed origins"
+    helperText="For example https://game.example. Press Enter after each one; * allows any origin."
     validate={required()}
   />
 );

@@ -18,7 +18,7 @@ export function KillSwitchPage() {
   return (
     <Page
       title="Kill switches"
-      lead="Stops a placement, an advertiser or a source at once, ads that were already decided included."
+      lead="Stop a placement, an advertiser or a source immediately, including ads that are already loaded."
     >
       {error && <Alert severity="error">{error.message}</Alert>}
       <div role="status">{effect !== '' && <Alert severity="success">{effect}</Alert>}</div>
@@ -48,7 +48,7 @@ export function KillSwitchPage() {
       </Box>
       {total > targets.length && (
         <Typography color="textSecondary">
-          {targets.length} of {total} are shown, the stopped ones first. Search for the others.
+          Showing {targets.length} of {total}, stopped ones first. Search to find the others.
         </Typography>
       )}
       {stopping && (
@@ -68,7 +68,7 @@ interface Props {
 /** One thing that can be stopped: what it is, whether it is stopped, and the one button. */
 function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
   const { scope, name, isStopped, killSwitch } = target;
-  const { change, isRunning } = useEffectTime(`${name} runs again`, onEffect);
+  const { change, isRunning } = useEffectTime(`${name} resumed`, onEffect);
   const resume = () =>
     change({
       path: `/v1/kill-switches/${killSwitch?.id}`,
@@ -93,7 +93,7 @@ function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
           size="large"
           disabled={!canChange || isRunning}
           onClick={isStopped ? resume : onStop}
-          aria-label={isStopped ? `Let ${name} run again` : `Stop ${name}`}
+          aria-label={isStopped ? `Resume ${name}` : `Stop ${name}`}
           sx={{ minHeight: 48, minWidth: 88, flexShrink: 0 }}
         >
           {isStopped ? 'Resume' : 'Stop'}

@@ -49,7 +49,7 @@ const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): bool
 
 /** The choices of how long something is stopped, in hours; none: until somebody turns it off. */
 export const expiries = [
-  { name: 'Until turned off', hours: undefined },
+  { name: 'Until resumed', hours: undefined },
   { name: '1 hour', hours: 1 },
   { name: '1 day', hours: 24 },
   { name: '1 week', hours: 7 * 24 },

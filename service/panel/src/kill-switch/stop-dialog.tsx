@@ -20,7 +20,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
   const { environment } = useEnvironment();
   const [reason, setReason] = useState('');
   const [expiry, setExpiry] = useState(0);
-  const { change, isRunning } = useEffectTime(`${target.name} is stopped`, (text) => {
+  const { change, isRunning } = useEffectTime(`${target.name} stopped`, (text) => {
     onEffect(text);
     onClose();
   });
@@ -38,7 +38,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
     <AskDialog
       title={`Stop ${target.name} in ${environment}?`}
       text={`Its ads stop immediately, including those already loaded.`}
-      confirm="Stop it now"
+      confirm="Stop now"
       confirmColor="error"
       isReady={!isRunning && !isPending && reason.trim() !== ''}
       onConfirm={stop}
@@ -54,7 +54,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
       />
       <TextField
         select
-        label="For how long"
+        label="Duration"
         value={expiry}
         onChange={(event) => setExpiry(Number(event.target.value))}
       >
@@ -85,7 +85,7 @@ export function useEffectTime(what: string, onEffect: (text: string) => void) {
     onDone(killSwitch) {
       const seconds = ((performance.now() - startedAt.current) / 1_000).toFixed(2);
       const at = formatTime(killSwitch.updated_at, zone);
-      onEffect(`${what}: in force since ${at}, ${seconds} s after your click.`);
+      onEffect(`${what}. In effect since ${at}, ${seconds} s after your click.`);
     },
   });
   return {

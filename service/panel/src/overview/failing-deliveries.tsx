@@ -16,7 +16,7 @@ const mostShown = 5;
 export function FailingDeliveries() {
   const { failing, isKnown, hasWebhooks } = useFailing();
   return (
-    <PanelCard title="Failing deliveries">
+    <PanelCard title="Failed deliveries">
       {isKnown && failing.length === 0 && (
         <Typography>{hasWebhooks ? 'No failed deliveries.' : 'No webhooks yet.'}</Typography>
       )}
@@ -28,7 +28,7 @@ export function FailingDeliveries() {
             </Link>
             {failed.map(({ id, event_type: type, created_at: time, attempts }) => (
               <div key={id}>
-                {eventName(type)} of <TimeText time={time} />, {attempts.length} attempts, last:{' '}
+                {eventName(type)} · <TimeText time={time} /> · {attempts.length} attempts, last:{' '}
                 {attempts.at(-1)?.status ?? attempts.at(-1)?.error ?? 'no response'}
               </div>
             ))}

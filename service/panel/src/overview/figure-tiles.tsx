@@ -3,11 +3,11 @@ import type { Figures } from './figures.ts';
 
 const tiles: { name: keyof Figures; label: string; unit: string }[] = [
   { name: 'requests', label: 'Requests', unit: '' },
-  { name: 'fill', label: 'Filled', unit: ' %' },
+  { name: 'fill', label: 'Fill rate', unit: '%' },
   { name: 'impressions', label: 'Verified impressions', unit: '' },
-  { name: 'completion', label: 'Completion rate', unit: ' %' },
+  { name: 'completion', label: 'Completion rate', unit: '%' },
   { name: 'rewards_earned', label: 'Rewards earned', unit: '' },
-  { name: 'reward', label: 'Approval rate', unit: ' %' },
+  { name: 'reward', label: 'Approval rate', unit: '%' },
 ];
 
 const beforeStyle = {
@@ -39,7 +39,7 @@ export const FigureTiles = ({ now, before }: { now: Figures; before: Figures | u
           {inText(now[name], unit)}
           {before && (
             <Box component="span" sx={beforeStyle}>
-              before: {inText(before[name], unit)}
+              previous: {inText(before[name], unit)}
               {change(now[name], before[name], unit)}
             </Box>
           )}
@@ -57,5 +57,5 @@ function change(now: number | undefined, before: number | undefined, unit: strin
   if (now === undefined || before === undefined || before === 0) return '';
   const difference = unit === '' ? ((now - before) / before) * 100 : now - before;
   const sign = difference > 0 ? '+' : '';
-  return ` (${sign}${difference.toFixed(1)}${unit === '' ? ' %' : ' points'})`;
+  return ` (${sign}${difference.toFixed(1)}${unit === '' ? '%' : ' points'})`;
 }

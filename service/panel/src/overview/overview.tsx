@@ -26,7 +26,7 @@ export function Overview() {
     <Page title="Overview">
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 2, alignItems: 'center' }}>
         <ChoiceField
-          label="Time (UTC)"
+          label="Time range (UTC)"
           choices={choices}
           value={rangeName}
           onChange={(name) => setRangeName(name as RangeName)}
@@ -40,7 +40,7 @@ export function Overview() {
         <DownloadCsv range={figures.range} />
       </Box>
       {figures.error && (
-        <Alert severity="error">The figures could not be loaded. {figures.error.message}</Alert>
+        <Alert severity="error">Could not load the figures. {figures.error.message}</Alert>
       )}
       {figures.isPending && <Loading />}
       {figures.hasData && (

@@ -19,9 +19,9 @@ const counts: PlotLine[] = [
 ];
 
 const rates: PlotLine[] = [
-  { name: 'fill', label: 'Fill' },
-  { name: 'completion', label: 'Completion' },
-  { name: 'reward', label: 'Rewards earned' },
+  { name: 'fill', label: 'Fill rate' },
+  { name: 'completion', label: 'Completion rate' },
+  { name: 'reward', label: 'Approval rate' },
 ];
 
 /** What was counted over time, and the shares of it. */
@@ -40,7 +40,7 @@ export const Plots = ({ points, interval }: { points: Point[]; interval: 'hour' 
       points={points}
       interval={interval}
     />
-    <Plot title="Rates" unit=" %" lines={rates} points={points} interval={interval} />
+    <Plot title="Rates" unit="%" lines={rates} points={points} interval={interval} />
   </Box>
 );
 
@@ -109,7 +109,7 @@ function Plot({ title, unit, lines, points, interval }: PlotProps) {
                 <Line
                   key={`previous-${name}`}
                   dataKey={(point: Point) => point.previous?.[name]}
-                  name={`${label}, before`}
+                  name={`${label}, previous`}
                   unit={unit}
                   stroke={colors[index] ?? colors[0]}
                   strokeDasharray="4 4"
@@ -132,7 +132,7 @@ const shortPeriod = (value: unknown, interval: 'hour' | 'day'): string =>
 /** The figures of a plot, to be read one by one. */
 const PlotTable = ({ title, unit, lines, points, interval }: PlotProps) => (
   <details>
-    <summary>As a table</summary>
+    <summary>View as table</summary>
     <Box sx={{ maxHeight: 320, overflow: 'auto' }} tabIndex={0} role="group" aria-label={title}>
       <Table size="small" stickyHeader>
         <TableHead>

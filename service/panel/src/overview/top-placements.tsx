@@ -29,7 +29,7 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
               <TableRow>
                 <TableCell>Placement</TableCell>
                 <TableCell align="right">Requests</TableCell>
-                <TableCell align="right">Fill</TableCell>
+                <TableCell align="right">Fill rate</TableCell>
                 <TableCell align="right">Impressions</TableCell>
                 <TableCell align="right">Rewards</TableCell>
               </TableRow>
@@ -39,7 +39,7 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
                 <TableRow key={name}>
                   <TableCell>{name}</TableCell>
                   <TableCell align="right">{requests}</TableCell>
-                  <TableCell align="right">{fill === undefined ? '–' : `${fill} %`}</TableCell>
+                  <TableCell align="right">{fill === undefined ? '–' : `${fill}%`}</TableCell>
                   <TableCell align="right">{impressions}</TableCell>
                   <TableCell align="right">{rewards}</TableCell>
                 </TableRow>

@@ -49,7 +49,7 @@ const PolicyFields = () => (
       defaultValue="policy"
       validate={required()}
     />
-    <PlacementsInput label="Placements" helperText="Empty: all placements." />
+    <PlacementsInput label="Placements" helperText="Leave empty for all placements." />
     <ConditionFields />
     <BlockFields />
     <SelectInput source="status" label="Status" choices={statusChoices} defaultValue="active" />

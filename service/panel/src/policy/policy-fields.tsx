@@ -17,7 +17,7 @@ export const BlockFields = () => (
       Block
     </Typography>
     <GroupError source="block" />
-    <BooleanInput source="block.everything" label="Every ad" />
+    <BooleanInput source="block.everything" label="All ads" />
     <ReferenceArrayInput source="block.advertisers" reference="advertisers">
       <AutocompleteArrayInput label="Advertisers" optionText="name" />
     </ReferenceArrayInput>
@@ -26,7 +26,7 @@ export const BlockFields = () => (
     </ReferenceArrayInput>
     <TextArrayInput
       source="block.domains"
-      label="Domains of advertisers"
+      label="Advertiser domains"
       helperText="Includes subdomains."
     />
     <TextArrayInput source="block.categories" label="Categories" />
@@ -43,25 +43,25 @@ export const ConditionFields = () => (
       When
     </Typography>
     <Typography variant="body2" color="textSecondary">
-      All conditions must match; empty always applies.
+      All conditions must match. Empty conditions always match.
     </Typography>
     <TextArrayInput
       source="when.countries"
       label="Countries"
-      helperText="Such as DE. Press Enter after each. Requires COUNTRY_HEADER, which sends the players’ countries."
+      helperText="Country codes such as DE. Press Enter after each one. Requires the COUNTRY_HEADER setting."
     />
-    <TextArrayInput source="when.languages" label="Languages" helperText="Such as pt or pt-BR." />
+    <TextArrayInput
+      source="when.languages"
+      label="Languages"
+      helperText="For example pt or pt-BR. Press Enter after each one."
+    />
     <AutocompleteArrayInput source="when.devices" label="Devices" choices={deviceChoices} />
-    <NullableBooleanInput
-      source="when.child_directed"
-      label="Directed at children"
-      nullLabel="Any"
-    />
-    <AutocompleteArrayInput source="when.hours" label="Hours of the day, in UTC" choices={hours} />
+    <NullableBooleanInput source="when.child_directed" label="Child-directed" nullLabel="Any" />
+    <AutocompleteArrayInput source="when.hours" label="Hours of the day (UTC)" choices={hours} />
     <TextArrayInput
       source="when.segments"
-      label="Segments of players"
-      helperText="As sent by the game in its ad requests."
+      label="Player segments"
+      helperText="As sent by the game in ad requests. Press Enter after each one."
     />
   </Box>
 );

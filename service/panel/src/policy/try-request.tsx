@@ -63,17 +63,17 @@ function TryRequest({ policy, policyId }: Props) {
           onInputChange={(_event, text, reason) => setSought(reason === 'input' ? text : '')}
           renderInput={(params) => <TextField {...params} label="Placement" />}
         />
-        {field('userRef', 'Player')}
+        {field('userRef', 'Player ID')}
         {field('locale', 'Language')}
         {field('consent', 'Consent', options('granted', 'denied', 'unknown'))}
         {field('device', 'Device', options('desktop', 'mobile', 'tablet'))}
-        {field('childDirected', 'Directed at children', options('no', 'yes'))}
-        {field('country', 'Country, such as DE')}
-        {field('segments', 'Segments, comma-separated')}
+        {field('childDirected', 'Child-directed', options('no', 'yes'))}
+        {field('country', 'Country (such as DE)')}
+        {field('segments', 'Segments (comma-separated)')}
       </Box>
       <div>
         <Button variant="contained" disabled={isRunning || request.placement === ''} onClick={ask}>
-          What would happen?
+          Try it
         </Button>
       </div>
       <div aria-live="polite">
@@ -121,7 +121,7 @@ export function TryPolicy() {
   ) as Partial<Policy>;
   const policy = { name: name || 'This policy', kind, placements, when, block, status };
   return (
-    <PanelCard title="What would happen to this request?">
+    <PanelCard title="Try this policy">
       <TryRequest policy={policy} policyId={id} />
     </PanelCard>
   );

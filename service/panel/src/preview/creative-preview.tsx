@@ -86,7 +86,7 @@ function PreviewFrame({ message, size: { width, height }, shownWidth }: FramePro
         {name}
       </Typography>
       {answer?.trueward === 'failed' && (
-        <Alert severity="error">Cannot be shown: {answer.reason}.</Alert>
+        <Alert severity="error">Cannot show this ad: {answer.reason}.</Alert>
       )}
     </Box>
   );

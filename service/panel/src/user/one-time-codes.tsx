@@ -16,8 +16,8 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
     return (
       <>
         <Typography sx={{ marginBottom: 1 }}>
-          In addition to your password, signing in then requires a six-digit code from an app on
-          your phone.
+          Require a six-digit code from an authenticator app, in addition to your password, when you
+          sign in.
         </Typography>
         <Button variant="contained" disabled={start.isRunning} onClick={() => start.run(address)}>
           Turn on
@@ -30,7 +30,7 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
     <>
       <Typography sx={{ marginBottom: 1 }}>
         Scan this with your authenticator app, <Link href={link}>open it on this device</Link>, or
-        enter the text below.
+        enter the secret below.
       </Typography>
       {/* Apps expect dark on light with a margin of four modules, whatever the theme is. */}
       <Box sx={{ marginBottom: 1, lineHeight: 0 }}>
@@ -38,7 +38,7 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
           value={link}
           size={200}
           marginSize={4}
-          title="QR code of the one-time codes"
+          title="QR code for your authenticator app"
           role="img"
         />
       </Box>

@@ -31,9 +31,9 @@ export const UserList = () => (
     />
     <DataTable.Col
       source="last_sign_in_at"
-      label="Last signed in"
+      label="Last sign-in"
       render={(user) =>
-        user['invited'] === true ? 'invited, not yet' : <TimeText time={user['last_sign_in_at']} />
+        user['invited'] === true ? 'invited' : <TimeText time={user['last_sign_in_at']} />
       }
     />
   </ListPage>
@@ -57,7 +57,7 @@ export function UserCreate() {
       </Create>
       <ShownOnce
         text={link}
-        title="The invitation"
+        title="Invitation link"
         advice={linkAdvice}
         onClose={() => redirect('list', 'users')}
       />
@@ -67,7 +67,7 @@ export function UserCreate() {
 
 const removing = {
   label: 'Remove',
-  effect: 'Their sessions end at once. The audit log keeps their e-mail address.',
+  effect: 'They are signed out immediately. The audit log keeps their e-mail address.',
 };
 
 export const UserEdit = () => (
@@ -92,7 +92,7 @@ const UserFields = ({ isNew }: { isNew: boolean }) => (
 );
 
 /** What to do with a one-time link. */
-const linkAdvice = 'Send this link to them. It works once, for 24 hours.';
+const linkAdvice = 'Send them this link. It works once and expires in 24 hours.';
 
 /** Creates a one-time link for a user who has lost the password, the authenticator or the first link. */
 function NewLink() {
@@ -113,7 +113,7 @@ function NewLink() {
       </Button>
       <ShownOnce
         text={link}
-        title="The new link"
+        title="Password link"
         advice={linkAdvice}
         onClose={() => setLink(undefined)}
       />

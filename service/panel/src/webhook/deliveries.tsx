@@ -9,7 +9,7 @@ import { StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 
 const perPage = 20;
-const states = [{ id: '', name: 'all' }, ...words('delivered', 'pending', 'failed')];
+const states = [{ id: '', name: 'All' }, ...words('delivered', 'pending', 'failed')];
 
 /** What was sent to a webhook, newest first, with every attempt. */
 export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
@@ -39,8 +39,8 @@ export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
         <Button onClick={() => void refetch()}>Refresh</Button>
       </Box>
       {isPending && <Loading />}
-      {error && <Alert severity="error">The deliveries could not be loaded. {error.message}</Alert>}
-      {data?.length === 0 && <Typography>Nothing was sent.</Typography>}
+      {error && <Alert severity="error">Could not load the deliveries. {error.message}</Alert>}
+      {data?.length === 0 && <Typography>No deliveries.</Typography>}
       {data?.map((delivery) => (
         <DeliveryDetails key={delivery.id} delivery={delivery} canRedeliver={canRedeliver} />
       ))}
@@ -64,7 +64,7 @@ interface Props {
 /** One delivery in a line; opened, every attempt with what came back. */
 export function DeliveryDetails({ delivery, canRedeliver }: Props) {
   const { id, event_type: type, state, attempts, created_at: createdAt } = delivery;
-  const { run, isRunning } = useAction({ done: 'It is sent once more.' });
+  const { run, isRunning } = useAction({ done: 'Redelivery queued.' });
   return (
     <Box component="details" sx={{ borderBottom: 1, borderColor: 'divider', paddingBlock: 1 }}>
       <Box component="summary" sx={{ cursor: 'pointer' }}>
@@ -84,7 +84,7 @@ export function DeliveryDetails({ delivery, canRedeliver }: Props) {
           {attempts.map((attempt) => (
             <li key={attempt.attempt}>
               <TimeText time={attempt.started_at} />, {attempt.latency_ms} ms:{' '}
-              {attempt.status ?? attempt.error ?? 'no answer'}
+              {attempt.status ?? attempt.error ?? 'no response'}
               {attempt.response !== undefined && attempt.response !== '' && (
                 <Box component="pre" sx={replyStyle} tabIndex={0}>
                   {attempt.response}

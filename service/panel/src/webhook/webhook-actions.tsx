@@ -33,7 +33,7 @@ export function WebhookActions() {
 
 function TestEvent({ webhook: { id, events } }: { webhook: Webhook }) {
   const [type, setType] = useState<string>(events[0] ?? '');
-  const { run, isRunning } = useAction({ done: 'A test event is on its way.' });
+  const { run, isRunning } = useAction({ done: 'Test event queued.' });
   return (
     <>
       <ChoiceField
@@ -72,8 +72,8 @@ function Recover({ webhook: { id } }: { webhook: Webhook }) {
 
 const describeRecovery = (count: number): string =>
   count === 0
-    ? 'It missed nothing in the last day.'
-    : `${count === 1 ? '1 event is' : `${count} events are`} sent again.`;
+    ? 'No missed events in the last 24 hours.'
+    : `${count === 1 ? '1 event' : `${count} events`} queued for redelivery.`;
 
 function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
   const [isAsking, setAsking] = useState(false);
@@ -82,13 +82,13 @@ function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
   return (
     <>
       <Button variant="outlined" onClick={() => setAsking(true)}>
-        New signing secret
+        Rotate secret
       </Button>
       {isAsking && (
         <OverlapDialog
-          title="Make a new signing secret?"
-          text="Until the overlap ends, every webhook carries two signatures: your server may verify with either."
-          confirm="Make it"
+          title="Rotate the webhook secret?"
+          text="Until the old secret expires, each webhook carries two signatures, and your server can verify with either secret."
+          confirm="Rotate"
           onClose={() => setAsking(false)}
           onConfirm={(overlapS) => {
             setAsking(false);
@@ -98,7 +98,7 @@ function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
       )}
       <ShownOnce
         text={secret}
-        title="The new signing secret"
+        title="New webhook secret"
         advice={secretAdvice}
         onClose={() => setSecret(undefined)}
       />
@@ -108,12 +108,12 @@ function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
 
 /** What a signing secret is for. */
 export const secretAdvice =
-  'Your server verifies with it that a webhook came from here: hand it to verifyWebhook of trueward/server.';
+  'Your server needs it to verify webhooks: pass it to verifyWebhook from trueward/server.';
 
 const reasons = {
-  gone: 'Turned off: its server said that it is gone.',
-  failing: 'Turned off: it failed for five days. It is tried once an hour.',
-  operator: 'Turned off by an operator.',
+  gone: 'Disabled: the endpoint responded with 410 Gone.',
+  failing: 'Disabled after failing for five days. Probed once an hour.',
+  operator: 'Disabled by an operator.',
 };
 
 /** How a webhook does, by its newest deliveries; read again every so many milliseconds. */
@@ -132,17 +132,13 @@ export function WebhookHealth({ refetchInterval }: { refetchInterval: number }) 
   return <>{describeHealth(data.data)}</>;
 }
 
-/** `Of the last 20, 18 arrived, 2 failed` */
+/** `Last 20 deliveries: 18 delivered, 2 failed` */
 function describeHealth(deliveries: readonly Delivery[]): string {
-  if (deliveries.length === 0) return 'Nothing was sent yet.';
-  const count = (state: Delivery['state']) =>
-    deliveries.filter((delivery) => delivery.state === state).length;
-  const failed = count('failed');
-  const waiting = count('pending');
-  return [
-    deliveries.length === 1 ? 'Of one delivery' : `Of the last ${deliveries.length}`,
-    `${count('delivered')} arrived`,
-    ...(failed === 0 ? [] : [`${failed} failed`]),
-    ...(waiting === 0 ? [] : [`${waiting} on their way`]),
-  ].join(', ');
+  if (deliveries.length === 0) return 'No deliveries yet.';
+  const counts = (['delivered', 'failed', 'pending'] as const).flatMap((state) => {
+    const count = deliveries.filter((delivery) => delivery.state === state).length;
+    return count === 0 ? [] : [`${count} ${state}`];
+  });
+  const what = deliveries.length === 1 ? 'Last delivery' : `Last ${deliveries.length} deliveries`;
+  return `${what}: ${counts.join(', ')}`;
 }

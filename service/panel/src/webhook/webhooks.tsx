@@ -22,7 +22,7 @@ import { secretAdvice, WebhookHealth, WebhookActions } from './webhook-actions.t
 
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
-    <NameColumn source="url" label="Address" />
+    <NameColumn source="url" label="URL" />
     <DataTable.Col
       label="Events"
       render={({ events }) => (events as string[]).map(eventName).join(', ')}
@@ -50,7 +50,7 @@ export function WebhookCreate() {
       </Create>
       <ShownOnce
         text={secret}
-        title="The signing secret"
+        title="Webhook secret"
         advice={secretAdvice}
         onClose={() => redirect('list', 'webhooks')}
       />
@@ -60,7 +60,7 @@ export function WebhookCreate() {
 
 export const WebhookEdit = () => (
   <Edit actions={false} mutationMode="pessimistic" redirect={false} sx={{ marginBottom: 2 }}>
-    <SimpleForm toolbar={<EditToolbar />} warnWhenUnsavedChanges>
+    <SimpleForm toolbar={<EditToolbar noun="webhook" />} warnWhenUnsavedChanges>
       <WebhookFields />
       <SelectInput source="status" label="Status" choices={words('enabled', 'disabled')} />
     </SimpleForm>
@@ -85,8 +85,8 @@ const WebhookFields = () => (
     <TextInput
       source="url"
       type="url"
-      label="Address of your server"
-      helperText="With https://"
+      label="Endpoint URL"
+      helperText="For example https://game.example/webhooks"
       validate={required()}
     />
     <CheckboxGroupInput
