@@ -50,7 +50,7 @@ test.each([
   ],
   ['a key that is not known', () => makeKeyText('pk', 'sandbox'), 401, 'key_unknown'],
 ] as [string, () => string | undefined, number, string][])(
-  '%s is refused',
+  '%s is rejected',
   async (_name, key, status, code) => {
     const answer = await client.call<Problem>('POST', '/v1/decisions', key(), revive);
     expect(answer.status).toBe(status);
@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-test('a publishable key manages nothing, and a secret key reports no events', async () => {
+test('a publishable key cannot manage objects, and a secret key cannot report events', async () => {
   const list = await client.call<Problem>('GET', '/v1/placements', client.publishable);
   expect([list.status, list.body.code]).toEqual([403, 'key_not_permitted']);
   const events = await client.call<Problem>('POST', '/v1/events', client.secret, {
@@ -73,7 +73,7 @@ test('a publishable key manages nothing, and a secret key reports no events', as
   expect([events.status, events.body.code]).toEqual([403, 'key_not_permitted']);
 });
 
-test('a secret key that comes from a page is refused, wherever it goes', async () => {
+test('a secret key sent from a web page is rejected by every route', async () => {
   for (const [method, path, body] of [
     ['POST', '/v1/decisions', revive],
     ['GET', '/v1/placements', undefined],
@@ -85,7 +85,7 @@ test('a secret key that comes from a page is refused, wherever it goes', async (
   }
 });
 
-test('a page may ask for decisions, and read the problem when it is refused', async () => {
+test('a page can request decisions and read the problem document of a rejection', async () => {
   const headers = { origin: 'https://game.example' };
   const preflight = await client.call('OPTIONS', '/v1/decisions', undefined, undefined, {
     ...headers,
@@ -134,7 +134,7 @@ test.each([
 });
 
 test.each(['de', 'zh-Hant-TW', 'de_DE', 'en-US@posix'])(
-  'a player whose system says the locale %s gets an ad',
+  'a player with the system locale %s gets an ad',
   async (locale) => {
     const body = { ...revive, locale };
     const answer = await client.call<Decision>('POST', '/v1/decisions', client.publishable, body);
@@ -142,7 +142,7 @@ test.each(['de', 'zh-Hant-TW', 'de_DE', 'en-US@posix'])(
   },
 );
 
-test('another content type, method or address has its own problem', async () => {
+test('an unsupported content type, method or path has its own problem code', async () => {
   const form = await client.call<Problem>('POST', '/v1/decisions', client.publishable, 'a=b', {
     'content-type': 'application/x-www-form-urlencoded',
   });
@@ -157,7 +157,7 @@ test('another content type, method or address has its own problem', async () => 
   expect([nowhere.status, nowhere.body.code]).toEqual([404, 'not_found']);
 });
 
-test('simulate is refused in live', async () => {
+test('simulate is rejected in live', async () => {
   const live = createClient(service, 'live');
   const answer = await live.call<Problem>('POST', '/v1/decisions', live.publishable, {
     ...revive,
@@ -166,7 +166,7 @@ test('simulate is refused in live', async () => {
   expect([answer.status, answer.body.code]).toEqual([400, 'simulate_in_live']);
 });
 
-test('a decision of one environment is nothing in the other', async () => {
+test('a decision does not exist in the other environment', async () => {
   const live = createClient(service, 'live');
   const decision = await client.decideImage('crossing');
   const { body } = await live.report(live.event(decision, 'start'));
@@ -180,7 +180,7 @@ test('a decision of one environment is nothing in the other', async () => {
   expect((await client.call('GET', path, client.secret)).status).toBe(200);
 });
 
-test('a publishable key reads a decision with its own token only', async () => {
+test('a publishable key reads a decision only with its decision token', async () => {
   const [mine, other] = [await client.decideImage('mine'), await client.decideImage('other')];
   const read = (token?: string) =>
     client.call<Problem>(
@@ -196,7 +196,7 @@ test('a publishable key reads a decision with its own token only', async () => {
   }
 });
 
-test('placements are listed page by page', async () => {
+test('placements are listed in pages', async () => {
   interface Page {
     data: Placement[];
     has_more: boolean;
@@ -212,7 +212,7 @@ test('placements are listed page by page', async () => {
   expect((await read('limit=0')).status).toBe(422);
 });
 
-test('media come in ranges, with their type, and HTML creatives in a sandbox', async () => {
+test('media are served with their type and in ranges, HTML creatives with a sandbox', async () => {
   const get = (file: string, headers: Record<string, string> = {}) =>
     fetch(`${service.url}/media/${file}`, { headers });
   const range = await get('meadow.mp4', { range: 'bytes=0-99' });

@@ -38,7 +38,7 @@ async function storeWeek(database: Database, atMs: number, rows: number): Promis
 }
 
 test.skipIf(!hasPostgres)(
-  'old weeks are archived, also after an end in between, and only what is archived is dropped',
+  'old weeks are archived, an interrupted archive resumes, and only archived weeks are dropped',
   async () => {
     const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
     const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
@@ -146,7 +146,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('the archive says what is missing', async () => {
+test('the archive command names a missing option', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-archive-'));
   const env = { TRUEWARD_DATA_DIR: folder };
   expect(await runHere(['archive', '--before', 'yesterday', '--to', folder], env)).toMatchObject({

@@ -75,7 +75,7 @@ async function expectOfAll(
 const kindOf = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'publishable');
 const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
-test('the OpenAPI document is valid, and every operation of /v1 asks for a key', async () => {
+test('the OpenAPI document is valid, and every operation of /v1 requires a key', async () => {
   // A text on one line would be taken for the name of a file, and an object may be changed.
   const result = await new Validator().validate({ ...structuredClone(document) });
   expect(result).toMatchObject({ valid: true });
@@ -83,23 +83,23 @@ test('the OpenAPI document is valid, and every operation of /v1 asks for a key',
   expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
 });
 
-test('no operation works without a key', () =>
+test('every operation rejects a request without a key', () =>
   expectOfAll(() => undefined, 401, 'authentication_required'));
 
-test('no operation works with something that is no key', () =>
+test('every operation rejects text that is not a key', () =>
   expectOfAll(() => 'hello', 401, 'key_malformed'));
 
-test('no operation works with a mistyped key', () =>
+test('every operation rejects a mistyped key', () =>
   expectOfAll((operation) => mistype(client[kindOf(operation)]), 401, 'key_malformed'));
 
-test('no operation works with a key that is not known', () =>
+test('every operation rejects an unknown key', () =>
   expectOfAll(
     (operation) => makeKeyText(kindOf(operation) === 'secret' ? 'sk' : 'pk', 'sandbox'),
     401,
     'key_unknown',
   ));
 
-test('no operation works with a revoked key', async () => {
+test('every operation rejects a revoked key', async () => {
   const make = async (kind: 'secret' | 'publishable') => {
     const { body } = await client.call<{ id: string; key: string }>(
       'POST',
@@ -114,20 +114,20 @@ test('no operation works with a revoked key', async () => {
   await expectOfAll((operation) => revoked[kindOf(operation)], 401, 'key_revoked');
 });
 
-test('an operation for one kind of key refuses the other', async () => {
+test('an operation for one kind of key rejects the other kind', async () => {
   const only = (kind: 'secret' | 'publishable') => (operation: Operation) =>
     operation.keys.length === 1 && operation.keys[0] === kind;
   await expectOfAll(() => client.publishable, 403, 'key_not_permitted', only('secret'));
   await expectOfAll(() => client.secret, 403, 'key_not_permitted', only('publishable'));
 });
 
-test('no operation finds an object of the other environment, or of another account', async () => {
+test('no operation finds an object of another environment or account', async () => {
   const withId = ({ path, keys }: Operation) => path.includes('{id}') && keys.includes('secret');
   await expectOfAll(() => running.keys.live.secret, 404, 'not_found', withId);
   await expectOfAll(() => stranger.secret, 404, 'not_found', withId);
 });
 
-test('no list shows an object of the other environment, or of another account', async () => {
+test('no list contains an object of another environment or account', async () => {
   const lists = operations.filter(
     ({ method, path, id }) => method === 'GET' && !path.includes('{id}') && id.startsWith('list'),
   );

@@ -30,7 +30,7 @@ async function isNewer(url: string): Promise<boolean> {
   return Number.parseInt(rows[0]?.server_version ?? '') > Number(/ (\d+)/.exec(version)?.[1]);
 }
 
-test('the commands of the guide back a running service up, and bring it back elsewhere', async ({
+test('the commands in the guide back up a running service and restore it elsewhere', async ({
   skip,
 }) => {
   if (!hasPostgres) return skip('There is no PostgreSQL here.');

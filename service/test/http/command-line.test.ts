@@ -39,7 +39,7 @@ const commands = [
   'doctor',
 ];
 
-test('help is everywhere, and names every command', async () => {
+test('--help works everywhere and lists every command', async () => {
   const overview = await runHere(['--help'], env);
   expect(overview.code).toBe(0);
   for (const command of commands) {
@@ -66,7 +66,7 @@ test.each([
   expect(err).toContain('Usage: trueward-service');
 });
 
-test('a rotated key signs receipts, and the one before still verifies', async () => {
+test('after a rotation, the new key signs receipts and the old one still verifies', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const readKids = async () => {
     const service = await start();
@@ -83,7 +83,7 @@ test('a rotated key signs receipts, and the one before still verifies', async ()
   expect(await readKids()).toEqual(kids);
 });
 
-test('the first key makes the account; keys are listed, rolled and revoked, and audited', async () => {
+test('the first key creates the account; listing, rolling and revoking keys works and is audited', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const create = async (...more: string[]) => {
     const args = ['keys', 'create', '--environment', 'sandbox', '--kind', 'secret', ...more];
@@ -129,7 +129,7 @@ test('the first key makes the account; keys are listed, rolled and revoked, and 
   await service.stop();
 });
 
-test('an export becomes the same service elsewhere; a cut one, or another master key, nothing', async () => {
+test('an export restores the same service elsewhere; a truncated file or a different master key is rejected', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const first = await start();
   const before = createClient(first);
@@ -174,7 +174,7 @@ test('an export becomes the same service elsewhere; a cut one, or another master
   rmSync(elsewhere, { recursive: true, force: true });
 });
 
-test('listen forwards each event once, signed with the secret that it shows', async () => {
+test('listen forwards each event once, signed with the secret that it printed', async () => {
   const service = await startInProcess();
   const client = createClient(service);
   const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
@@ -209,7 +209,7 @@ test('listen forwards each event once, signed with the secret that it shows', as
   await Promise.all([receiver.close(), service.stop()]);
 });
 
-test('the doctor finds a healthy installation healthy, and says what is wrong with another', async () => {
+test('doctor passes a healthy installation and reports the problems of a broken one', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const service = await start();
   const { port } = new URL(service.url);
@@ -260,7 +260,7 @@ test('the doctor finds a healthy installation healthy, and says what is wrong wi
   );
 });
 
-test('config shows the effective settings, and no secret', async () => {
+test('config prints the effective settings without secrets', async () => {
   const secrets = {
     DATABASE_URL: 'postgres://me:hunter2@db/ads',
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -280,7 +280,7 @@ test('config shows the effective settings, and no secret', async () => {
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('PORT is "many"')]);
 });
 
-test('migrate makes the tables once, and says what it did', async () => {
+test('migrate creates the tables once and prints what it did', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const first = await runHere(['migrate'], env);
   expect(JSON.parse(first.out)).toMatchObject({
@@ -290,7 +290,7 @@ test('migrate makes the tables once, and says what it did', async () => {
   expect(JSON.parse((await runHere(['migrate'], env)).out)).toEqual({ migrated: [] });
 });
 
-test('a first start prints a link for the first owner; a lost password is replaced from here', async () => {
+test('the first start prints a link for the first owner; users invite replaces a lost password', async () => {
   env = { ...env, ...(await ownDatabase()) };
   const launchService = async () => {
     const service = launch(['start'], env);

@@ -53,7 +53,7 @@ function serviceVariables(): [string, string][] {
   ];
 }
 
-test('every variable in deploy/ is a setting of the service, with a value that it takes', () => {
+test('every variable in deploy/ is a setting of the service with a valid value', () => {
   const settings = new Map<string, Setting>(settingList);
   const foreign = new Set(['POSTGRES_PASSWORD', 'NODE_ENV']);
   const variables = serviceVariables().filter(([name]) => !foreign.has(name));
@@ -67,14 +67,14 @@ test('every variable in deploy/ is a setting of the service, with a value that i
   expect(literal.filter(([name, value]) => settings.get(name)?.valid(value) !== true)).toEqual([]);
 });
 
-test('the guide names every setting', () => {
+test('the guide documents every setting', () => {
   const guide = read('docs/operate.md');
   expect(
     settingList.map(([name]) => name).filter((name) => !guide.includes(`\`${name}\``)),
   ).toEqual([]);
 });
 
-test('the compose file refers to services, volumes and files that it has', () => {
+test('the compose file refers only to services, volumes and files that exist', () => {
   interface Service {
     depends_on?: string[] | Tree;
     volumes?: string[];
@@ -97,7 +97,7 @@ test('the compose file refers to services, volumes and files that it has', () =>
     expect(services).toHaveProperty(host);
 });
 
-test('the manifests for Kubernetes fit each other, and leave time to drain', () => {
+test('the Kubernetes manifests are consistent and leave time to drain', () => {
   const { resources } = documentsOf('deploy/kubernetes/kustomization.yaml')[0] as {
     resources: string[];
   };
@@ -124,7 +124,7 @@ test('the manifests for Kubernetes fit each other, and leave time to drain', () 
   expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drainS + 10);
 });
 
-test('dashboard and alerts name metrics that the service has, and the runbook names every alert', async () => {
+test('the dashboard and the alerts use existing metrics, and the runbook covers every alert', async () => {
   const running = await startInProcess();
   const metrics = await (await fetch(`${running.url}/metrics`)).text();
   await running.stop();
@@ -147,14 +147,14 @@ test('dashboard and alerts name metrics that the service has, and the runbook na
     expect(runbook).toContain(`## ${alert}`);
 });
 
-test('every YAML file is one, and systemd takes the unit', ({ skip }) => {
+test('every YAML file parses, and systemd accepts the unit', ({ skip }) => {
   expect(yamlFiles.length).toBeGreaterThanOrEqual(9);
   for (const path of yamlFiles) expect(documentsOf(path).length).toBeGreaterThan(0);
   if (!existsSync('/usr/bin/systemd-analyze')) return skip('There is no systemd-analyze here.');
   execFileSync('systemd-analyze', ['verify', `${root}deploy/systemd/trueward.service`]);
 });
 
-test('audit actions and webhook events that the guides name are those of the code', () => {
+test('the guides list the audit actions and webhook events of the code', () => {
   const sources = readdirSync(`${root}service/src`, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => read(`service/src/${file}`))

@@ -29,7 +29,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 const keyOf = (byte: number): string => Buffer.alloc(32, byte).toString('base64');
 
-test('a new data folder, and every file in it, belongs to its user alone; the doctor reports a looser one', async () => {
+test('a new data folder and its files are private to the user; doctor reports looser permissions', async () => {
   const dataDir = join(folder, 'data');
   const at = { ...env, TRUEWARD_DATA_DIR: dataDir };
   expect(await run(['migrate'], at)).toMatchObject({ code: 0 });
@@ -48,7 +48,7 @@ test('a new data folder, and every file in it, belongs to its user alone; the do
   expect(found()).toMatchObject([{ state: 'warn' }]);
 });
 
-test('the master key in the data folder is rotated: what was encrypted is still read, the old key is gone', async () => {
+test('rotating the master key in the data folder keeps secrets readable and removes the old key', async () => {
   const before = await startService({ dataDir: folder });
   const client = createClient(before);
   const made = await client.call('POST', '/v1/webhooks', client.secret, {
@@ -73,7 +73,7 @@ test('the master key in the data folder is rotated: what was encrypted is still 
   await after.stop();
 });
 
-test('a master key from the environment is rotated by way of a second one, and the old one opens nothing then', async () => {
+test('a master key from the environment is rotated with a second key, after which the old one decrypts nothing', async () => {
   const [oldKey, newKey] = [keyOf(1), keyOf(2)];
   const service = await startService({ dataDir: folder, env: { TRUEWARD_MASTER_KEY: oldKey } });
   await service.stop();
@@ -98,7 +98,7 @@ test('a master key from the environment is rotated by way of a second one, and t
   await over.stop();
 });
 
-test('a busy port, a wrong database and a missing file are one line each, without a stack', async () => {
+test('a busy port, a wrong database URL and a missing file print one line each, without a stack', async () => {
   const busy = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => busy.once('listening', resolve));
   const { port } = busy.address() as AddressInfo;
@@ -138,13 +138,13 @@ test('a busy port, a wrong database and a missing file are one line each, withou
   expect(existsSync(join(folder, 'never'))).toBe(false);
 });
 
-test('a reader that leaves early, as head does, is no error', async () => {
+test('a reader that closes the pipe early, such as head, causes no error', async () => {
   const config = launch(['config'], env);
   config.stopReading();
   expect(await config.ended).toMatchObject({ code: 0, err: '' });
 });
 
-test('the version is printed, and a mistyped variable is named', async () => {
+test('--version prints the version, and a mistyped variable is reported', async () => {
   expect(await run(['--version'], env)).toMatchObject({
     code: 0,
     out: expect.stringMatching(/^trueward-service \d+\.\d+\.\d+\n$/) as string,

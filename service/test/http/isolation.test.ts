@@ -52,7 +52,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       client.publishable,
       { placement: 'revive', user_ref: userRef, formats: ['image'] },
     );
-  test('a row for which the decisions of one environment wait delays no other, and the log names who holds it', async () => {
+  test('a locked row delays only the decisions of its environment, and the log names the session that holds it', async () => {
     const { sandbox: held, live: free } = clients();
     const operator = await openSession();
     await operator.query('CREATE TABLE wanted AS SELECT 1 AS id');
@@ -131,7 +131,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     }
   });
 
-  test('of events reported together, those of a player whose row is held wait for it alone', async () => {
+  test('in a batch of events, only those of the player whose row is locked wait', async () => {
     const { sandbox: client } = clients();
     const names = Array.from({ length: 30 }, (_, index) => `watcher-${index}`);
     const decisions = await Promise.all(names.map((name) => client.decideImage(name)));
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect(again.body.results[0]?.status).toBe('accepted');
   });
 
-  test('rewards of an account whose rows are held keep no other account waiting to be settled', async () => {
+  test('locked rows of one account do not delay the settling of other accounts’ rewards', async () => {
     const { sandbox: client } = clients();
     const [first, second] = [
       await client.decideImage('late-1'),
@@ -191,7 +191,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   const readMetrics = async (): Promise<string> => (await fetch(`${running.url}/metrics`)).text();
 
-  test('however many deliveries are pending, scrapes of /metrics read a bounded number of them, and not each time', async () => {
+  test('scrapes of /metrics read a bounded number of pending deliveries, and not on every scrape', async () => {
     const operator = await openSession();
     await operator.query(
       `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at)
@@ -217,7 +217,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query(`DELETE FROM deliveries WHERE account_id = 'acc_busy'`);
   });
 
-  test('many requests that wait for a reward ask the database together, and hear of what another process did', async () => {
+  test('requests that wait for a reward share database queries and notice changes by other processes', async () => {
     const { sandbox: client } = clients();
     const other = await startInProcess({
       DATABASE_URL: databaseUrl,

@@ -15,7 +15,7 @@ const make = (body: object, by = client) => by.call<ApiKey>('POST', '/v1/keys', 
 const works = async (key: string | undefined) =>
   (await client.call('GET', '/v1/placements', key)).status;
 
-test('a key is made, shown once, used, rolled with an overlap, and revoked', async () => {
+test('a key is created, shown once, used, rolled with an overlap, and revoked', async () => {
   const { status, body: made } = await make({ kind: 'secret' });
   expect(status).toBe(201);
   expect(made.key?.slice(-4)).toBe(made.last_four);
@@ -40,13 +40,13 @@ test('a key is made, shown once, used, rolled with an overlap, and revoked', asy
   expect([again.status, again.body.code]).toEqual([409, 'conflict']);
 });
 
-test('an overlap of nothing ends the old key at once', async () => {
+test('rolling without an overlap revokes the old key immediately', async () => {
   const { body: made } = await make({ kind: 'secret' });
   await client.call('POST', `/v1/keys/${made.id}/roll`, client.secret, { overlap_s: 0 });
   expect(await works(made.key)).toBe(401);
 });
 
-test('a publishable key works from its origins only, and in live they have to be named', async () => {
+test('a publishable key works only from its allowed origins, which are required in live', async () => {
   const live = createClient(running, 'live');
   expect((await make({ kind: 'publishable' }, live)).status).toBe(422);
   expect((await make({ kind: 'secret', allowed_origins: ['*'] })).status).toBe(422);
@@ -73,7 +73,7 @@ test('a publishable key works from its origins only, and in live they have to be
   expect((await client.call('GET', `/v1/keys/${made.id}`, client.secret)).status).toBe(404);
 });
 
-test('a secret key from a page is refused, and the audit trail says so', async () => {
+test('a secret key sent from a page is rejected and recorded in the audit log', async () => {
   const { body: made } = await make({ kind: 'secret' });
   const answer = await client.call<Problem>('GET', '/v1/keys', made.key, undefined, {
     origin: 'https://game.example',

@@ -6,7 +6,7 @@ import { type OpenApi, operationsOf, readOpenApi } from '../fuzz/operations.ts';
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-test('the page of documents shows every operation and runs nothing; the guide names every address and code', async () => {
+test('the API reference lists every operation and runs no script; the guide covers every path and code', async () => {
   const running = await startInProcess();
   const document: OpenApi = await readOpenApi(running.url);
   const answer = await fetch(`${running.url}/docs`);
@@ -27,7 +27,7 @@ test('the page of documents shows every operation and runs nothing; the guide na
   await running.stop();
 });
 
-test('metrics count requests by route, and are for this machine or for who has the token', async () => {
+test('metrics count requests by route and are available only to this machine or with the token', async () => {
   const token = 'a-token-of-sixteen';
   const [open, closed] = await Promise.all([
     startInProcess(),
@@ -51,7 +51,7 @@ test('metrics count requests by route, and are for this machine or for who has t
   await Promise.all([open.stop(), closed.stop()]);
 });
 
-test('a flood gets 429 with Retry-After, and others are served meanwhile', async () => {
+test('a flood gets 429 with Retry-After while other clients are served', async () => {
   const running = await startInProcess();
   const client = createClient(running);
   const ask = (user_ref: string) =>
@@ -72,7 +72,7 @@ test('a flood gets 429 with Retry-After, and others are served meanwhile', async
   await running.stop();
 });
 
-test('more than the queue holds gets 503 with Retry-After; what was taken in is answered', async () => {
+test('requests beyond the queue limit get 503 with Retry-After; accepted ones are answered', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
   // A database that is busy with something else: nothing is committed meanwhile.
   let held: Promise<void> | undefined;
@@ -107,7 +107,7 @@ test('more than the queue holds gets 503 with Retry-After; what was taken in is 
   await running.stop();
 });
 
-test('without its database the service lives, is not ready, and asks to come again', async () => {
+test('without its database, the service is alive, not ready, and responds with Retry-After', async () => {
   const running = await startInProcess();
   const client = createClient(running);
   const read = (path: string) => client.call<Problem>('GET', path);

@@ -113,7 +113,7 @@ const forEverybody = [
   'POST /panel/api/setup',
 ];
 
-test('a viewer can change nothing', async () => {
+test('a viewer cannot change anything', async () => {
   const before = await state();
   // The panel asks for no ads: that is the one thing that a key does and a session does not.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
@@ -139,7 +139,7 @@ test('a viewer can change nothing', async () => {
   expect(await state()).toEqual(before);
 });
 
-test('a viewer can read everything but who the users are', async () => {
+test('a viewer can read everything except users', async () => {
   const reads = operations.filter(({ method }) => method === 'GET');
   const answers = await ask(viewer, reads);
   // A sampled time is no whole hour.
@@ -149,7 +149,7 @@ test('a viewer can read everything but who the users are', async () => {
   expect((await viewer.send('GET', '/panel/api/users')).body.code).toBe('role_not_permitted');
 });
 
-test('an operator changes all but keys, secrets and users', async () => {
+test('an operator can change everything except keys, secrets and users', async () => {
   const headers = { 'if-match': '"-1"' };
   const answers = await ask(operator, operations.filter(isWrite), headers);
   expect(answers.filter((answer) => answer.endsWith('role_not_permitted'))).toEqual(
@@ -168,7 +168,7 @@ test('an operator changes all but keys, secrets and users', async () => {
   );
 });
 
-test('whatever is sent, the panel answers and never fails', async () => {
+test('no input makes the panel API fail with a server error', async () => {
   const bodies = [
     'null',
     '[]',
@@ -198,7 +198,7 @@ test('whatever is sent, the panel answers and never fails', async () => {
   expect((await owner.send('GET', '/panel/api/session')).status).toBe(200);
 });
 
-test('without a session the panel is closed, but for the door', async () => {
+test('without a session, only the sign-in and setup routes work', async () => {
   const nobody = createPanelClient(running.url);
   const closed: string[] = [];
   for (const { method, path } of panelRoutes()) {
@@ -213,14 +213,14 @@ test('without a session the panel is closed, but for the door', async () => {
   );
 });
 
-test('a session asks for no ads and reports no events', async () => {
+test('a session cannot request ads or report events', async () => {
   for (const path of ['/v1/decisions', '/v1/events']) {
     const { status, body } = await owner.send('POST', path, { placement: 'lobby' });
     expect([path, status, body.code]).toEqual([path, 401, 'authentication_required']);
   }
 });
 
-test('a request has to say which environment it means', async () => {
+test('a request must name its environment', async () => {
   for (const environment of [undefined, 'production', 'live, sandbox'])
     for (const path of ['/v1/placements', '/panel/api/decisions']) {
       const answer = await owner.send('GET', path, undefined, {
@@ -230,7 +230,7 @@ test('a request has to say which environment it means', async () => {
     }
 });
 
-test('nothing is found from the other environment, or from another account', async () => {
+test('no object of another environment or account is found', async () => {
   const withId = operations.filter(({ path }) => path.includes('{id}'));
   const reads = withId.filter(({ method }) => method === 'GET');
   expect(await ask(owner, reads)).toEqual(reads.map(({ id }) => `${id} 200`));
@@ -250,7 +250,7 @@ test('nothing is found from the other environment, or from another account', asy
     expect((await stranger.send(method, `/panel/api/users/${body.user.id}`, {})).status).toBe(404);
 });
 
-test('no list shows what belongs to another account or environment', async () => {
+test('no list contains an object of another environment or account', async () => {
   const lists = operations.filter(({ method, path }) => method === 'GET' && !path.includes('{id}'));
   const own = new Set(Object.values(ids));
   const shows = async (client: PanelClient, headers = {}) => {

@@ -26,7 +26,7 @@ interface Inspection {
 }
 const inspect = (id: string) => panel.send<Inspection>('GET', `/panel/api/decisions/${id}`);
 
-test('a decision is shown with its explanation, its events, its reward and why, and its deliveries', async () => {
+test('a decision is shown with its explanation, events, reward, reasons and deliveries', async () => {
   await panel.send('POST', '/v1/webhooks', {
     url: 'http://127.0.0.1:9/hook',
     events: ['decision.served', 'decision.rewarded'],
@@ -52,7 +52,7 @@ test('a decision is shown with its explanation, its events, its reward and why, 
   ]);
 });
 
-test('a decision that is somebody else’s business is not found', async () => {
+test('a decision of another account or environment is not found', async () => {
   const { id } = await game.decideImage('player-2');
   const live = await panel.send('GET', `/panel/api/decisions/${id}`, undefined, {
     'trueward-environment': 'live',
@@ -61,7 +61,7 @@ test('a decision that is somebody else’s business is not found', async () => {
   expect((await inspect(id)).status).toBe(200);
 });
 
-test('in live it is explained why there was no ad, and the newest decisions are listed', async () => {
+test('in live, a no fill is explained, and the newest decisions are listed', async () => {
   const live = createClient(running, 'live');
   const { body } = await live.decide({ placement: 'lobby', formats: ['video'] });
   const there = createPanelClient(running.url, 'live');
@@ -76,7 +76,7 @@ test('in live it is explained why there was no ad, and the newest decisions are 
   ]);
 });
 
-test('what kept every ad away is named with who had set it then, also when it was changed since', async () => {
+test('the kill switch or policy that blocked every ad is named with who had set it then, even if changed since', async () => {
   const made = await panel.send<{ id: string }>('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'revive',
@@ -113,7 +113,7 @@ test('what kept every ad away is named with who had set it then, also when it wa
   await panel.send('DELETE', `/v1/policies/${policy.body.id}`);
 });
 
-test('what would happen to a request is told by the code that decides, and nothing is stored', async () => {
+test('trying a request runs the decision code and stores nothing', async () => {
   type Tried = { decision: Decision; explain: Explanation[]; rule?: Policy };
   const attempt = (body: object) => panel.send<Tried>('POST', '/panel/api/policies/try', body);
   const count = async () =>
@@ -150,7 +150,7 @@ test('what would happen to a request is told by the code that decides, and nothi
   expect((await attempt({ request, policy: { name: 'x' } })).status).toBe(422);
 });
 
-test('a secret key that a page has used is warned about in the list of keys', async () => {
+test('the list of keys flags a secret key that a page has used', async () => {
   const { body } = await panel.send<{ id: string; key: string }>('POST', '/v1/keys', {
     kind: 'secret',
   });

@@ -39,7 +39,7 @@ const list = async (query: Record<string, string>) => {
   };
 };
 
-test('a list is searched, filtered, sorted and cut into numbered pages by the service', async () => {
+test('the service searches, filters, sorts and paginates a list', async () => {
   const even = await list({ q: 'EVEN', sort: 'name', limit: '3', offset: '147' });
   expect(even).toMatchObject({ total: 150, names: ['Even 0296', 'Even 0298', 'Even 0300'] });
   const byNumber = await list({ sort: 'weight', order: 'desc', limit: '2' });
@@ -50,20 +50,20 @@ test('a list is searched, filtered, sorted and cut into numbered pages by the se
   expect((await list({ limit: '2' })).names).toEqual(['aardvark', 'Even 0002']);
 });
 
-test('a page behind the last one is empty, and says how many there are', async () => {
+test('a page after the last one is empty and has the total', async () => {
   expect(await list({ q: 'even', offset: '500' })).toEqual({ total: 150, names: [], ids: [] });
 });
 
-test('objects are read by their ids, in one request', async () => {
+test('objects are read by their ids in one request', async () => {
   const { ids } = await list({ limit: '100' });
   expect((await list({ ids: ids.join(','), limit: '100' })).ids.toSorted()).toEqual(ids.toSorted());
 });
 
-test('signs with a meaning in SQL are looked for as they are', async () => {
+test('characters with a meaning in SQL are searched for literally', async () => {
   for (const q of ['%', "'", '\\']) expect((await list({ q })).total).toBe(0);
 });
 
-test('a list holds what is of the account and environment, for who is signed in', async () => {
+test('a list has only objects of the account and environment, and requires a session', async () => {
   const live = createPanelClient(running.url, 'live');
   await live.signIn('owner@example.com');
   const { body } = await live.send<Listed>('GET', '/panel/api/advertisers?q=even');
@@ -72,7 +72,7 @@ test('a list holds what is of the account and environment, for who is signed in'
   expect(stranger.status).toBe(401);
 });
 
-test('the audit log is filtered by who did it and by what was done', async () => {
+test('the audit log is filtered by actor and by action', async () => {
   const { body } = await owner.send<{ id: string }>('POST', '/v1/sources', {
     name: 'Partner',
     kind: 'direct',

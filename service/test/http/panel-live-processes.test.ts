@@ -6,7 +6,7 @@ import { openLiveTail } from './live-tail-client.ts';
 import { signInOwner } from './panel-client.ts';
 
 test.skipIf(!hasPostgres)(
-  'the live tail of one process shows what all of them record',
+  'the live tail of one process shows the events of all processes',
   async () => {
     const env = { DATABASE_URL: await createPostgresDatabase(), RATE_LIMITS: 'off' };
     // Nothing but the database is shared, as between processes; the folder holds the keys.

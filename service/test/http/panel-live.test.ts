@@ -16,7 +16,7 @@ afterAll(() => running.stop());
 
 const watch = (cookie: string | undefined) => openLiveTail(running.url, cookie);
 
-test('the sandbox is shown as it happens, and live never is', async () => {
+test('the live tail streams the sandbox and never live', async () => {
   const tail = await watch(owner.cookie());
   expect(tail.response.headers.get('content-type')).toContain('text/event-stream');
   await createClient(running, 'live').decide({ placement: 'lobby' });
@@ -59,7 +59,7 @@ test('the sandbox is shown as it happens, and live never is', async () => {
   expect(tail.text()).not.toContain('a-child');
 });
 
-test('it is for those who are signed in, and it ends with their session', async () => {
+test('the live tail requires a session and ends with it', async () => {
   expect((await watch(undefined)).response.status).toBe(401);
   const client = createPanelClient(running.url);
   await client.signIn('owner@example.com');
@@ -75,7 +75,7 @@ test('it is for those who are signed in, and it ends with their session', async 
   vi.useRealTimers();
 });
 
-test('it lets a service stop that it is open to', async () => {
+test('an open live tail does not prevent the service from stopping', async () => {
   const other = await startInProcess({ RATE_LIMITS: 'off' });
   const client = await signInOwner(other);
   const response = await fetch(`${other.url}/panel/api/live`, {

@@ -39,7 +39,7 @@ const serve = (address: string, headers = {}) =>
   fetch(running.url + new URL(address).pathname, { headers });
 const stored = () => readdirSync(join(running.config.dataDirectory, 'media'));
 
-test('a video is stored by its content, and what it holds is read out of it', async () => {
+test('a video is stored by content hash, and its metadata is read from the file', async () => {
   const body = demo('meadow.mp4');
   const { status, body: taken } = await upload(body, 'video/mp4', 'meadow.mp4');
   expect(status).toBe(201);
@@ -173,12 +173,12 @@ test.each([
   },
 );
 
-test('more than twenty megabytes are refused', async () => {
+test('an upload of more than 20 MB is rejected', async () => {
   const answer = await upload(Buffer.alloc(20 * 1_024 * 1_024 + 1));
   expect(answer.status).toBe(413);
 });
 
-test('the name of a file leads nowhere', async () => {
+test('a file name cannot traverse folders', async () => {
   const { body } = await upload(
     demo('lobby-banner.png'),
     'image/png',
@@ -200,7 +200,7 @@ test('the name of a file leads nowhere', async () => {
     expect([path, (await fetch(running.url + path)).status]).toEqual([path, 404]);
 });
 
-test('what is uploaded runs nothing with our origin, in a tab of its own either', async () => {
+test('an upload cannot run script with our origin, not even in its own tab', async () => {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>document.documentElement.setAttribute("ran", "1")</script><rect width="9" height="9" onload="document.documentElement.setAttribute('ran', '1')"/></svg>`;
   const html = `<!doctype html><title>still</title><script>
     let seen; try { seen = document.cookie } catch (error) { seen = error.name }

@@ -39,7 +39,7 @@ const codeOf = ({ status, body }: { status: number; body?: { code?: string } }) 
   body?.code,
 ];
 
-test('the session works with the interface of secret keys, and its changes bear the user’s name', async () => {
+test('a session can use the routes of secret keys, and the audit log names the user', async () => {
   const list = await owner.send<{ data: Placement[] }>('GET', '/v1/placements');
   expect([list.status, list.headers.get('cache-control')]).toEqual([200, 'no-store']);
   const [placement] = list.body.data;
@@ -52,7 +52,7 @@ test('the session works with the interface of secret keys, and its changes bear 
   });
 });
 
-test('the cookie is read by no script, sent by no other site, and ends with the session', async () => {
+test('the cookie is HttpOnly and same-site, and only its hash is stored', async () => {
   const { headers } = await browser().signIn('owner@example.com');
   const [name, value, ...attributes] = (headers.getSetCookie()[0] ?? '').split(/[=;]\s?/);
   expect(name).toBe('trueward_session');
@@ -66,7 +66,7 @@ test('the cookie is read by no script, sent by no other site, and ends with the 
   expect(stored.map(({ hash }) => hash)).not.toContain(value);
 });
 
-test('a sign-in makes a new session, and ends the one that was planted before', async () => {
+test('a sign-in creates a new session and ends a planted one', async () => {
   const planted = browser();
   await planted.signIn('owner@example.com');
   const victim = browser();
@@ -85,7 +85,7 @@ test('a sign-in makes a new session, and ends the one that was planted before', 
   expect(codeOf(invented)).toEqual([401, 'authentication_required']);
 });
 
-test('a change needs the token of its session and a page of ours', async () => {
+test('a change requires the CSRF token of its session and our origin', async () => {
   const other = browser();
   await other.signIn('owner@example.com');
   for (const headers of [
@@ -119,7 +119,7 @@ test('a change needs the token of its session and a page of ours', async () => {
   expect(codeOf(signIn)).toEqual([403, 'csrf_failed']);
 });
 
-test('signing out ends the session in the service', async () => {
+test('signing out ends the session on the server', async () => {
   const client = browser();
   await client.signIn('owner@example.com');
   const cookie = client.cookie();
@@ -129,7 +129,7 @@ test('signing out ends the session in the service', async () => {
   expect(codeOf(answer)).toEqual([401, 'authentication_required']);
 });
 
-test('an unknown e-mail and a wrong password are answered alike, and guessing is made to wait', async () => {
+test('an unknown e-mail and a wrong password get the same response, and guessing is throttled', async () => {
   await signInAs(running, owner, 'viewer');
   const wrong = { password: 'not the password' };
   const unknown = await browser().signIn('nobody@example.com', wrong);
@@ -159,7 +159,7 @@ const signInFrom = (address: string, email: string, secret = password, code?: st
     { 'x-forwarded-for': address },
   );
 
-test('guesses from one address lock the account there, and nobody out elsewhere', async () => {
+test('guesses from one IP lock the account for that IP only', async () => {
   const { database } = running.service;
   await database.query('DELETE FROM sign_in_attempts');
   const email = 'owner@example.com';
@@ -177,7 +177,7 @@ test('guesses from one address lock the account there, and nobody out elsewhere'
   expect((await signInFrom('2001:db8::6', email)).status).toBe(429);
 });
 
-test('guesses from everywhere slow an account down, but not where it has signed in before', async () => {
+test('guesses from many IPs slow down the account, except on IPs from which it has signed in', async () => {
   const { database } = running.service;
   await database.query('DELETE FROM sign_in_attempts');
   const email = 'owner@example.com';
@@ -193,7 +193,7 @@ test('guesses from everywhere slow an account down, but not where it has signed 
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('an address that guesses at many e-mails is made to wait too', async () => {
+test('an IP that guesses at many e-mails is throttled too', async () => {
   const { database } = running.service;
   await browser().signIn('none@example.com', { password: 'guess' });
   await database.query('UPDATE sign_in_attempts SET failures = 19');
@@ -203,7 +203,7 @@ test('an address that guesses at many e-mails is made to wait too', async () => 
   await database.query('DELETE FROM sign_in_attempts');
 });
 
-test('a link of an invitation is good once, for one day, and for one e-mail', async () => {
+test('an invitation link works once, for one day and for one e-mail', async () => {
   const { token } = await invite('link@example.com');
   const told = await browser().send('GET', `/panel/api/setup?token=${token}`);
   expect(told.body).toEqual({ email: 'link@example.com', name: 'N', role: 'viewer' });
@@ -225,7 +225,7 @@ test.each([
   ['password123456', 'is similar to a common password'],
   ['qwertyuiopasdf', 'is similar to a common password'],
   ['weak@example.com', 'contains your e-mail address or name'],
-])('the password %s is refused, because it %s', async (weak, reason) => {
+])('the password %s is rejected because it %s', async (weak, reason) => {
   const { body: users } = await owner.send<{ data: { id: string; email: string }[] }>(
     'GET',
     '/panel/api/users?limit=100',
@@ -261,17 +261,17 @@ const browserOf = async (email: string) => {
   return client;
 };
 
-test('a first link makes no second owner', async () => {
+test('a first-owner link cannot create a second owner', async () => {
   expect(await running.service.users.links.makeFirst()).toBeUndefined();
 });
 
-test('the cookie lasts as long as a session that is used can', async () => {
+test('the cookie lasts as long as the longest session', async () => {
   const { headers } = await browser().signIn('owner@example.com');
   const expires = /Expires=([^;]+)/.exec(headers.getSetCookie()[0] ?? '')?.[1] ?? '';
   expect(Date.parse(expires)).toBe(clock.nowMs() + 12 * 60 * minuteMs);
 });
 
-test('a session ends after two idle hours, and twelve hours after its beginning', async () => {
+test('a session ends after two idle hours or twelve hours after it began', async () => {
   const client = await browserOf('owner@example.com');
   wait(119 * minuteMs);
   expect((await client.send('GET', '/panel/api/session')).status).toBe(200);
@@ -287,7 +287,7 @@ test('a session ends after two idle hours, and twelve hours after its beginning'
   owner = await browserOf('owner@example.com');
 });
 
-test('one-time codes are asked for once they are confirmed, and each is good once', async () => {
+test('one-time codes are required after confirmation, and each works once', async () => {
   const client = await signInAs(running, owner, 'viewer');
   const { body: session } = await client.send<{ user: { email: string } }>(
     'GET',
@@ -326,7 +326,7 @@ test('one-time codes are asked for once they are confirmed, and each is good onc
   expect(row?.secret).toBeNull();
 });
 
-test('to be asked for the code is no failed attempt', async () => {
+test('a request for the one-time code does not count as a failed attempt', async () => {
   const { database } = running.service;
   await database.query('DELETE FROM sign_in_attempts');
   const client = await signInAs(running, owner, 'viewer');
@@ -350,7 +350,7 @@ test('to be asked for the code is no failed attempt', async () => {
   expect((await signInFrom('192.0.2.9', email, password, code())).status).toBe(200);
 });
 
-test('a new password ends every other session, and needs the old one', async () => {
+test('changing the password requires the old one and ends every other session', async () => {
   const client = await signInAs(running, owner, 'operator');
   const { body } = await client.send<{ user: { email: string } }>('GET', '/panel/api/session');
   const elsewhere = await browserOf(body.user.email);
@@ -367,7 +367,7 @@ test('a new password ends every other session, and needs the old one', async () 
   expect((await browser().signIn(body.user.email)).status).toBe(401);
 });
 
-test('a removed or demoted user loses what they could do at once, and an owner always remains', async () => {
+test('removing or demoting a user applies immediately, and one owner always remains', async () => {
   const second = await signInAs(running, owner, 'owner');
   const patch = (id: string, body: object, headers = {}) =>
     owner.send('PATCH', `/panel/api/users/${id}`, body, headers);

@@ -31,7 +31,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     return [here, there];
   };
 
-  test('two processes on one database are one service', async () => {
+  test('two processes on one database act as one service', async () => {
     const receiver = await startReceiver(() => 200);
     const [here, there] = both();
     await here.call('POST', '/v1/webhooks', here.secret, {
@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await receiver.close();
   });
 
-  test('what one process let through counts on the other one, until it is gone', async () => {
+  test('requests admitted by one process count on the other, until they leave the window', async () => {
     const [here, there] = both();
     const count = async (): Promise<number | undefined> => {
       const [row] = await database.query<{ count: number }>(

@@ -111,14 +111,14 @@ test('every kind is created with its defaults, read, listed, updated, archived, 
   }
 });
 
-test('what is in use cannot be archived', async () => {
+test('an object in use cannot be archived', async () => {
   const { advertiser, creative } = await demand();
   const refused = await remove(`/v1/advertisers/${advertiser.id}`);
   expect([refused.status, refused.body.code]).toEqual([409, 'conflict']);
   expect(refused.body.detail).toContain(creative.id);
 });
 
-test('a list is read page by page, each object once', async () => {
+test('a paginated list contains each object once', async () => {
   const names = new Set<unknown>();
   for (let index = 0; index < 5; index += 1) {
     const { body } = await post('/v1/placements', { name: slug(), format: 'banner' });
@@ -174,7 +174,7 @@ test.each([
   expect(answer.body.errors?.map((error) => error.pointer)).toContain(pointer);
 });
 
-test('a reference to an object of the other environment names nothing', async () => {
+test('a reference to an object of the other environment is rejected', async () => {
   const { advertiser, source } = await demand();
   const live = createClient(running, 'live');
   const answer = await live.call<Problem>('POST', '/v1/creatives', live.secret, {
@@ -190,7 +190,7 @@ test('a reference to an object of the other environment names nothing', async ()
   ]);
 });
 
-test('a placement name is given once, also when twenty ask at the same time', async () => {
+test('of twenty concurrent creations with the same placement name, one succeeds', async () => {
   const name = slug();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => post<Problem>('/v1/placements', { name, format: 'banner' })),
@@ -201,7 +201,7 @@ test('a placement name is given once, also when twenty ask at the same time', as
   ]);
 });
 
-test('null removes a member, and an update without members is refused', async () => {
+test('null removes a member, and an empty update is rejected', async () => {
   const { body } = await post<Placement>('/v1/placements', {
     name: slug(),
     format: 'banner',
@@ -213,7 +213,7 @@ test('null removes a member, and an update without members is refused', async ()
   expect((await patch(`/v1/placements/${body.id}`, { name: 'other' })).status).toBe(422);
 });
 
-test('of two changes to the same revision, the second is refused', async () => {
+test('of two changes to the same revision, the second is rejected', async () => {
   const { body } = await post('/v1/placements', { name: slug(), format: 'banner' });
   const address = `/v1/placements/${body.id}`;
   const answers = await Promise.all(
@@ -224,7 +224,7 @@ test('of two changes to the same revision, the second is refused', async () => {
   expect((await remove(address, { 'if-match': '"2"' })).status).toBe(204);
 });
 
-test('the same Idempotency-Key does the work once, however many come at a time', async () => {
+test('concurrent requests with the same Idempotency-Key do the work once', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const body = { name: 'S', kind: 'house' };
   const answers = await Promise.all(
@@ -245,7 +245,7 @@ test('the same Idempotency-Key does the work once, however many come at a time',
   expect(elsewhere.headers.has('idempotency-replayed')).toBe(false);
 });
 
-test('a refusal is not kept for an Idempotency-Key', async () => {
+test('a rejection is not stored for an Idempotency-Key', async () => {
   const headers = { 'idempotency-key': randomUUID() };
   const kill = { scope: 'placement', target_id: slug(), state: 'off' };
   expect((await post('/v1/kill-switches', kill, headers)).status).toBe(422);
@@ -253,7 +253,7 @@ test('a refusal is not kept for an Idempotency-Key', async () => {
   expect((await post('/v1/kill-switches', kill, headers)).status).toBe(201);
 });
 
-test('reviews, changed media and kill switches send their events', async () => {
+test('reviews, changed media and kill switches emit their events', async () => {
   const receiver = await startReceiver();
   await post('/v1/webhooks', {
     url: receiver.url,
@@ -302,7 +302,7 @@ test('reviews, changed media and kill switches send their events', async () => {
   await receiver.close();
 });
 
-test('a change is in force with its answer', async () => {
+test('a change is in effect when its response arrives', async () => {
   const { body } = await post<KillSwitch>('/v1/kill-switches', {
     scope: 'placement',
     target_id: 'lobby',

@@ -153,7 +153,7 @@ function contentsOf(
   };
 }
 
-test('after any sequence of operator calls, the snapshot is the one that the database makes', async () => {
+test('after any sequence of operator calls, the snapshot in memory equals the one built from the database', async () => {
   const { database, configuration } = running.service;
   const seen = new Map<number, number>();
   await fc.assert(

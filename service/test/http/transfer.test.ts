@@ -19,7 +19,7 @@ const manyRows = [
 ];
 
 test.skipIf(!hasPostgres)(
-  'an import from the embedded store into PostgreSQL goes on where it was broken off, and is compared at the end',
+  'an interrupted import from the embedded database into PostgreSQL resumes and is verified at the end',
   async () => {
     const url = await createPostgresDatabase({ timezone: 'Asia/Tokyo' });
     const folder = mkdtempSync(join(tmpdir(), 'trueward-'));

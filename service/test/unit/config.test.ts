@@ -12,7 +12,7 @@ function configFile(content: string): string {
   return join(folder, 'trueward.json');
 }
 
-test('a file configures what the environment does not, and each value tells where it is from', () => {
+test('the file supplies settings that the environment lacks, and each value has its origin', () => {
   const file = configFile(JSON.stringify({ PORT: 9_000, HOST: '0.0.0.0', DRAIN_S: '5' }));
   const env = { TRUEWARD_CONFIG: file, HOST: '::1', METRICS_TOKEN: '' };
   expect(readConfig(env)).toMatchObject({ port: 9_000, host: '::1', drainMs: 5_000 });
@@ -25,7 +25,7 @@ test('a file configures what the environment does not, and each value tells wher
   });
 });
 
-test('where traces go is configured by the variables of OpenTelemetry', () => {
+test('tracing is configured by the variables of OpenTelemetry', () => {
   expect(readConfig({ OTEL_SERVICE_NAME: 'ads' }).traces).toBeUndefined();
   const env = {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.test/otlp/',
@@ -42,7 +42,7 @@ test('where traces go is configured by the variables of OpenTelemetry', () => {
   });
 });
 
-test('a clock that can be moved is refused outside development', () => {
+test('the test clock is rejected outside development', () => {
   const env = { TRUEWARD_TEST_CLOCK: '1' };
   expect(() => readConfig(env)).toThrow(
     'TRUEWARD_TEST_CLOCK is 1 without TRUEWARD_DEVELOPMENT=1: the test clock must not be used in production',
@@ -57,12 +57,12 @@ test.each([
   ['OTEL_EXPORTER_OTLP_HEADERS', 'a=%zz', 'OTEL_EXPORTER_OTLP_HEADERS is "…"; expected'],
   ['OTEL_TRACES_SAMPLER', 'jaeger_remote', 'expected always_on'],
   ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'expected a number from 0 to 1'],
-])('%s=%s is refused', (name, value, message) => {
+])('%s=%s is rejected', (name, value, message) => {
   expect(() => readConfig({ [name]: value })).toThrow(message);
 });
 
 test.each(['MEDIA_S3_URL', 'PUBLIC_URL'])(
-  '%s is refused with credentials, which are not repeated',
+  '%s with credentials is rejected, and the message hides them',
   (name) => {
     const value = 'https://user:s3cret@s3.example/bucket';
     const read = () => readConfig({ [name]: value });
@@ -76,6 +76,6 @@ test.each([
   ['[]', 'must contain a JSON object'],
   ['{', 'cannot be read'],
   ['{"DATABASE_POOL_SIZE": 1}', 'DATABASE_POOL_SIZE is "1"; expected a whole number from 2'],
-])('a file with %s is refused', (content, message) => {
+])('a file with %s is rejected', (content, message) => {
   expect(() => readConfig({ TRUEWARD_CONFIG: configFile(content) })).toThrow(message);
 });

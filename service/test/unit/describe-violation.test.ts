@@ -17,7 +17,7 @@ function valuesOf(
 }
 
 test.each(['pattern', 'format'] as const)(
-  'every %s of the contract is described by what it asks for, and never by itself',
+  'every %s in the contract is described in words, never as a raw expression',
   (name) => {
     const values = [...valuesOf(name, schemas)];
     expect(values.length).toBeGreaterThan(2);

@@ -9,7 +9,7 @@ import { createSecretBox } from '../../src/key/secret-box.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { DirectoryInUseError, takeDirectoryLock } from '../../src/store/directory-lock.ts';
 
-test('ids have their form and sort by time', () => {
+test('ids are well-formed and sort by time', () => {
   let nowMs = Date.parse('2026-06-01T12:00:00.000Z');
   const makeId = createIds({ nowMs: () => nowMs }, (size) => new Uint8Array(size).fill(255));
   const ids = [0, 1, 1_000, 86_400_000, 1e12].map((later) => {
@@ -21,7 +21,7 @@ test('ids have their form and sort by time', () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('a secret opens with its master key only, and unchanged only', () => {
+test('a secret decrypts only with its master key and only if unmodified', () => {
   const box = createSecretBox([new Uint8Array(32)]);
   const sealed = box.seal('whsec_x');
   expect(box.open(sealed)).toBe('whsec_x');
@@ -41,7 +41,7 @@ test.each([
   expect(findUnstorableText(value)).toBe(expected);
 });
 
-test('a configuration has defaults, and tells everything that is wrong without secrets', () => {
+test('a configuration has defaults, and its errors list every problem without secrets', () => {
   expect(readConfig({})).toMatchObject({ host: '127.0.0.1', port: 8_700, development: false });
   const wrong = {
     PORT: '-1',
@@ -59,7 +59,7 @@ function lockFile(): string {
   return join(folder, 'database.lock');
 }
 
-test('a lock is held until it is released, and leaves nothing behind', () => {
+test('a directory lock is held until released and leaves no files behind', () => {
   const file = lockFile();
   const lock = takeDirectoryLock(file);
   expect(() => takeDirectoryLock(file)).toThrow(DirectoryInUseError);
@@ -79,7 +79,7 @@ test.each([
   lock.release();
 });
 
-test('a lock that was torn by a power cut is taken over', () => {
+test('a lock file truncated by a power cut is taken over', () => {
   const file = lockFile();
   writeFileSync(file, '{"pid":');
   takeDirectoryLock(file).release();

@@ -41,7 +41,7 @@ describe('an instant', () => {
     expect(() => instantOf(text)).toThrow(RangeError);
   });
 
-  test('is what was written, for every millisecond from 2000 to 2100', () => {
+  test('round-trips any millisecond from 2000 to 2100', () => {
     const time = fc.integer({ min: Date.UTC(2000, 0), max: Date.UTC(2101, 0) - 1 });
     fc.assert(
       fc.property(time, (ms) => {

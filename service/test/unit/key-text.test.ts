@@ -7,15 +7,18 @@ test.each([
   ['sk', 'live'],
   ['pk', 'sandbox'],
   ['pk', 'live'],
-] as const)('a made %s_%s key says what it is, to the SDK as well', (kind, environment) => {
-  for (let round = 0; round < 50; round += 1) {
-    const text = makeKeyText(kind, environment);
-    expect(parseKeyText(text)).toEqual({ kind, environment });
-    expect(environmentOf(text)).toBe(kind === 'pk' ? environment : undefined);
-  }
-});
+] as const)(
+  'a generated %s_%s key is parsed by the service and by the SDK',
+  (kind, environment) => {
+    for (let round = 0; round < 50; round += 1) {
+      const text = makeKeyText(kind, environment);
+      expect(parseKeyText(text)).toEqual({ kind, environment });
+      expect(environmentOf(text)).toBe(kind === 'pk' ? environment : undefined);
+    }
+  },
+);
 
-test('every mistyped character is found', () => {
+test('every single mistyped character is detected', () => {
   const text = makeKeyText('sk', 'live');
   for (let position = 'sk_live_'.length; position < text.length; position += 1) {
     const typo = text.charAt(position) === 'a' ? 'b' : 'a';
@@ -23,17 +26,17 @@ test('every mistyped character is found', () => {
   }
 });
 
-test('a key of one environment cannot be turned into one of the other', () => {
+test('editing the environment in a key makes it invalid', () => {
   const text = makeKeyText('sk', 'sandbox');
   expect(parseKeyText(text.replace('sandbox', 'live'))).toBeUndefined();
   expect(parseKeyText(text.replace('sk_', 'pk_'))).toBeUndefined();
 });
 
-test.each(['', 'sk_live_', 'whsec_abc', ' sk_live_x', 'SK_LIVE_'])('%j is no key', (text) => {
+test.each(['', 'sk_live_', 'whsec_abc', ' sk_live_x', 'SK_LIVE_'])('%j is not a key', (text) => {
   expect(parseKeyText(text)).toBeUndefined();
 });
 
-test('the hash does not hold the key', () => {
+test('the hash does not contain the key', () => {
   const text = makeKeyText('sk', 'live');
   expect(hashKey(text)).toMatch(/^[0-9a-f]{64}$/);
   expect(hashKey(text)).not.toContain(text.slice(8, 12));

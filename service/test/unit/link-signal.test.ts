@@ -4,7 +4,7 @@ import { linkSignal } from '../../src/platform/link-signal.ts';
 
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, 'abort').length;
 
-test('a linked signal aborts with its parent and for the same reason', () => {
+test('a linked signal aborts with its parent, for the same reason', () => {
   const parent = new AbortController();
   const linked = linkSignal(parent.signal);
   parent.abort(new Error('stopping'));
@@ -12,20 +12,20 @@ test('a linked signal aborts with its parent and for the same reason', () => {
   expect(linkSignal(parent.signal).signal.reason).toBe(parent.signal.reason);
 });
 
-test('a linked signal aborts by itself, and its parent does not', () => {
+test('aborting a linked signal does not abort its parent', () => {
   const parent = new AbortController();
   const linked = linkSignal(parent.signal);
   linked.abort();
   expect([linked.signal.aborted, parent.signal.aborted]).toEqual([true, false]);
 });
 
-test('a linked signal aborts with a TimeoutError when its time is up', async () => {
+test('a linked signal aborts with a TimeoutError after its timeout', async () => {
   const { signal } = linkSignal(new AbortController().signal, { timeoutMs: 1 });
   await new Promise((resolve) => signal.addEventListener('abort', resolve));
   expect(signal.reason).toMatchObject({ name: 'TimeoutError' });
 });
 
-test('a released signal leaves no listener on its parent and is not aborted by it any more', () => {
+test('a released signal removes its listener and no longer follows its parent', () => {
   const parent = new AbortController();
   const linked = Array.from({ length: 20 }, () => linkSignal(parent.signal, { timeoutMs: 60_000 }));
   expect(listeners(parent.signal)).toBe(20);

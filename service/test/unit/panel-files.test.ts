@@ -39,7 +39,7 @@ afterAll(() => {
 
 const get = (path: string, headers = {}) => app.inject({ url: path, headers });
 
-test('the page runs scripts of ours only, and nobody frames it', async () => {
+test('the page runs only our scripts and cannot be framed', async () => {
   const { headers, body } = await get('/panel/');
   expect(body).toBe('<title>Panel</title>');
   expect(headers).toMatchObject({
@@ -54,7 +54,7 @@ test('the page runs scripts of ours only, and nobody frames it', async () => {
   expect(policy).toContain("base-uri 'none'");
 });
 
-test('the preview, which runs creatives, has no origin', async () => {
+test('the preview page, which runs creatives, has an opaque origin', async () => {
   const { headers } = await get('/panel/preview.html');
   const policy = String(headers['content-security-policy']);
   expect(policy).toMatch(/^sandbox allow-scripts;/);
@@ -62,7 +62,7 @@ test('the preview, which runs creatives, has no origin', async () => {
   expect(policy).toContain("frame-ancestors 'self'");
 });
 
-test('an asset with a hash in its name is cached for good, and sent compressed', async () => {
+test('an asset with a hash in its name is immutable and sent compressed', async () => {
   const plain = await get('/panel/assets/index-1a2b.js');
   expect(plain.body).toBe(script);
   expect(plain.headers).toMatchObject({
@@ -101,7 +101,7 @@ test('the build compresses the assets that the panel loads', () => {
   }
 });
 
-test('the page of another version is sent, even with the same size and time', async () => {
+test('after an upgrade the new page is sent, even with the same size and time', async () => {
   const page = join(folder, 'panel', 'index.html');
   const { atime, mtime } = statSync(page);
   const { headers } = await get('/panel/');
@@ -120,13 +120,13 @@ test('the page of another version is sent, even with the same size and time', as
   expect([again.statusCode, again.body]).toEqual([200, '<title>Later</title>']);
 });
 
-test('HEAD answers with the headers alone', async () => {
+test('HEAD returns only the headers', async () => {
   const { statusCode, headers, body } = await app.inject({ method: 'HEAD', url: '/panel/' });
   expect([statusCode, body]).toEqual([200, '']);
   expect(headers).toMatchObject({ 'content-length': '20', 'cache-control': 'no-cache' });
 });
 
-test('a path that names no file is the page; nothing but the files of the panel is read', async () => {
+test('an unknown path returns the page, and no file outside the panel can be read', async () => {
   expect((await get('/panel')).headers['location']).toBe('/panel/');
   expect((await get('/panel/placements')).body).toBe('<title>Panel</title>');
   for (const path of [

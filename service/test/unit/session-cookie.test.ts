@@ -14,7 +14,7 @@ async function ask(address: string, cookie: string) {
   return { set: headers['set-cookie'], read: (JSON.parse(body) as { read: unknown }).read };
 }
 
-test('over https the cookie is Secure, and one that a subdomain planted is not read', async () => {
+test('over HTTPS the cookie is Secure, and one planted by a subdomain is ignored', async () => {
   const planted = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
   expect(await ask('https://ads.example', planted)).toEqual({
     set: '__Host-trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Secure; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
@@ -22,7 +22,7 @@ test('over https the cookie is Secure, and one that a subdomain planted is not r
   });
 });
 
-test('over http it is the same cookie without what browsers take over https only', async () => {
+test('over HTTP the cookie omits what browsers accept only over HTTPS', async () => {
   const sent = 'nottrueward_session=1; trueward_session=ours';
   expect(await ask('http://127.0.0.1:8700', sent)).toEqual({
     set: 'trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Expires=Tue, 01 Jan 2030 00:00:00 GMT',

@@ -7,7 +7,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-test('time that passes passes on both clocks, and a wall clock that is set leaves the other alone', () => {
+test('advancing moves both clocks, and setting the wall clock leaves the monotonic one alone', () => {
   const clock = createTestClock();
   const [wallMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()];
   const since = () => [clock.nowMs() - wallMs, clock.monotonicMs() - monotonicMs];
@@ -20,7 +20,7 @@ test('time that passes passes on both clocks, and a wall clock that is set leave
   expect(() => clock.move({ advanceMs: -1 })).toThrow('Time cannot go back by 1 ms.');
 });
 
-test('a process that no parent can move the clock of says so', () => {
+test('without an IPC channel to a parent, the test clock is rejected', () => {
   const { send } = process;
   delete process.send;
   try {

@@ -62,7 +62,7 @@ const screens = (): [path: string, text: string | RegExp][] => [
   ['/account', 'One-time codes'],
 ];
 
-test('axe finds no barrier on any screen, in light and in dark', async () => {
+test('axe finds no accessibility violation on any page, in light and dark mode', async () => {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   const page = await site.open('/');
   await page.evaluate(axe);
@@ -99,7 +99,7 @@ async function barriers(page: Page, rules?: string[]): Promise<object[]> {
   return violations;
 }
 
-test('a viewer sees everything and is offered no change; an operator is offered no keys', async () => {
+test('a viewer sees every page without actions; an operator sees no key actions', async () => {
   const viewer = await site.invite('viewer');
   const page = await site.open('/placements', { as: viewer });
   await page.getByRole('link', { name: 'revive' }).click();
@@ -131,7 +131,7 @@ test('a viewer sees everything and is offered no change; an operator is offered 
   expect(await second.getByRole('button', { name: 'Roll' }).count()).toBe(0);
 });
 
-test('script in a text of any kind is shown as it is, and never runs', async () => {
+test('script in any text is displayed literally and never runs', async () => {
   const { owner } = site;
   const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>`;
   const send = async (path: string, body: object, method = 'POST') => {

@@ -38,7 +38,7 @@ async function findByName<T extends { name: string }>(path: string, name: string
   return body.data.find((each) => each.name === name);
 }
 
-test('an advertiser and a source are made, changed and archived; what is used stays', async () => {
+test('an advertiser and a source are created, edited and archived, unless they are in use', async () => {
   const page = await site.open('/advertisers/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Orchard');
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://orchard.example/');
@@ -84,7 +84,7 @@ test('an advertiser and a source are made, changed and archived; what is used st
   await row.waitFor({ state: 'detached' });
 });
 
-test('who edits what somebody else has changed meanwhile is told, and overwrites nothing', async () => {
+test('a concurrent edit is rejected with a message and overwrites nothing', async () => {
   const { body } = await site.owner.send<Advertiser>('POST', '/v1/advertisers', {
     name: 'Mill',
     domain: 'mill.example',
@@ -109,7 +109,7 @@ test('who edits what somebody else has changed meanwhile is told, and overwrites
   expect(await read()).toMatchObject({ name: 'Windmill', domain: 'windmill.example' });
 });
 
-test('a webhook that failed is seen on the overview and at itself, and gets what it missed', async () => {
+test('a failing webhook shows on the overview and on its page, and missed events can be resent', async () => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   const { body: webhook } = await site.owner.send<Webhook>('POST', '/v1/webhooks', {
     url,

@@ -38,7 +38,7 @@ test.afterAll(async () => {
   await site.stop();
 });
 
-test('a webhook is made, tested, read with its attempts, sent again, and gets a new secret', async () => {
+test('a webhook is created, tested, inspected and redelivered, and its secret is rotated', async () => {
   const page = await site.open('/webhooks/create');
   const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   await page.getByLabel('Endpoint URL').fill(address);
@@ -76,7 +76,7 @@ test('a webhook is made, tested, read with its attempts, sent again, and gets a 
   await verifyWebhook(third.body, third.headers, secret ?? '');
 });
 
-test('a key is made, shown once, limited to pages, rolled and revoked; a leaked one is pointed at', async () => {
+test('a key is created, shown once, restricted, rolled and revoked; a leaked key is flagged', async () => {
   const page = await site.open('/keys/create');
   await page.getByRole('combobox', { name: 'Kind' }).click();
   await page.getByRole('option', { name: 'Publishable' }).click();
@@ -120,7 +120,7 @@ test('a key is made, shown once, limited to pages, rolled and revoked; a leaked 
   await page.getByText('has leaked: a page of https://leaky.example').waitFor();
 });
 
-test('a decision is looked up by its id: why, what happened, and what became of its reward', async () => {
+test('a decision is looked up by id, with its reasons, events and reward', async () => {
   const { game } = site;
   const decision = await game.decideImage('player-7');
   await game.begin(decision);
@@ -145,7 +145,7 @@ test('a decision is looked up by its id: why, what happened, and what became of 
     .waitFor();
 });
 
-test('the live tail shows what a game does, as it does it', async () => {
+test('the live tail shows requests and events as they happen', async () => {
   const page = await site.open('/live-tail');
   await page.getByText('Connected').waitFor();
   const decision = await site.game.decideImage('player-8');
@@ -171,7 +171,7 @@ test('the live tail shows what a game does, as it does it', async () => {
   expect(await lines.getByRole('link').count()).toBe(0);
 });
 
-test('the overview sums up, compares, says why there was no ad, and hands over a CSV', async () => {
+test('the overview shows totals, a comparison, reasons for no ad, and a CSV download', async () => {
   await site.game.decide({ placement: 'level-end', simulate: 'no_fill' });
   const page = await site.open('/');
   const top = page.getByRole('region', { name: 'Top placements' });
@@ -195,7 +195,7 @@ test('the overview sums up, compares, says why there was no ad, and hands over a
   expect((await readFile(file, 'utf8')).split('\r\n')[0]).toMatch(/^period,placement,requests,/);
 });
 
-test('the audit log says who changed what, and what it was before', async () => {
+test('the audit log shows who changed what, with the values before and after', async () => {
   const { body } = await site.owner.send<{ data: { id: string; name: string }[] }>(
     'GET',
     '/v1/placements',

@@ -19,7 +19,7 @@ async function fillAdvertiser(page: Page, name: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Domain' }).fill('kept.example');
 }
 
-test('a session that ends while a form is filled in keeps the form', async () => {
+test('a form survives the end of the session', async () => {
   const operator = await site.invite('operator');
   const page = await site.open('/advertisers/create', { as: operator });
   await fillAdvertiser(page, 'Kept');
@@ -35,7 +35,7 @@ test('a session that ends while a form is filled in keeps the form', async () =>
   expect(await named('Kept')).toBe(1);
 });
 
-test('a change that is tried offline is refused at once, and is not made later', async () => {
+test('an offline change is rejected immediately and not made later', async () => {
   const page = await site.open('/kill-switches');
   await page.getByRole('button', { name: 'Stop revive' }).click();
   await page.getByLabel('Reason').fill('a test');
@@ -52,7 +52,7 @@ test('a change that is tried offline is refused at once, and is not made later',
   expect(body.data).toEqual([]);
 });
 
-test('an outage is told, what was shown stays, and everything is read again when it is over', async () => {
+test('an outage is announced, data stays visible, and everything is refetched afterwards', async () => {
   const page = await site.open('/advertisers');
   await page.getByRole('link', { name: 'Harbour' }).waitFor();
   const anything = /\/(v1|panel\/api)\//;
@@ -73,7 +73,7 @@ test('an outage is told, what was shown stays, and everything is read again when
   await page.getByText('The service is not responding').waitFor({ state: 'detached' });
 });
 
-test('a form that is not saved is left by a question only, also for the other environment', async () => {
+test('leaving an unsaved form asks for confirmation, also when switching the environment', async () => {
   const page = await site.open('/advertisers/create');
   await fillAdvertiser(page, 'Unsaved');
   const asked: string[] = [];
@@ -93,7 +93,7 @@ test('a form that is not saved is left by a question only, also for the other en
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 });
 
-test('a policy that blocks nothing says so where it is chosen, and can be saved then', async () => {
+test('a policy that blocks nothing shows the error at the group, and saves once it is fixed', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Nothing');
   await save(page);
@@ -105,7 +105,7 @@ test('a policy that blocks nothing says so where it is chosen, and can be saved 
   await page.getByText('Policy created').waitFor();
 });
 
-test('what is refused is told in words, without patterns of a schema', async () => {
+test('a rejection is described in words, without schema patterns', async () => {
   const page = await site.open('/advertisers/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Slash');
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://slash.example/');
@@ -118,7 +118,7 @@ test('what is refused is told in words, without patterns of a schema', async () 
   expect(await page.getByText('must match').count()).toBe(0);
 });
 
-test('an advertiser that is missing is made inside the form of the creative', async () => {
+test('a missing advertiser is created inside the creative form', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Inline');
   await page.getByRole('combobox', { name: 'Advertiser' }).fill('Orchard');

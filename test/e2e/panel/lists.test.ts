@@ -17,7 +17,7 @@ test.afterAll(() => site.stop());
 
 const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
-test('where nothing was asked for, the overview says so and claims nothing', async () => {
+test('without requests, the overview says so and claims nothing', async () => {
   const page = await site.open('/');
   await page.getByText('No ad requests in this period.').waitFor();
   const reasons = page.getByRole('region', { name: 'Reasons for no ad' });
@@ -25,7 +25,7 @@ test('where nothing was asked for, the overview says so and claims nothing', asy
   await page.getByText('No webhooks yet.').waitFor();
 });
 
-test('each page of a list, a search and a sorting are one request', async () => {
+test('paging, searching and sorting a list take one request each', async () => {
   const page = await site.open('/advertisers');
   await page.getByRole('link', { name: 'Maker 100' }).waitFor();
   const asked: string[] = [];
@@ -53,7 +53,7 @@ test('each page of a list, a search and a sorting are one request', async () => 
     .toBe('Maker 219');
 });
 
-test('the kill switches show the first of everything, and find the others', async () => {
+test('the kill switch page shows the first targets of each kind and finds the others', async () => {
   const page = await site.open('/kill-switches');
   await page.getByText(/^Showing \d+ of \d+/).waitFor();
   expect(await page.getByRole('button', { name: /^Stop / }).count()).toBeLessThan(70);
@@ -70,7 +70,7 @@ test('the kill switches show the first of everything, and find the others', asyn
     .toBe('Resume Maker 229');
 });
 
-test('a long name leaves the other columns on the screen', async () => {
+test('a long name does not push other columns off the screen', async () => {
   const page = await site.open('/advertisers', { viewport: { width: 1280, height: 800 } });
   await page.getByRole('textbox', { name: 'Search' }).fill('long');
   await page.getByRole('link', { name: longName }).waitFor();
@@ -89,7 +89,7 @@ test('a long name leaves the other columns on the screen', async () => {
     .waitFor();
 });
 
-test('on a phone a short page stands at the top, below its title', async () => {
+test('on a phone, a short page starts at the top, below its title', async () => {
   const page = await site.open('/account', { viewport: { width: 390, height: 844 } });
   const heading = page.getByRole('heading', { name: 'Your account', level: 1 });
   await heading.waitFor();
@@ -105,7 +105,7 @@ test('on a phone a short page stands at the top, below its title', async () => {
   }
 });
 
-test('every time is shown and entered in the zone that was chosen, which stands beside it', async () => {
+test('times are shown and entered in the selected time zone, which is displayed', async () => {
   const { owner } = site;
   const { body } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/house-ads');
   const id = body.data[0]?.id;

@@ -35,7 +35,7 @@ async function findByName<T extends { name: string }>(path: string, name: string
   return found;
 }
 
-test('a new ad gets from the file to the player: upload, review, house ad with preview', async () => {
+test('a new ad goes from file to player: upload, review, and a house ad with preview', async () => {
   const page = await site.open('/placements/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('bonus-round');
   await choose(page, 'Format', 'rewarded');
@@ -86,7 +86,7 @@ async function expectPreviews(page: Page): Promise<void> {
   }
 }
 
-test('what was changed is seen beside what it was before, and rejected with a reason', async () => {
+test('a changed creative is shown next to its previous version and rejected with a reason', async () => {
   const { id } = await findByName<Creative>('/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);
   await page.locator('input[type=file]').setInputFiles(creativeFile('lobby-banner.png'));
@@ -117,7 +117,7 @@ test('what was changed is seen beside what it was before, and rejected with a re
   });
 });
 
-test('a file that is not what it says is refused with its reason, and its form stays', async () => {
+test('a file whose content contradicts its type is rejected with the reason, and the form stays', async () => {
   const page = await site.open('/creatives/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('Kept');
   await page.locator('input[type=file]').setInputFiles({
@@ -138,7 +138,7 @@ test('a file that is not what it says is refused with its reason, and its form s
 const decide = async () =>
   (await site.game.decide({ placement: 'revive', user_ref: 'player' })).body;
 
-test('on a phone, one button and a reason stop a placement at once, and one button lets it run', async () => {
+test('on a phone, one button and a reason stop a placement, and one button resumes it', async () => {
   const page = await site.open('/kill-switches', { viewport: { width: 360, height: 640 } });
   const stop = page.getByRole('button', { name: 'Stop revive' });
   await stop.waitFor();
@@ -175,7 +175,7 @@ test('on a phone, one button and a reason stop a placement at once, and one butt
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });
 
-test('a rule is read as a sentence, and tried on a request before it is saved', async () => {
+test('a policy reads as a sentence and is tried on a request before it is saved', async () => {
   const page = await site.open('/policies/create');
   await page.getByRole('textbox', { name: 'Name' }).fill('No films on phones');
   await pick(page, 'Placements', 'revive');
@@ -213,7 +213,7 @@ async function pick(page: Page, field: string, name: string): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-test('the keyboard alone finds the page, stops a placement and gives its reason', async () => {
+test('the kill switch works with the keyboard alone', async () => {
   const page = await site.open('/');
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
   await page.getByRole('menuitem', { name: 'Kill switches' }).focus();

@@ -43,7 +43,7 @@ async function expectSignedOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
 }
 
-test('somebody is invited, gets another role, a new link, and is removed, and each holds at once', async () => {
+test('inviting a user, changing the role, a new link and the removal take effect immediately', async () => {
   const owner = await site.open('/users/create');
   await owner.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
   await owner.getByRole('textbox', { name: 'Name' }).fill('Grace');
@@ -83,7 +83,7 @@ test('somebody is invited, gets another role, a new link, and is removed, and ea
   await another.getByText('is wrong').waitFor();
 });
 
-test('a new password ends one’s other sessions, and the old one works no more', async () => {
+test('a new password ends the other sessions and replaces the old one', async () => {
   const operator = await site.invite('operator');
   const [here, elsewhere] = [
     await site.open('/account', { as: operator }),
@@ -112,7 +112,7 @@ test('a new password ends one’s other sessions, and the old one works no more'
   await heading(elsewhere, 'Placements').waitFor();
 });
 
-test('one-time codes are turned off by the password, and are not asked for then', async () => {
+test('turning off one-time codes takes the password, and sign-in no longer requires them', async () => {
   const viewer = await site.invite('viewer');
   const started = await viewer.send<{ secret: string }>('POST', '/panel/api/account/codes');
   const code = codeAt(started.body.secret);

@@ -20,7 +20,7 @@ const signIn = async (page: Page, email: string, secret: string) => {
 const openLink = (link: string) => site.open(new URL(link).hash.slice(1), { as: 'nobody' });
 const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
 
-test('the set-up page stays for as long as somebody needs to fill it in', async () => {
+test('the setup page keeps its input however long it takes', async () => {
   const page = await site.open('/setup?token=none', { as: 'nobody' });
   await page.clock.install();
   const asked: string[] = [];
@@ -36,7 +36,7 @@ test('the set-up page stays for as long as somebody needs to fill it in', async 
   await page.context().close();
 });
 
-test('the first owner sets up by the one-time link, turns codes on, and signs in with one', async () => {
+test('the first owner sets up with the one-time link, enables one-time codes and signs in with one', async () => {
   const page = await openLink(site.setupUrl);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('ada@example.com');
   await page.getByLabel('Your name').fill('Ada');
@@ -73,7 +73,7 @@ test('the first owner sets up by the one-time link, turns codes on, and signs in
   await invite(page);
 });
 
-test('whoever fails too often is told how many seconds to wait', async () => {
+test('after too many failures, the form shows how many seconds to wait', async () => {
   const page = await site.open('/', { as: 'nobody' });
   for (let attempt = 0; attempt < 6; attempt += 1) {
     const answered = page.waitForResponse((response) => response.request().method() === 'POST');

@@ -19,7 +19,7 @@ const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
   period,
 });
 
-test('a range ends with the running hour or day, and the one before ends where it begins', () => {
+test('a range ends with the current hour or day, and the previous range ends where it begins', () => {
   const week = timeRange('week', nowMs);
   expect([week.from, week.to].map((time) => time.toISOString())).toEqual([
     '2026-11-15T00:00:00.000Z',
@@ -29,7 +29,7 @@ test('a range ends with the running hour or day, and the one before ends where i
   expect(timeRange('day', nowMs).periods.at(-1)).toBe('2026-11-21T17:00:00.000Z');
 });
 
-test('shares are of what they say, and absent where there is nothing to divide by', () => {
+test('rates are computed correctly, and absent when the denominator is zero', () => {
   expect(
     sumUp([
       row('a', { requests: 3, filled: 2, starts: 2, completes: 1 }),
@@ -39,7 +39,7 @@ test('shares are of what they say, and absent where there is nothing to divide b
   expect(sumUp([])).not.toHaveProperty('fill');
 });
 
-test('a plot has a point for a day without requests too, beside the day it is compared with', () => {
+test('a plot has a point for a day without requests, next to the day it is compared with', () => {
   const days = ['2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'];
   const before = ['2026-11-18T00:00:00.000Z', '2026-11-19T00:00:00.000Z'];
   const points = toPoints(days, [row('2026-11-21T00:00:00.000Z', { requests: 4 })], before, [
@@ -51,7 +51,7 @@ test('a plot has a point for a day without requests too, beside the day it is co
   ]);
 });
 
-test('reasons for no ad are added up over all rows, the commonest first', () => {
+test('reasons for no ad are summed over all rows, most frequent first', () => {
   const reasons = (no_fill: Record<string, number>, blocked: Record<string, number>) => ({
     reasons: { no_fill, blocked, rewards_denied: {}, rewards_expired: {} },
   });
@@ -66,7 +66,7 @@ test('reasons for no ad are added up over all rows, the commonest first', () => 
   ]);
 });
 
-test('a policy is a sentence', () => {
+test('a policy is described as a sentence', () => {
   const policy = {
     placements: ['revive', 'lobby'],
     when: { countries: ['DE', 'FR'], child_directed: true },
@@ -77,7 +77,7 @@ test('a policy is a sentence', () => {
   );
 });
 
-test('what is stopped stands first, an expired switch stops nothing, and is used again', () => {
+test('stopped targets come first; an expired switch stops nothing and is reused', () => {
   const things = {
     placement: [{ id: 'plc_1', name: 'revive' }],
     advertiser: [{ id: 'adv_1', name: 'Aral' }],
@@ -104,7 +104,7 @@ test('what is stopped stands first, an expired switch stops nothing, and is used
   });
 });
 
-test('a second encoding joins the video, and the same type takes the place of the one before', () => {
+test('a second encoding is added to the video, and a file of the same type replaces the earlier one', () => {
   const file = (mime: string, url: string) => ({
     url,
     mime,
@@ -122,7 +122,7 @@ test('a second encoding joins the video, and the same type takes the place of th
   expect(toMedia(file('image/png', '/c.png'), third)).toMatchObject({ format: 'image' });
 });
 
-test('two versions differ in the members that differ', () => {
+test('the differences of two versions are the members that changed', () => {
   expect(
     differences({ id: 'a', name: 'x', block: { formats: ['video'] } }, { id: 'b', name: 'x' }),
   ).toEqual([{ name: 'block', from: '{"formats":["video"]}', to: undefined }]);

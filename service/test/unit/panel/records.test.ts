@@ -4,7 +4,7 @@ import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
 import type { Answer, Call } from '../../../panel/src/api/call.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
 
-test('only what was changed is sent, and null for what was emptied', () => {
+test('only changed members are sent, and null for cleared ones', () => {
   const before = {
     id: 'plc_1',
     updated_at: '2026-01-01T00:00:00.000Z',
@@ -25,7 +25,7 @@ test('only what was changed is sent, and null for what was emptied', () => {
   ).toEqual({ cooldown_s: 5, frequency_cap: null, categories: [] });
 });
 
-test('fields that were left empty are not there; empty lists and groups that were meant are', () => {
+test('empty fields are omitted; intentionally empty lists and groups are kept', () => {
   expect(tidy({ a: '', b: null, c: { d: null }, when: {}, list: [], off: false, zero: 0 })).toEqual(
     {
       when: {},
@@ -46,7 +46,7 @@ const namesOf = (params: Parameters<typeof selectPage>[1]) => {
   return [data.map(({ name }) => name as string), total];
 };
 
-test('a list is searched, filtered by a member inside, sorted by number, and cut into pages', () => {
+test('a list is searched, filtered by a nested member, sorted numerically, and paginated', () => {
   const sort = { field: 'weight', order: 'DESC' } as const;
   expect(namesOf({ sort })).toEqual([['Lantern', 'Meadow', 'Harbour'], 3]);
   expect(namesOf({ sort, filter: { 'review.status': 'approved' } })).toEqual([
@@ -73,7 +73,7 @@ function listOf(count: number): { call: Call; asked: string[] } {
   return { call, asked };
 }
 
-test('a numbered page of a list with cursors is found again without reading the ones before', async () => {
+test('a visited page of a cursor list is read again without the pages before it', async () => {
   const { call, asked } = listOf(10);
   const pages = createCursorPages(call);
   expect((await pages.read('/list', 3, 3)).data).toEqual([7, 8, 9]);
@@ -83,6 +83,6 @@ test('a numbered page of a list with cursors is found again without reading the 
   expect(await pages.read('/list', 4, 3)).toMatchObject({ data: [10], has_more: false });
 });
 
-test('a list is read to its end', async () => {
+test('readAll follows the cursors to the end of a list', async () => {
   expect(await readAll<number>(listOf(250).call, '/list')).toHaveLength(250);
 });
