@@ -17,7 +17,7 @@ export const capWindowMs = (placement: Pick<Placement, 'cooldown_s' | 'frequency
 export const servedWithinMs = 900_000;
 
 /**
- * Whether one more verified impression exceeds the cap or violates the cooldown. Later impressions count as well
+ * Whether one more rewarded impression exceeds the cap or violates the cooldown. Later impressions count as well
  * as earlier ones: completions arrive in any order, and reporting the latest first must not help.
  */
 export function exceedsCaps(

@@ -173,26 +173,26 @@ export async function readWatches(
   );
 }
 
-/** A verified impression. */
-export interface ServedAd {
+/** An ad that earned a reward. */
+export interface RewardedAd {
   decisionId: string;
   viewer: string;
   placement: string;
   atMs: number;
 }
 
-/** The verified impressions of these users from `fromMs` to `toMs`. */
-export async function readServed(
+/** The ads that earned these users a reward and had their verified impression from `fromMs` to `toMs`. */
+export async function readRewarded(
   queries: Queries,
   { accountId, environment }: Scope,
   viewers: string[],
   [fromMs, toMs]: [number, number],
-): Promise<ServedAd[]> {
+): Promise<RewardedAd[]> {
   if (viewers.length === 0) return [];
-  return queries.query<ServedAd>(
+  return queries.query<RewardedAd>(
     `SELECT id AS "decisionId", viewer, placement, ${msOf('served_at', 'atMs')} FROM decisions
       WHERE account_id = $1 AND environment = $2 AND viewer = ANY($3::text[])
-        AND served_at > $4 AND served_at < $5 AND id >= $6`,
+        AND served_at > $4 AND served_at < $5 AND id >= $6 AND reward_state = 'earned'`,
     [
       accountId,
       environment,

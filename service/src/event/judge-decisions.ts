@@ -94,7 +94,10 @@ function judgeReward(
   );
 }
 
-/** Asking for many ads at first does not lift the caps: they hold again when the reward is claimed. */
+/**
+ * Caps apply again when a reward is claimed, so requesting many ads up front does not evade them. Only ads that
+ * earned a reward count: of two shown at the same time in two tabs, the first to complete is rewarded.
+ */
 function isCapped(
   { snapshot, history }: Facts,
   decision: DecisionState,
@@ -103,5 +106,5 @@ function isCapped(
   const placement = snapshot.placements.get(decision.placement)?.placement;
   const windowMs = placement ? capWindowMs(placement) : 0;
   if (!placement || windowMs === 0) return false;
-  return exceedsCaps(placement, history.servedAround(decision, servedAtMs, windowMs), servedAtMs);
+  return exceedsCaps(placement, history.rewardedAround(decision, servedAtMs, windowMs), servedAtMs);
 }

@@ -4,15 +4,15 @@ import type { Scope, Queries } from '../store/database.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import { showGraceMs } from './check-arrival.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
-import { readServed, readWatches } from './event-store.ts';
+import { readRewarded, readWatches } from './event-store.ts';
 import type { Move } from './move-decisions.ts';
 
 /** What else the users did, as far as a decision depends on it. Moves of the same batch are part of it. */
 export interface ViewerHistory {
   /** What else the user was rewarded for. */
   otherWatches(decision: DecisionState): Watch[];
-  /** When the user had other verified impressions at the placement, less than `withinMs` away. */
-  servedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
+  /** When the user saw other ads that earned a reward at the placement, less than `withinMs` away. */
+  rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(move: Move): void;
 }
 
@@ -47,13 +47,13 @@ export async function readHistory(
     return found ? capWindowMs(found) : 0;
   };
   const capped = open.filter((decision) => windowOf(decision) > 0);
-  const served = await readServed(queries, scope, viewersOf(capped), [
+  const rewarded = await readRewarded(queries, scope, viewersOf(capped), [
     Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
     Math.max(...capped.map((each) => each.expiresAtMs + showGraceMs + windowOf(each))),
   ]);
   return historyOf({
     watches: groupByViewer(watches),
-    served: groupByViewer(served),
+    rewarded: groupByViewer(rewarded),
   });
 }
 
@@ -77,27 +77,27 @@ function push<T>(groups: ByViewer<T>, viewer: string, item: T): void {
 
 interface Known {
   watches: ByViewer<Watch & { decisionId: string }>;
-  served: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
+  rewarded: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
 }
 
-function historyOf({ watches, served }: Known): ViewerHistory {
+function historyOf({ watches, rewarded }: Known): ViewerHistory {
   const of = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
     (viewer === null ? undefined : groups.get(viewer)) ?? [];
   return {
     otherWatches: (decision) =>
       of(watches, decision).filter(({ decisionId }) => decisionId !== decision.id),
-    servedAround: (decision, atMs, withinMs) =>
-      of(served, decision)
+    rewardedAround: (decision, atMs, withinMs) =>
+      of(rewarded, decision)
         .filter(({ decisionId }) => decisionId !== decision.id)
         .filter((other) => other.placement === decision.placement)
         .map((other) => other.atMs)
         .filter((otherMs) => Math.abs(otherMs - atMs) < withinMs),
-    add({ before, after, watch }) {
-      const { id: decisionId, viewer, placement, servedAtMs } = after;
+    add({ after, watch }) {
+      const { id: decisionId, viewer, placement, servedAtMs, rewardState } = after;
       if (viewer === null) return;
       if (watch) push(watches, viewer, { ...watch, decisionId });
-      if (servedAtMs === null || before.servedAtMs !== null) return;
-      push(served, viewer, { decisionId, placement, atMs: servedAtMs });
+      if (servedAtMs === null || rewardState !== 'earned') return;
+      push(rewarded, viewer, { decisionId, placement, atMs: servedAtMs });
     },
   };
 }

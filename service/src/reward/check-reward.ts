@@ -23,7 +23,7 @@ export interface RewardFacts {
   otherWatches: readonly Watch[];
   /** Whether the decision is invalid traffic. */
   invalid: boolean;
-  /** Whether the player's other verified impressions exhaust the placement's caps. */
+  /** Whether the player's other rewards exhaust the placement's caps. */
   capped: boolean;
 }
 

@@ -304,6 +304,20 @@ describe('many at once', () => {
   });
 });
 
+test('of two ads that a player saw in two tabs, a cap of one rewards the first to complete', async () => {
+  await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
+  const ask = () => game.decide('two-tabs', { placement: 'double-coins' });
+  const ads = [await ask(), await ask()] as const;
+  for (const ad of ads) await game.report(game.event(ad, 'start'));
+  game.pass(2_000);
+  for (const ad of ads) await game.report(game.seen(ad));
+  game.pass(18_000);
+  for (const ad of ads) await game.report(game.complete(ad));
+  expect(await game.status(ads[0].id)).toMatchObject({ state: 'earned' });
+  expect(await game.status(ads[1].id)).toMatchObject(denied('frequency_capped'));
+  await updatePlacement(game, 'double-coins', { frequency_cap: undefined });
+});
+
 describe('traffic', () => {
   test('a bot that says so is neither billed nor rewarded, and is counted', async () => {
     const headers = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };

@@ -43,7 +43,7 @@ export function judgePlayer(ads: readonly GivenAd[], arrivals: readonly Arrival[
   const watches: (Watch & { id: string })[] = [];
   const history: ViewerHistory = {
     otherWatches: ({ id }) => watches.filter((watch) => watch.id !== id),
-    servedAround: () => [],
+    rewardedAround: () => [],
     add({ after, watch }) {
       if (watch) watches.push({ ...watch, id: after.id });
     },
