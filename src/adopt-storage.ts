@@ -1,13 +1,16 @@
 import { promisifyRequest, type UseStore } from 'idb-keyval';
-import { type EventRecord, isEventRecord, type StoredRecord } from './outbox/event-store.ts';
-import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
+import {
+  createIndexedDbStore,
+  type EventRecord,
+  isEventRecord,
+  type StoredRecord,
+} from './outbox/event-store.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { Clock } from './platform/clock.ts';
-import type { Connectivity } from './platform/page-lifecycle.ts';
 import { completed, createDatabase } from './platform/database.ts';
 import { browserLocks, type Locks } from './platform/locks.ts';
-import type { OpenTabSignal } from './platform/tab-signal.ts';
-import { claimMs, isAwaited, isEntry, type LedgerEntry } from './reward/reward-machine.ts';
+import type { Connectivity, OpenTabChannel } from './platform/page.ts';
+import { claimMs, isOpen, isEntry, type LedgerEntry } from './reward/reward-machine.ts';
 import type { Rewards } from './reward/rewards.ts';
 import { readReward } from './transport/read-reward.ts';
 import type { ServiceClient } from './transport/service-client.ts';
@@ -20,7 +23,7 @@ export interface AdoptionParts {
   /** Default: Web Locks. */
   locks?: Locks;
   connectivity: Connectivity;
-  openTabSignal: OpenTabSignal;
+  openTabChannel: OpenTabChannel;
   outbox: Pick<Outbox, 'flush'>;
   rewards: Pick<Rewards, 'refresh' | 'settle'>;
   /** Called when rewards were added to this page’s ledger. */
@@ -60,7 +63,7 @@ const longestAdMs = 3_600_000;
 const isMovable = (entry: LedgerEntry, now: number): boolean =>
   entry.state === 'none'
     ? !entry.moved && Math.abs(now - entry.trackedAt) > longestAdMs
-    : isAwaited(entry) && Math.abs(now - (entry.claimedAt ?? -Infinity)) >= claimMs;
+    : isOpen(entry) && Math.abs(now - (entry.claimedAt ?? -Infinity)) >= claimMs;
 
 /** Opens the two databases with one prefix. */
 function openStorage(name: string, clock: Clock) {
@@ -141,7 +144,7 @@ const newsOf = (records: StoredRecord[]) => {
 
 /** Moves events. If the page is killed in between, some are in both queues: they are sent twice and counted once. */
 async function moveEvents(from: Storage, to: Storage, parts: AdoptionParts): Promise<void> {
-  const tabs = parts.openTabSignal<ReturnType<typeof newsOf>>(`${parts.name}:outbox`);
+  const tabs = parts.openTabChannel<ReturnType<typeof newsOf>>(`${parts.name}:outbox`);
   for (;;) {
     const records = await from.events.read(-1, chunk);
     const [first] = records;

@@ -12,7 +12,7 @@ import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
 import { surface } from './platform/guard.ts';
-import { linkSignals } from './platform/link-signals.ts';
+import { linkSignals } from './platform/clock.ts';
 import type { Requests } from './requests.ts';
 import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards.ts';
 

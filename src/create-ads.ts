@@ -12,12 +12,12 @@ import {
   checkUser,
 } from './options.ts';
 import { createOutbox } from './outbox/outbox.ts';
-import { createIndexedDbStore } from './outbox/indexeddb-store.ts';
+import { createIndexedDbStore } from './outbox/event-store.ts';
 import { systemClock } from './platform/clock.ts';
-import { browserConnectivity, browserPageLifecycle, onOffline } from './platform/page-lifecycle.ts';
+import { browserConnectivity, browserPageLifecycle, onOffline } from './platform/page.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 import { newRandomId } from './platform/ids.ts';
-import { browserTabSignal } from './platform/tab-signal.ts';
+import { browserTabChannel } from './platform/page.ts';
 import { createLedger } from './reward/ledger.ts';
 import { createRewards } from './reward/rewards.ts';
 import { createServiceClient } from './transport/service-client.ts';
@@ -68,7 +68,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     newId: newRandomId,
     connectivity: connectivityWhenKnown(player, browserConnectivity),
     lifecycle: browserPageLifecycle,
-    openTabSignal: browserTabSignal,
+    openTabChannel: browserTabChannel,
   };
   const ownFetch: typeof globalThis.fetch =
     checked.fetch ?? ((...request) => globalThis.fetch(...request));

@@ -3,7 +3,7 @@ import type { Profile } from './decision/request-ad.ts';
 import type { CheckedOptions, ConsentOptions, UserOptions, UserToken } from './options.ts';
 import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
-import type { Connectivity } from './platform/page-lifecycle.ts';
+import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
 
 /** A player. Whoever signs in later is another one. */
 export interface Player {
@@ -126,7 +126,7 @@ export function createPlayerContext(options: CheckedOptions, clock: Clock): Play
   function followPage(): void {
     import('./platform/page-consent.ts').then(
       ({ followPageConsent }) => {
-        if (unfollow) unfollow = followPageConsent(clock, setConsent);
+        if (unfollow) unfollow = followPageConsent(clock, setConsent, browserPageLifecycle);
       },
       // Without the code that reads it, consent stays unknown, and nothing is sent.
       () => (consentFailed = true),

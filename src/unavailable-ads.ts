@@ -1,5 +1,5 @@
 import type { Ads, AdsListeners, Diagnostics } from './ads.ts';
-import { createCounts } from './outbox/counts.ts';
+import { createCounts } from './outbox/storage.ts';
 import type { Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 

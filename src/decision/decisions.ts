@@ -3,7 +3,7 @@ import type { LoadedCreative } from '../creative/renderer.ts';
 import type { RequestOptions } from '../options.ts';
 import type { Availability, Outcome, Reason } from '../outcome.ts';
 import type { Deadline } from '../platform/clock.ts';
-import type { PageLifecycle } from '../platform/page-lifecycle.ts';
+import type { PageLifecycle } from '../platform/page.ts';
 import type { Player } from '../player-context.ts';
 import { fillSlot, type InFlightRequest, keyOf, type Slot, unexpired } from './slot.ts';
 import type { RequestAdParts } from './request-ad.ts';
@@ -64,7 +64,7 @@ export interface DecisionsParts extends RequestAdParts {
   retryConsent(): boolean;
   /** Called when a refusal has expired: the result of `availability()` may have changed. */
   onChange(): void;
-  lifecycle: Pick<PageLifecycle, 'onMoment'>;
+  lifecycle: Pick<PageLifecycle, 'onTransition'>;
 }
 
 /**
@@ -120,7 +120,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     scheduleCheck();
     if (changed) parts.onChange();
   };
-  const offMoments = parts.lifecycle.onMoment((moment) => {
+  const offMoments = parts.lifecycle.onTransition((moment) => {
     if (moment === 'visible' || moment === 'returned') checkRefusals();
   });
 

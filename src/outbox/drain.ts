@@ -1,57 +1,54 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import { browserLocks, type Locks } from '../platform/locks.ts';
+import { browserLocks, createLeaderElection, type Locks } from '../platform/locks.ts';
 import { createBackOff } from '../transport/back-off.ts';
+import type { ServiceClient } from '../transport/service-client.ts';
 import {
   type EventStore,
+  exceeds,
   isEventRecord,
   keepaliveBytes,
+  lengthOf,
   type QueuedEvent,
   type RecentEvents,
+  type SetAside,
+  type Size,
   smallBatch,
   type StoredRecord,
 } from './event-store.ts';
-import { add, type Counts } from './counts.ts';
-import { createLead } from './lead.ts';
-import {
-  type Batch,
-  type Delivery,
-  type Failure,
-  largeBatch,
-  nextBatch,
-  sendEvents,
-} from './send.ts';
-import type { ServiceClient } from '../transport/service-client.ts';
 import type { Pause } from './outbox.ts';
+import { type Delivery, sendEvents } from './send.ts';
+import type { Counts } from './storage.ts';
+import { add } from './event-store.ts';
 
 export interface DrainParts {
-  /** Names the lock that the tabs share. */
+  /** Name of the lock that the tabs share. */
   name: string;
   client: ServiceClient;
   clock: Clock;
   random: () => number;
-  /** Default: Web Locks, which are part of this code so that a game starts without them. */
+  /** Default: Web Locks, which are part of this chunk so that they do not delay the start of the game. */
   locks?: Locks;
-  /** Whether this tab may send for the others. */
+  /** Whether this tab may send the events of other tabs. */
   mayLead(): boolean;
   counts: Counts;
   recent: RecentEvents;
-  /** Belongs to this tab alone. */
+  /** This tab's own store. */
   memory: EventStore;
-  /** Is shared by the tabs, and drained by the one that leads. */
+  /** The store that the tabs share; only the leader drains it. */
   store: EventStore;
   onRewards(rewards: RewardStatus[]): void;
-  /** Events left the store: delivered or set aside. */
+  /** Called when a batch was sent or set aside, and removed from its store. */
   onRemoved(source: EventStore, batch: Batch): void;
-  /** Nothing is left in this store. */
+  /** Called when a store is empty. */
   onEmpty(source: EventStore): void;
-  /** A store failed. It is retried with the next event, or when the player returns. */
+  /** Called when a store fails. It is retried with the next event, or when the player returns. */
   onError(error: unknown): void;
-  /** Sending failed; the other tabs pause, too. */
+  /** Called when sending fails, so that the other tabs back off too. */
   onPause(pause: Pause): void;
 }
 
-/** Empties the stores, one request at a time. */
+/** Sends the contents of the stores, one request at a time. */
 export interface Drain {
   /** Starts sending, unless already sending or backing off. */
   wake(): void;
@@ -59,51 +56,54 @@ export interface Drain {
   nudge(): void;
   isRunning(): boolean;
   /** Lets another tab lead; requests in flight are not interrupted. */
-  giveUpLead(): void;
+  resign(): void;
   /** Resolves when the stores are empty or sending has failed. */
   finished(): Promise<void>;
   /** Sends events immediately, bypassing the store; with `keepalive`, in a request that outlives the page. */
   sendPastStore(events: QueuedEvent[], keepalive: boolean): void;
-  /** Sending failed in another tab. */
+  /** Backs off, because sending failed in another tab. */
   pause(pause: Pause): void;
   stop(): void;
 }
 
-/** Records read at once: 250 block the main thread for a few milliseconds. */
-const maxRecords = 250;
-/** Events in the request after a failure: a lost answer makes few of them go twice. */
-const cautiousEvents = 25;
-const eventsIn = (records: StoredRecord[]): number =>
-  records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
+/** Records that are sent in one request and removed together. */
+export interface Batch {
+  /** Number of records. */
+  records: number;
+  events: QueuedEvent[];
+  bytes: number;
+  /** Records that this release cannot read. */
+  unreadable: SetAside[];
+}
 
-/** Creates the {@link Drain} of a queue. */
+/** Limits of a service of this release: 500 events and 256 KiB. */
+const largeBatch: Size = { events: 500, bytes: 250_000 };
+/** Records per read: 250 block the main thread for a few milliseconds. */
+const maxRecords = 250;
+/** Events in the first request after a failure, so that a lost response causes few duplicates. */
+const cautiousEvents = 25;
+
+/** Creates the {@link Drain} of an outbox. */
 export function createDrain(parts: DrainParts): Drain {
   const { counts, memory, store } = parts;
   const { diagnostics } = counts;
-  const lead = createLead({ ...parts, locks: parts.locks ?? browserLocks() });
-  /** Sent and settled, but not removed from the store yet. */
+  const election = createLeaderElection({ ...parts, locks: parts.locks ?? browserLocks() });
+  /** Settled, but not removed from the store yet. */
   const settled = new Set<string>();
   const inFlight = new Set<string>();
   let running: Promise<void> | undefined;
   let pastStore: Promise<unknown> | undefined;
-  let again = false;
+  let runAgain = false;
   let stopped = false;
   /** Whether the service set the time of the next retry. */
   let demanded = false;
-  /** Events in the next request: doubles while all goes well. */
+  /** Events in the next request; doubles with every success. */
   let batchEvents = smallBatch.events;
   let maxEvents = largeBatch.events;
   const backOff = createBackOff(parts, () => wake());
 
-  const failed = ({ retryAfterMs }: Failure): void => {
-    if (stopped) return;
-    batchEvents = cautiousEvents;
-    demanded = retryAfterMs !== undefined;
-    const ms = backOff.failed(retryAfterMs);
-    parts.onPause({ ms, failures: backOff.failures(), demanded });
-  };
-
-  const send = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
+  /** Sends events, and applies the response to everything but the store. */
+  const deliver = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
     for (const { id } of events) inFlight.add(id);
     const dropped = counts.takeUnreportedDrops();
     const delivery = await sendEvents(parts, events, dropped, keepalive);
@@ -113,13 +113,19 @@ export function createDrain(parts: DrainParts): Drain {
     diagnostics.sent += delivery.settled.length - delivery.rejections.length;
     for (const { code } of delivery.rejections) add(diagnostics.rejected, code, 1);
     if (delivery.rewards.length > 0) parts.onRewards(delivery.rewards);
-    // An older service accepts only smaller requests, so stop sending large ones.
-    if (delivery.halved) maxEvents = smallBatch.events;
+    // An older service accepts only smaller requests.
+    if (delivery.split) maxEvents = smallBatch.events;
     if (delivery.failure) {
-      parts.onError(delivery.failure.reason);
-      // Reported again, though the service may have it: these counts are for people, not for money.
+      const { reason, retryAfterMs } = delivery.failure;
+      parts.onError(reason);
+      // May be reported twice: these counts are for people, and no money depends on them.
       if (dropped) counts.requeueDrops(dropped);
-      failed(delivery.failure);
+      if (!stopped) {
+        batchEvents = cautiousEvents;
+        demanded = retryAfterMs !== undefined;
+        const ms = backOff.failed(retryAfterMs);
+        parts.onPause({ ms, failures: backOff.failures(), demanded });
+      }
     } else {
       backOff.succeeded();
       batchEvents = Math.min(maxEvents, batchEvents * 2);
@@ -127,33 +133,34 @@ export function createDrain(parts: DrainParts): Drain {
     return delivery;
   };
 
-  /** Sends one batch and takes it out of the store; false when it has to be sent again. */
-  const deliver = async (
+  /** Delivers a batch and removes it from its store; false if the delivery failed. */
+  const deliverBatch = async (
     source: EventStore,
     batch: Batch,
     first: number,
     last: number,
   ): Promise<boolean> => {
     const unsent = batch.events.filter(({ id }) => !settled.has(id));
-    const { rejections, failure } =
-      unsent.length > 0
-        ? await send(unsent, batch.bytes <= keepaliveBytes)
-        : { rejections: [], failure: undefined };
-    const rejected = rejections.map(({ event, code }) => ({ reason: code, value: event.json }));
-    const aside = batch.unreadable.concat(rejected);
+    const delivery =
+      unsent.length > 0 ? await deliver(unsent, batch.bytes <= keepaliveBytes) : undefined;
+    const rejected = delivery?.rejections.map(({ event, code }) => ({
+      reason: code,
+      value: event.json,
+    }));
+    const aside = batch.unreadable.concat(rejected ?? []);
     if (aside.length > 0) await source.setAside(aside);
-    if (failure) return false;
+    if (delivery?.failure) return false;
     await source.remove(first, last);
     for (const { id } of batch.events) settled.delete(id);
     parts.onRemoved(source, batch);
     return true;
   };
 
-  /** Empties one store, as long as sending does not fail and `mayGoOn`. */
-  const empty = async (source: EventStore, mayGoOn: () => boolean): Promise<void> => {
-    /** Events in a record: 1 in a calm game, up to 64 in a burst. */
+  /** Delivers the contents of one store until it is empty, a delivery fails or `mayContinue` is false. */
+  const empty = async (source: EventStore, mayContinue: () => boolean): Promise<void> => {
+    /** Events per record: 1 in a calm game, up to 64 in a burst. */
     let density = 8;
-    /** Adds to `known` until there is enough for the next requests, or no more. */
+    /** Adds records to `known` until there are enough for the next requests. */
     const read = async (after: number, known: StoredRecord[]): Promise<StoredRecord[]> => {
       const records = Array.from(known);
       for (;;) {
@@ -167,9 +174,9 @@ export function createDrain(parts: DrainParts): Drain {
     };
     let records = await read(-1, []);
     for (;;) {
-      // What is on its way past the store would be sent twice.
+      // Otherwise these events would be sent twice.
       await pastStore;
-      if (stopped || backOff.waiting() || !mayGoOn()) return;
+      if (stopped || backOff.waiting() || !mayContinue()) return;
       const [first] = records;
       if (!first) return parts.onEmpty(source);
       const { bytes } = batchEvents > smallBatch.events ? largeBatch : smallBatch;
@@ -177,29 +184,30 @@ export function createDrain(parts: DrainParts): Drain {
       const last = records[batch.records - 1]?.key ?? first.key;
       const rest = records.slice(batch.records);
       density = Math.max(1, batch.events.length / batch.records);
-      const [sent, next] = await Promise.all([
-        deliver(source, batch, first.key, last),
-        // The next records are read while these are on their way; should that fail, they are read later.
+      const [delivered, next] = await Promise.all([
+        deliverBatch(source, batch, first.key, last),
+        // Reads ahead while the request is in flight; if that fails, the records are read later.
         read(last, rest).catch(() => rest),
       ]);
-      if (!sent) return;
+      if (!delivered) return;
       records = next.length > 0 ? next : await read(-1, []);
     }
   };
 
   const run = async (): Promise<void> => {
-    // A wait that ended while the store was still being read is over here, too.
-    while (again && !stopped && !backOff.waiting()) {
-      again = false;
-      // When one store fails, what is in the other goes out all the same.
+    // A back-off may have ended while a store was being read.
+    while (runAgain && !stopped && !backOff.waiting()) {
+      runAgain = false;
+      // If one store fails, the other is still drained.
       await empty(memory, () => true).catch(parts.onError);
-      if (!backOff.waiting()) await lead.run(() => empty(store, lead.isHeld)).catch(parts.onError);
+      if (!backOff.waiting())
+        await election.lead(() => empty(store, election.isLeader)).catch(parts.onError);
     }
     running = undefined;
   };
 
   const wake = (): void => {
-    again = true;
+    runAgain = true;
     if (!stopped && !backOff.waiting()) running ??= run();
   };
 
@@ -210,14 +218,14 @@ export function createDrain(parts: DrainParts): Drain {
       wake();
     },
     isRunning: () => running !== undefined,
-    giveUpLead: lead.release,
+    resign: election.resign,
     finished: async () => running,
     sendPastStore(events, keepalive) {
       const unsent = events.filter(({ id }) => !inFlight.has(id) && !settled.has(id));
-      // The last chance of a page that is left is taken all the same, unless the service said when.
+      // A page that is being left does not back off, unless the service requested it: this is its last chance.
       const mustWait = backOff.waiting() && (demanded || !keepalive);
       if (stopped || mustWait || unsent.length === 0) return;
-      pastStore = Promise.all([pastStore, send(unsent, keepalive)]);
+      pastStore = Promise.all([pastStore, deliver(unsent, keepalive)]);
     },
     pause(pause) {
       if (stopped) return;
@@ -227,7 +235,39 @@ export function createDrain(parts: DrainParts): Drain {
     stop() {
       stopped = true;
       backOff.cancel();
-      lead.release();
+      election.resign();
     },
   };
+}
+
+const eventsIn = (records: StoredRecord[]): number =>
+  records.reduce((sum, { value }) => sum + (isEventRecord(value) ? value.events.length : 1), 0);
+
+/** Picks the oldest records that fit into one request; at least one, because every record fits. */
+function nextBatch(records: StoredRecord[], limits: Size): Batch {
+  const batch: Batch = { records: 0, events: [], bytes: 0, unreadable: [] };
+  for (const { value } of records) {
+    const events = parseRecord(value);
+    if (events) {
+      const bytes = batch.bytes + lengthOf(events.map(({ json }) => json));
+      const size = { events: batch.events.length + events.length, bytes };
+      if (batch.events.length > 0 && exceeds(size, limits)) break;
+      batch.events.push(...events);
+      batch.bytes = bytes;
+    } else batch.unreadable.push({ reason: 'unreadable', value });
+    batch.records += 1;
+  }
+  return batch;
+}
+
+/** Returns the events of a record; undefined if it is damaged or of an unknown release. */
+function parseRecord(value: unknown): QueuedEvent[] | undefined {
+  if (!isEventRecord(value)) return undefined;
+  try {
+    const events = value.events.map((json) => ({ id: (JSON.parse(json) as QueuedEvent).id, json }));
+    if (events.every(({ id }) => id)) return events;
+  } catch {
+    // Set aside.
+  }
+  return undefined;
 }

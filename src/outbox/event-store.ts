@@ -1,34 +1,36 @@
-import type { Size } from './counts.ts';
+import { promisifyRequest } from 'idb-keyval';
+import type { Clock } from '../platform/clock.ts';
+import { completed, createDatabase } from '../platform/database.ts';
 
-/** What is stored at once: the events of one task, each as the JSON that goes to the service. */
+/** A stored record: the events of one task, each as the JSON that is sent to the service. */
 export interface EventRecord {
-  /** The format of this record; another release may find it. */
+  /** Version of this format. */
   v: 1;
   /** Wall time when it was stored, in milliseconds. */
   at: number;
   events: string[];
 }
 
-/** A record as it was found; `value` is not trusted, another release may have written it. */
+/** A record as read from the store; `value` is not validated, because another release may have written it. */
 export interface StoredRecord {
   key: number;
   value: unknown;
 }
 
-/** An event that will not be sent, kept for whoever looks into it. */
+/** A value that will not be sent, kept for debugging. */
 export interface SetAside {
   reason: string;
   value: unknown;
 }
 
-/** Where events wait. Keys increase; what is stored later is read later. */
+/** A queue of records. Keys increase, so that records are read in the order in which they were stored. */
 export interface EventStore {
   append(records: EventRecord[]): Promise<void>;
-  /** The oldest records after `afterKey`, at most `limit`. */
+  /** Reads the oldest records after `afterKey`, at most `limit`. */
   read(afterKey: number, limit: number): Promise<StoredRecord[]>;
   /** Removes every record from `first` to `last`. */
   remove(first: number, last: number): Promise<void>;
-  /** Replaces the events of records that still exist; a record without events is removed. */
+  /** Replaces the events of records that still exist; a record left without events is removed. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
   close(): void;
@@ -37,85 +39,42 @@ export interface EventStore {
 /** A store that survives the page. */
 export interface DurableStore extends EventStore {
   open(): Promise<void>;
-  /** Tells when the storage takes long, and when it does no more. */
+  /** Reports when operations become slow, and when they are fast again. */
   onSlow?(listener: (isSlow: boolean) => void): void;
 }
 
-/** Whether a stored value is a record that this release understands. */
+/** Whether a stored value is a record that this release can read. */
 export const isEventRecord = (value: unknown): value is EventRecord => {
   const record = value as Partial<EventRecord> | null | undefined;
   return record?.v === 1 && typeof record.at === 'number' && Array.isArray(record.events);
 };
 
-/** An event as it is stored and sent: serialized once, when it happened. */
+/** An event in the form in which it is stored and sent, serialized once, when it happened. */
 export interface QueuedEvent {
   id: string;
   json: string;
 }
 
-/** The limits of one request. `bytes` is the length of the events' JSON, in UTF-16 units. */
-export interface BatchLimits {
+/** The size of a store or of a batch. */
+export interface Size {
   events: number;
+  /** Length of the events' JSON, in UTF-16 units. */
   bytes: number;
 }
 
-/** Limits of every release of the service: 100 events and 64 KiB, less room for the envelope. */
-export const smallBatch: BatchLimits = { events: 100, bytes: 60_000 };
-/** `keepalive` bodies of a page may have 64 KiB in flight together, other scripts included. */
+export const exceeds = (size: Size, bounds: Size): boolean =>
+  size.events > bounds.events || size.bytes > bounds.bytes;
+
+/** Limits that every release of the service accepts: 100 events and 64 KiB, minus the request envelope. */
+export const smallBatch: Size = { events: 100, bytes: 60_000 };
+/** Limit of a `keepalive` request: those of a page, other scripts included, share 64 KiB. */
 export const keepaliveBytes = 15_000;
 
 /** Length of stored events, in UTF-16 units. */
 export const lengthOf = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
 
-/** Splits the events of one task into records, each small enough for a request of its own. */
-export function groupEvents(events: QueuedEvent[]): string[][] {
-  const groups: string[][] = [];
-  let bytes = 0;
-  for (const { json } of events) {
-    const group = groups.at(-1);
-    bytes += json.length;
-    // 64 to a record: 20 times fewer writes in a burst than one by one (docs/outbox.md).
-    if (group && group.length < 64 && bytes <= smallBatch.bytes) group.push(json);
-    else {
-      groups.push([json]);
-      bytes = json.length;
-    }
-  }
-  return groups;
-}
-
-/** Keeps events as long as the page lives; for browsers that refuse a database. */
-export function createMemoryStore(): EventStore {
-  const records = new Map<number, unknown>();
-  let lastKey = 0;
-  return {
-    async append(added) {
-      for (const record of added) records.set(++lastKey, record);
-    },
-    async read(afterKey, limit) {
-      const later = Array.from(records).filter(([key]) => key > afterKey);
-      return later.slice(0, limit).map(([key, value]) => ({ key, value }));
-    },
-    async remove(first, last) {
-      for (const key of records.keys()) if (key >= first && key <= last) records.delete(key);
-    },
-    async rewrite(changes) {
-      for (const { key, record } of changes) {
-        if (record.events.length === 0) records.delete(key);
-        else if (records.has(key)) records.set(key, record);
-      }
-    },
-    // What is set aside is counted in the diagnostics; without a database nobody could look at it later.
-    setAside: async () => undefined,
-    close: () => records.clear(),
-  };
-}
-
-export const exceeds = (size: Size, bounds: Size): boolean =>
-  size.events > bounds.events || size.bytes > bounds.bytes;
-
-/** Reads a whole store, in steps that do not block the page. */
+/** Reads a whole store in steps that do not block the main thread. */
 export async function readInSteps(
   store: EventStore,
   onRecords: (records: StoredRecord[]) => void,
@@ -129,20 +88,7 @@ export async function readInSteps(
   }
 }
 
-/** Counts what a store really holds. */
-export async function recount(store: EventStore): Promise<Size> {
-  const size = { events: 0, bytes: 0 };
-  await readInSteps(store, (records) => {
-    for (const { value } of records) {
-      if (!isEventRecord(value)) continue;
-      size.events += value.events.length;
-      size.bytes += lengthOf(value.events);
-    }
-  });
-  return size;
-}
-
-/** The latest events without an acknowledgement, up to the size of one request of a page that is being left. */
+/** The latest unacknowledged events, as many as fit into one request when the player leaves the page. */
 export interface RecentEvents {
   add(event: QueuedEvent): void;
   remove(ids: string[]): void;
@@ -171,3 +117,109 @@ export function createRecentEvents(maxBytes: number): RecentEvents {
     list: () => Array.from(events.values()),
   };
 }
+
+/** Creates a store in memory, for browsers without a usable database. */
+export function createMemoryStore(): EventStore {
+  const records = new Map<number, unknown>();
+  let lastKey = 0;
+  return {
+    async append(added) {
+      for (const record of added) records.set(++lastKey, record);
+    },
+    async read(afterKey, limit) {
+      const later = Array.from(records).filter(([key]) => key > afterKey);
+      return later.slice(0, limit).map(([key, value]) => ({ key, value }));
+    },
+    async remove(first, last) {
+      for (const key of records.keys()) if (key >= first && key <= last) records.delete(key);
+    },
+    async rewrite(changes) {
+      for (const { key, record } of changes) {
+        if (record.events.length === 0) records.delete(key);
+        else if (records.has(key)) records.set(key, record);
+      }
+    },
+    // Only counted, in the diagnostics: without a database, nobody could inspect them later.
+    setAside: async () => undefined,
+    close: () => records.clear(),
+  };
+}
+
+export interface IndexedDbStoreOptions {
+  /** Name of the database; tabs that use the same name share their events. */
+  name: string;
+  clock: Clock;
+  indexedDB?: IDBFactory | undefined;
+}
+
+/** Number of values set aside to keep; newer ones replace the oldest. */
+const asideLimit = 200;
+
+/** Creates a store in IndexedDB. */
+export function createIndexedDbStore(options: IndexedDbStoreOptions): DurableStore {
+  let onSlow: ((isSlow: boolean) => void) | undefined;
+  const database = createDatabase({
+    ...options,
+    onSlow: (isSlow) => onSlow?.(isSlow),
+    stores: { events: { autoIncrement: true }, aside: { autoIncrement: true } },
+  });
+  const events = database.store('events');
+  const aside = database.store('aside');
+
+  /** Runs one write transaction and commits it before the task ends. */
+  const write = (use: typeof events, work: (store: IDBObjectStore) => void): Promise<void> =>
+    use('readwrite', (store) => {
+      work(store);
+      // Explicitly: an automatic commit waits for a turn of the event loop that a dying tab never gets.
+      store.transaction.commit();
+      return completed(store.transaction);
+    });
+
+  return {
+    open: () => database.open(),
+    onSlow(listener) {
+      onSlow = listener;
+    },
+    append: (records) =>
+      write(events, (store) => {
+        for (const record of records) store.add(record);
+      }),
+    read: (afterKey, limit) =>
+      events('readonly', async (store): Promise<StoredRecord[]> => {
+        const range = IDBKeyRange.lowerBound(afterKey, true);
+        const [keys, values] = await Promise.all([
+          promisifyRequest(store.getAllKeys(range, limit)),
+          promisifyRequest<unknown[]>(store.getAll(range, limit)),
+        ]);
+        return keys.map((key, index) => ({ key: Number(key), value: values[index] }));
+      }),
+    remove: (first, last) => write(events, (store) => store.delete(IDBKeyRange.bound(first, last))),
+    rewrite: (changes) =>
+      events('readwrite', (store) => {
+        for (const { key, record } of changes) {
+          if (record.events.length === 0) store.delete(key);
+          else
+            store.count(key).onsuccess = ({ target }) => {
+              // Another tab may have sent and removed it; writing it back would send it twice.
+              if ((target as IDBRequest<number>).result === 1) store.put(record, key);
+            };
+        }
+        return completed(store.transaction);
+      }),
+    setAside: (entries) =>
+      aside('readwrite', (store) => {
+        for (const entry of entries)
+          store.add(entry).onsuccess = ({ target }) => {
+            const newest = Number((target as IDBRequest<IDBValidKey>).result);
+            store.delete(IDBKeyRange.upperBound(newest - asideLimit));
+          };
+        return completed(store.transaction);
+      }),
+    close: () => database.close(),
+  };
+}
+
+/** Adds `count` to the counter called `name`. */
+export const add = (counters: Record<string, number>, name: string, count: number): void => {
+  if (count > 0) counters[name] = (counters[name] ?? 0) + count;
+};

@@ -5,19 +5,20 @@ import {
   isEventRecord,
   lengthOf,
   readInSteps,
+  type Size,
   type StoredRecord,
 } from './event-store.ts';
-import type { Size } from './counts.ts';
 
-/** Priority of an event when space runs out: the lowest is evicted first; completions earn money and go last. */
-const worth: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
-/** Quartiles and all unknown types, including those of other releases, are evicted first. */
-const worthOf = (json: string): number => worth[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
+/** Priority by event type; the lowest is evicted first. Completions earn money and go last. */
+const priorities: Record<string, number> = { complete: 3, impression: 2, start: 1, click: 1 };
+/** Quartiles and unknown types, such as those of other releases, are evicted first. */
+const priorityOf = (json: string): number =>
+  priorities[/"type":"(\w+)"/.exec(json)?.[1] ?? ''] ?? 0;
 
 /** Frees a tenth more than needed, so that a full queue does not evict on every event. */
 const headroom = 0.9;
 
-/** A record, the events that remain in it, and the events to evict. */
+/** A record with the events that remain in it, and the events to evict. */
 interface Change {
   key: number;
   record: EventRecord;
@@ -34,7 +35,7 @@ function plan(stored: StoredRecord[], bounds: Size): Change[] {
   if (!exceeds(left, bounds)) return [];
   const target = { events: bounds.events * headroom, bytes: bounds.bytes * headroom };
   const evicted = new Set<string>();
-  for (const json of all.sort((a, b) => worthOf(a) - worthOf(b))) {
+  for (const json of all.sort((a, b) => priorityOf(a) - priorityOf(b))) {
     if (!exceeds(left, target)) break;
     evicted.add(json);
     left.events -= 1;
@@ -56,7 +57,7 @@ export async function evict(
   const stored: StoredRecord[] = [];
   await readInSteps(store, (records) => stored.push(...records));
   const changes = plan(stored, bounds);
-  // Whole records first: a full disk lets one delete, but not always write.
+  // Whole records first: a full disk permits deletes, but not always writes.
   for (const whole of [true, false]) {
     const some = changes.filter(({ record }) => (record.events.length === 0) === whole);
     if (some.length === 0) continue;

@@ -1,12 +1,14 @@
 import type { AdEvent, RewardStatus } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Connectivity, PageLifecycle, PageMoment } from '../platform/page-lifecycle.ts';
 import type { NewId } from '../platform/ids.ts';
-import { toJson } from '../platform/json.ts';
 import type { Locks } from '../platform/locks.ts';
-import type { OpenTabSignal } from '../platform/tab-signal.ts';
-import type { ServiceClient } from '../transport/service-client.ts';
-import { createCounts, grow, type Size } from './counts.ts';
+import type {
+  Connectivity,
+  OpenTabChannel,
+  PageLifecycle,
+  PageTransition,
+} from '../platform/page.ts';
+import { type ServiceClient, toJson } from '../transport/service-client.ts';
 import type { createDrain, Drain, DrainParts } from './drain.ts';
 import {
   createMemoryStore,
@@ -15,20 +17,21 @@ import {
   type EventStore,
   keepaliveBytes,
   type QueuedEvent,
+  type Size,
   smallBatch,
 } from './event-store.ts';
-import { createStorage } from './storage.ts';
+import { createCounts, createStorage, grow } from './storage.ts';
 
-/** A pause after a failure, in which no tab sends. */
+/** A back-off after a failure, during which no tab sends. */
 export interface Pause {
   ms: number;
-  /** Number of consecutive failures, so that the next pause is longer in whichever tab. */
+  /** Number of consecutive failures, which determines the next delay in every tab. */
   failures: number;
-  /** Whether the service asked for it by `Retry-After`. */
+  /** Whether the service requested it with `Retry-After`. */
   demanded: boolean;
 }
 
-/** What a tab broadcasts: how the shared store grew or shrank, what the service answered, and when it failed. */
+/** A message to the other tabs: how the size of the shared store changed, confirmed rewards, or a failure. */
 export interface TabMessage {
   events?: number;
   bytes?: number;
@@ -36,51 +39,51 @@ export interface TabMessage {
   pause?: Pause;
 }
 
-/** An event before the outbox gives it its id and time. */
+/** An event without the id and time that the outbox adds. */
 export type NewAdEvent = Omit<AdEvent, 'id' | 'occurred_at'>;
 
-/** Takes events and sees to it that the service gets each of them once, whatever happens to the page. */
+/** A durable queue of events: stores them on the device and sends them until the service acknowledges them. */
 export interface Outbox {
-  /** Loads the code that sends, so that the first event does not wait for it. */
+  /** Loads the code that sends events, so that the first event does not wait for it. */
   prefetch(): void;
   /**
-   * Resolves when the event is stored; from then on it survives the page and the browser. It also
-   * resolves when the event was given up at once, which `diagnostics()` counts. The event happens now,
-   * even if its write has to wait for `after`.
+   * Resolves when the event is stored; from then on it survives the page and the browser. Also resolves when the
+   * event is dropped, which `diagnostics()` counts. The event gets the current time, even if the write waits for
+   * `after`.
    */
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
-  /** Sends what is stored; resolves when the queue is empty or sending has failed. */
+  /** Sends stored events; resolves when the queue is empty or sending has failed. */
   flush(): Promise<void>;
   /**
-   * The rewards that came back with an acknowledgement, also when another tab got it. The function
-   * that it returns ends this.
+   * Subscribes to the rewards in acknowledgements, including those that another tab received. Returns a function
+   * that unsubscribes.
    */
   onRewards(listener: (rewards: RewardStatus[]) => void): () => void;
   diagnostics(): OutboxDiagnostics;
-  /** Sends nothing any more; what is enqueued afterwards is still stored, for the next page. */
+  /** Stops sending; later events are still stored, for the next page. */
   destroy(): void;
 }
 
-/** Every event is counted under `stored` until it is under one of `sent`, `dropped` and `rejected`. */
+/** Every event is counted as `stored` until it is counted as `sent`, `dropped` or `rejected`. */
 export interface OutboxDiagnostics {
-  /** `memory` while the browser refuses a database: events do not survive the page then. */
+  /** `memory` while the browser’s database is unavailable: events do not survive the page then. */
   storage: 'indexeddb' | 'memory';
-  /** Events that wait, those of other tabs included. */
+  /** Queued events, including those of other tabs. */
   stored: number;
-  /** Events of this tab and others that this tab delivered. */
+  /** Events that this tab delivered, including those of other tabs. */
   sent: number;
-  /** Events that were given up, by reason. */
+  /** Dropped events, by reason. */
   dropped: Partial<Record<DropReason, number>>;
-  /** Events that the service refused, by its code. */
+  /** Events that the service rejected, by error code. */
   rejected: Record<string, number>;
   lastError?: string;
 }
 
-/** Why events were given up; `unreadable` counts records, since nobody knows what was in them. */
+/** Why events were dropped. `unreadable` counts records, because the number of events in them is unknown. */
 export type DropReason = 'too_many' | 'too_large' | 'unreadable';
 
 export interface OutboxParts {
-  /** Names what the tabs share: the lock and the signal. One per publishable key. */
+  /** Prefix of the names of the lock and the channel that the tabs share. One per publishable key. */
   name: string;
   client: ServiceClient;
   clock: Clock;
@@ -90,36 +93,36 @@ export interface OutboxParts {
   locks?: Locks;
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
-  openTabSignal: OpenTabSignal;
-  /** The store that survives the page; memory takes over while it fails. */
+  openTabChannel: OpenTabChannel;
+  /** Replaced by a store in memory while it fails. */
   store: DurableStore;
-  /** Default: 20,000 events and 16 MB, some weeks of a busy game without network. */
+  /** Default: 20,000 events and 16 MB, enough for weeks of a busy game without network. */
   bounds?: Size;
 }
 
-/** The events of one task, which are stored together. */
+/** The events of one task, stored in one transaction. */
 interface Group {
   events: QueuedEvent[];
   stored: Promise<void>;
 }
 
-/** Creates the durable queue of events; opens its store at once, so that the first event does not wait. */
+/** Creates the {@link Outbox}, and opens its store immediately so that the first event does not wait. */
 export function createOutbox(parts: OutboxParts): Outbox {
   const { clock, lifecycle, store } = parts;
   const name = `${parts.name}:outbox`;
   const memory = createMemoryStore();
   const recent = createRecentEvents(keepaliveBytes);
   const listeners = new Set<(rewards: RewardStatus[]) => void>();
-  const signal = parts.openTabSignal<TabMessage>(name);
+  const signal = parts.openTabChannel<TabMessage>(name);
   const counts = createCounts();
   const { diagnostics } = counts;
   let loading: Promise<{ createDrain: typeof createDrain }> | undefined;
   let drain: Drain | undefined;
   let group: Group | undefined;
-  /** Waits for its write. */
+  /** Events whose write has not finished. */
   const unwritten = new Set<QueuedEvent[]>();
   let isSlow = false;
-  /** Whether the page is frozen or was left: it may never run again. */
+  /** Whether the page is frozen or being left: it may never run again. */
   let away = false;
   let destroyed = false;
 
@@ -128,11 +131,11 @@ export function createOutbox(parts: OutboxParts): Outbox {
   };
   const isWaiting = (): boolean =>
     counts.shared.events + counts.own.events + unwritten.size > 0 || group !== undefined;
-  /** Another tab may have sent what this one made. */
-  const forgetArrived = (): void => {
+  /** Clears the recent events once nothing is queued: another tab may have sent them. */
+  const clearSent = (): void => {
     if (!isWaiting()) recent.clear();
   };
-  /** Loads the code that sends, unless it is loaded already, and runs `work` on it; a failed load is retried by the next call. */
+  /** Loads the code that sends events if necessary, and runs `work` on it. The next call retries a failed load. */
   const withDrain = async (work: (drain: Drain) => unknown): Promise<void> => {
     try {
       const code = await (loading ??= import('./drain.ts'));
@@ -150,7 +153,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const onTabMessage = (message: TabMessage): void => {
     const { events = 0, bytes = 0, rewards = [], pause } = message;
     grow(counts.shared, events, bytes);
-    forgetArrived();
+    clearSent();
     if (rewards.length > 0) for (const listener of listeners) listener(rewards);
     if (pause) void withDrain((loaded) => loaded.pause(pause));
     if (events > 0) wake();
@@ -161,7 +164,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const onResize = (source: EventStore, events: number, bytes: number): void => {
     if (source === store) broadcast({ events, bytes });
     grow(source === store ? counts.shared : counts.own, events, bytes);
-    forgetArrived();
+    clearSent();
     if (events > 0) wake();
   };
 
@@ -182,7 +185,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       onResize(source, -batch.events.length, -batch.bytes);
     },
     onEmpty(source) {
-      // Someone may have deleted what was counted.
+      // Counted events may have been deleted, for example with the browser's data.
       const { events, bytes } = source === store ? counts.shared : counts.own;
       if (events > 0) onResize(source, -events, -bytes);
     },
@@ -198,7 +201,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     onError,
   });
 
-  /** With their ids and times: what is sent meanwhile is not sent again once it is stored. */
+  /** Sends events with their final ids, so that they are not sent again once they are stored. */
   const sendPastStore = (events: QueuedEvent[]): void =>
     void withDrain((loaded) => loaded.sendPastStore(events, false));
   store.onSlow?.((slow) => {
@@ -210,9 +213,9 @@ export function createOutbox(parts: OutboxParts): Outbox {
     if (isSlow) sendPastStore(events);
     await storage.append(events);
     unwritten.delete(events);
-    forgetArrived();
+    clearSent();
   };
-  /** Begins the write in a microtask: with all that this task enqueues, and before it ends. */
+  /** Starts the write in a microtask: before the task ends, and with everything it enqueued. */
   const openGroup = (events: QueuedEvent[] = []): Group => ({
     events,
     stored: Promise.resolve().then(() => {
@@ -228,25 +231,25 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   const begin = async (): Promise<void> => {
     await storage.open();
-    // While this tab drains, its own count is right.
+    // While this tab drains the store, its count is correct.
     if (!drain?.isRunning()) await storage.recount();
     if (isWaiting()) await nudge();
   };
 
-  const onMoment = (moment: PageMoment): void => {
+  const onTransition = (moment: PageTransition): void => {
     away = moment === 'leaving' || moment === 'frozen';
     if (moment === 'visible' || moment === 'returned') return void begin();
     if (!isWaiting()) return;
-    // At once: whatever is done later may never happen.
+    // Synchronously, because the page may not run again after this task.
     drain?.sendPastStore(recent.list(), true);
     // The browser may suspend the page at any time from now on.
-    drain?.giveUpLead();
-    // A hidden tab that still runs goes on behind the others.
+    drain?.resign();
+    // If this tab keeps running, it leads again when no other tab does.
     wake();
   };
 
   const disposers = [
-    lifecycle.onMoment(onMoment),
+    lifecycle.onTransition(onTransition),
     parts.connectivity.onOnline(() => isWaiting() && void nudge()),
     signal.onMessage(onTabMessage),
   ];
@@ -284,7 +287,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
       drain?.stop();
       listeners.clear();
       signal.close();
-      // What was enqueued in this task is still written.
+      // Events enqueued in this task are still written.
       void Promise.resolve(group?.stored).finally(() => store.close());
     },
   };

@@ -1,15 +1,74 @@
 import {
+  add,
   type DurableStore,
   type EventRecord,
   type EventStore,
   exceeds,
-  groupEvents,
+  isEventRecord,
   lengthOf,
   type QueuedEvent,
-  recount,
+  readInSteps,
+  type Size,
+  smallBatch,
 } from './event-store.ts';
-import type { Counts, Size } from './counts.ts';
 import type { evict } from './evict.ts';
+import type { DropReason, OutboxDiagnostics } from './outbox.ts';
+
+/** Adds to a size; never below zero, because messages of other tabs may arrive late. */
+export const grow = (size: Size, events: number, bytes: number): void => {
+  size.events = Math.max(0, size.events + events);
+  size.bytes = Math.max(0, size.bytes + bytes);
+};
+export interface Counts {
+  /** Size of the store that the tabs share. */
+  shared: Size;
+  /** Size of this tab's store in memory. */
+  own: Size;
+  diagnostics: OutboxDiagnostics;
+  drop(reason: DropReason, count: number): void;
+  /** Returns the drops not yet reported to the service; from now on they count as reported. */
+  takeUnreportedDrops(): Record<string, number> | undefined;
+  /** Marks drops as unreported again, because their report failed. */
+  requeueDrops(dropped: Record<string, number>): void;
+  report(): OutboxDiagnostics;
+}
+
+/** Creates the counters of queued, sent, dropped and rejected events, for diagnostics and for the service. */
+export function createCounts(): Counts {
+  const shared = { events: 0, bytes: 0 };
+  const own = { events: 0, bytes: 0 };
+  const diagnostics: OutboxDiagnostics = {
+    storage: 'indexeddb',
+    stored: 0,
+    sent: 0,
+    dropped: {},
+    rejected: {},
+  };
+  let unreportedDrops: Record<string, number> = {};
+  return {
+    shared,
+    own,
+    diagnostics,
+    drop(reason, count) {
+      add(diagnostics.dropped, reason, count);
+      add(unreportedDrops, reason, count);
+    },
+    takeUnreportedDrops() {
+      const dropped = unreportedDrops;
+      unreportedDrops = {};
+      return Object.keys(dropped).length > 0 ? dropped : undefined;
+    },
+    requeueDrops(dropped) {
+      for (const [reason, count] of Object.entries(dropped)) add(unreportedDrops, reason, count);
+    },
+    report: () => ({
+      ...diagnostics,
+      dropped: { ...diagnostics.dropped },
+      rejected: { ...diagnostics.rejected },
+      stored: shared.events + own.events,
+    }),
+  };
+}
 
 export interface StorageParts {
   store: DurableStore;
@@ -17,22 +76,52 @@ export interface StorageParts {
   bounds: Size;
   counts: Counts;
   nowMs(): number;
-  /** A store grew or shrank. */
+  /** Called when a store grows or shrinks. */
   onResize(source: EventStore, events: number, bytes: number): void;
   onError(error: unknown): void;
 }
 
-/** Writes events to the store, or to memory while the store fails, and keeps both within their bounds. */
+/** Writes events to the store, or to memory while the store fails, and keeps both within bounds. */
 export interface Storage {
   /** Resolves when the events are stored or were dropped. */
   append(events: QueuedEvent[]): Promise<void>;
   open(): Promise<void>;
-  /** Counts the actual contents of the store, since other tabs write to it too. */
+  /** Corrects the size of the shared store, which other tabs write to as well. */
   recount(): Promise<void>;
 }
 
-/** Share of a bound at which the eviction code is fetched, so that it is available offline later. */
+/** Share of a bound at which the eviction code is loaded, so that it is available offline later. */
 const prefetchShare = 0.05;
+
+/** Splits the events of one task into records, each small enough for a request of its own. */
+function groupEvents(events: QueuedEvent[]): string[][] {
+  const groups: string[][] = [];
+  let bytes = 0;
+  for (const { json } of events) {
+    const group = groups.at(-1);
+    bytes += json.length;
+    // 64 per record: 20 times fewer writes in a burst than one event per record (docs/outbox.md).
+    if (group && group.length < 64 && bytes <= smallBatch.bytes) group.push(json);
+    else {
+      groups.push([json]);
+      bytes = json.length;
+    }
+  }
+  return groups;
+}
+
+/** Counts the actual contents of a store. */
+async function measure(store: EventStore): Promise<Size> {
+  const size = { events: 0, bytes: 0 };
+  await readInSteps(store, (records) => {
+    for (const { value } of records) {
+      if (!isEventRecord(value)) continue;
+      size.events += value.events.length;
+      size.bytes += lengthOf(value.events);
+    }
+  });
+  return size;
+}
 
 /** Creates the {@link Storage}. */
 export function createStorage(parts: StorageParts): Storage {
@@ -47,7 +136,7 @@ export function createStorage(parts: StorageParts): Storage {
     loadingEvict ??= import('./evict.ts').then(
       (code) => code.evict,
       (error: unknown) => {
-        // The next event tries again.
+        // The next event retries.
         loadingEvict = undefined;
         throw error;
       },
@@ -76,7 +165,7 @@ export function createStorage(parts: StorageParts): Storage {
     } catch (error) {
       if (quotaExhausted || (error as Error | null)?.name !== 'QuotaExceededError') throw error;
       onError(error);
-      // Where that makes no room, the next events must not cost more of the stored ones.
+      // If eviction does not help, later events must not evict even more.
       quotaExhausted = true;
       await makeRoom(store, { events: bounds.events, bytes: shared.bytes * 0.8 }).catch(onError);
       await store.append(records);
@@ -111,7 +200,7 @@ export function createStorage(parts: StorageParts): Storage {
     },
     async recount() {
       try {
-        Object.assign(shared, await recount(store));
+        Object.assign(shared, await measure(store));
       } catch (error) {
         return onError(error);
       }

@@ -1,7 +1,7 @@
 import type * as Phaser from 'phaser';
 import type { AdsListeners, Banner, ShowOptions } from '../ads.ts';
 import type { ShowResult } from '../outcome.ts';
-import { linkSignals } from '../platform/link-signals.ts';
+import { linkSignals } from '../platform/clock.ts';
 import type { RewardedButtonOptions } from './rewarded-button.ts';
 import { TruewardPlugin } from './trueward-plugin.ts';
 

@@ -1,4 +1,4 @@
-/** Time, as a port: tests move it by hand. */
+/** The source of time; tests advance it by hand. */
 export interface Clock {
   /** Wall-clock time, in milliseconds since 1970. The user can change it; it advances while the device sleeps. */
   now(): number;
@@ -7,11 +7,11 @@ export interface Clock {
    * ({@link https://github.com/w3c/hr-time/issues/115 | w3c/hr-time#115}).
    */
   monotonic(): number;
-  /** Calls back after `ms`; the function that it returns prevents that. */
+  /** Calls back after `ms` milliseconds. Returns a function that cancels the timer. */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** A deadline on both clocks. Either can be wrong, so the first to reach it decides. */
+/** A deadline on both clocks. Either clock can be wrong, so the first to reach the deadline decides. */
 export interface Deadline {
   passed(): boolean;
   /** Remaining time in milliseconds; negative after expiry. */
@@ -36,7 +36,7 @@ export function deadlineIn(clock: Times, ms: number, elapsedMs = stopwatch(clock
 /** The longest delay that `setTimeout` takes; a longer one fires at once. */
 const longestTimeoutMs = 2 ** 31 - 1;
 
-/** The browser's own clock. */
+/** The browser's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -46,12 +46,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** Why bounded work has no result; `failed` when it rejected by itself. */
+/** Why {@link bounded} work has no result; `failed` if it rejected. */
 export type NoResult = 'timeout' | 'aborted' | 'failed';
 
 /**
- * Runs `work` for `ms` milliseconds at most, or until `outer` aborts: its signal aborts then, and the
- * promise resolves at once, whether the work heeds that or not. Never rejects.
+ * Runs `work` with a timeout of `ms` milliseconds. On timeout, or when `outer` aborts, the signal passed to
+ * `work` aborts and the promise resolves immediately, even if the work ignores the signal. Never rejects.
  */
 export const bounded = <T extends object | boolean>(
   clock: Clock,
@@ -76,3 +76,16 @@ export const bounded = <T extends object | boolean>(
     if (outer?.aborted) abort();
     else work(inner.signal).then(end, () => end('failed'));
   });
+
+/**
+ * Creates a controller that aborts with any of these signals; aborting it also removes its listeners from them.
+ * Not `AbortSignal.any()`, which Safari supports only since 17.4: games run on older phones.
+ */
+export function linkSignals(...signals: (AbortSignal | undefined)[]): AbortController {
+  const linked = new AbortController();
+  for (const signal of signals) {
+    signal?.addEventListener('abort', () => linked.abort(), { signal: linked.signal });
+    if (signal?.aborted) linked.abort();
+  }
+  return linked;
+}

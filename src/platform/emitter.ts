@@ -3,38 +3,35 @@ import { surface } from './guard.ts';
 
 type Handler = (...details: never[]) => unknown;
 
-/** Handlers by the name of the event that they listen to. */
+/** Event handlers, by event name. */
 export interface Emitter<Events extends Record<keyof Events, Handler>> {
-  /** Calls every handler; an error of one is reported as an uncaught error. */
+  /** Calls every handler; their errors are reported as uncaught errors. */
   emit<Name extends keyof Events & string>(name: Name, ...details: Parameters<Events[Name]>): void;
-  /** Calls every handler; resolves when all of them have finished, rejects when one failed. */
+  /** Calls every handler; resolves when all have finished, rejects if one fails. */
   call<Name extends keyof Events & string>(
     name: Name,
     ...details: Parameters<Events[Name]>
   ): Promise<unknown>;
-  /** The function that it returns removes the handler. */
+  /** Adds a handler. Returns a function that removes it. */
   on(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
-  /** Like `on`, but only for the next event. */
+  /** Like `on`, but for the next event only. */
   once(name: keyof Events & string, handler: Handler, context?: unknown): () => void;
-  /**
-   * Removes a handler, whatever its context unless one is given; without a handler, removes all handlers of the
-   * event.
-   */
+  /** Removes a handler, with any context unless one is given; without a handler, removes all handlers of the event. */
   off(name: keyof Events & string, handler?: Handler, context?: unknown): void;
   hasListeners(name: keyof Events & string): boolean;
 }
 
-/** What eventemitter3 calls: it starts a handler and adds the promise of its end to `calls`. */
+/** The listener that eventemitter3 calls: calls a handler and adds its promise to `calls`. */
 type Guarded = (this: unknown, calls: Promise<unknown>[], details: never[]) => void;
 
-/** Creates an {@link Emitter}: eventemitter3, but a handler that throws does not keep the next from being called. */
+/** Creates an {@link Emitter}: eventemitter3, except that a handler that throws does not prevent the next call. */
 export function createEmitter<Events extends Record<keyof Events, Handler>>(): Emitter<Events> {
   const emitter = new EventEmitter<string>();
-  /** One for each handler, by which `off()` finds it. */
+  /** By handler, so that `off()` finds them. */
   const allGuarded = new WeakMap<Handler, Guarded>();
 
   function guard(handler: Handler): Guarded {
-    // eventemitter3 refuses it.
+    // eventemitter3 throws a TypeError.
     if (typeof handler !== 'function') return handler;
     const known = allGuarded.get(handler);
     if (known) return known;
@@ -50,7 +47,7 @@ export function createEmitter<Events extends Record<keyof Events, Handler>>(): E
     method: 'on' | 'once',
     name: string,
     handler: Handler,
-    // One of its own, so that the function below removes this registration and no other.
+    // Unique, so that the returned function removes only this registration.
     context: unknown = {},
   ): () => void {
     const guarded = guard(handler);

@@ -5,7 +5,7 @@ export function surface(error: unknown): void {
   });
 }
 
-/** Calls a callback of the game; an error in it is reported and does not reach the caller. */
+/** Calls a callback of the game; its errors are reported with {@link surface}, not thrown. */
 export function guarded(callback: (() => void) | undefined): void {
   try {
     callback?.();
@@ -15,8 +15,8 @@ export function guarded(callback: (() => void) | undefined): void {
 }
 
 /**
- * Returns the result of `work`, or undefined where the browser refuses it: an API that is missing, or that throws
- * because cookies are blocked, the frame is sandboxed or a policy of the page forbids it.
+ * Returns the result of `work`, or undefined if it throws: a browser API may be missing, or fail because cookies are
+ * blocked, the frame is sandboxed or a permissions policy forbids it.
  */
 export function attempt<T>(work: () => T): T | undefined {
   try {

@@ -1,20 +1,20 @@
 import { attempt } from './guard.ts';
 
-/** Creates a unique id: up to 48 digits and a hyphen. */
+/** Creates a unique id of up to 48 digits and a hyphen. */
 export type NewId = () => string;
 
-let page: string | undefined;
-let made = 0;
+let prefix: string | undefined;
+let count = 0;
 
 /**
- * 96 random bits of the page, and a count: 16 random bytes for each id, as digits, took a third of what
- * an event costs. Not by `crypto.randomUUID`, which is missing on pages without HTTPS. Where there are no
- * cryptographic random numbers, others will do: an id is no secret.
+ * Combines 96 random bits per page with a counter: encoding 16 random bytes per id took a third of the time of an
+ * event. Not `crypto.randomUUID()`, which is missing on pages without HTTPS. `Math.random()` is an acceptable
+ * fallback, because ids are not secret.
  */
 export const newRandomId: NewId = () => {
-  page ??= (
+  prefix ??= (
     attempt(() => crypto.getRandomValues(new Uint32Array(3))) ??
     new Uint32Array(3).map(() => Math.random() * 2 ** 32)
   ).join('');
-  return `${page}-${(made += 1)}`;
+  return `${prefix}-${(count += 1)}`;
 };

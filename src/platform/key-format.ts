@@ -10,11 +10,11 @@ const crc32 = (text: string): number => {
   return ~crc >>> 0;
 };
 
-/** One base62 digit: 0 to 9, A to Z, a to z, which is their order in ASCII, with gaps. */
+/** Encodes 0 to 61 as one base62 digit: 0–9, A–Z, a–z. */
 const digitOf = (value: number): string =>
   String.fromCharCode(value + (value < 10 ? 48 : value < 36 ? 55 : 61));
 
-/** The six base62 digits that end a key whose other characters are `text`. */
+/** Returns the checksum of a key, six base62 digits, from its other characters. */
 export const keyChecksum = (text: string): string => {
   let rest = crc32(text);
   let digits = '';
@@ -26,8 +26,8 @@ export const keyChecksum = (text: string): string => {
 };
 
 /**
- * Reads a publishable key: `pk_<environment>_`, 30 random base62 characters and the checksum over all
- * before it, so that a typing error is found before any request; then it is undefined.
+ * Returns the environment of a publishable key; undefined if the key is malformed. A key is `pk_<environment>_`,
+ * 30 random base62 characters and a checksum, so that typing errors are found before any request.
  */
 export const environmentOf = (key: string): 'sandbox' | 'live' | undefined => {
   const [, unchecked = '', environment, checksum] = format.exec(key) ?? [];

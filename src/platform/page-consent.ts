@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { attempt } from './guard.ts';
-import { browserPageLifecycle, type PageLifecycle } from './page-lifecycle.ts';
+import type { PageLifecycle } from './page.ts';
 
 /** The player’s choice, from a consent dialog of the page or a browser setting. */
 export interface PageConsent {
@@ -48,7 +48,7 @@ const aloneMs = 5_000;
 export function followPageConsent(
   clock: Clock,
   report: (consent: PageConsent) => void,
-  { onMoment }: Pick<PageLifecycle, 'onMoment'> = browserPageLifecycle,
+  { onTransition }: Pick<PageLifecycle, 'onTransition'>,
 ): () => void {
   let tcf: Answer | undefined;
   let gpp: Answer | undefined;
@@ -105,7 +105,7 @@ export function followPageConsent(
   const cancelAlone = clock.after(aloneMs, () => {
     if (!tcfFramework.search() && !gppFramework.search()) conclude(true);
   });
-  const offMoments = onMoment((moment) => {
+  const offMoments = onTransition((moment) => {
     if (moment === 'visible' || moment === 'returned') search();
   });
   return () => {

@@ -1,6 +1,6 @@
 import type { EarnedReward } from '../outcome.ts';
 import { bounded, type Clock, deadlineIn } from '../platform/clock.ts';
-import type { PageLifecycle } from '../platform/page-lifecycle.ts';
+import type { PageLifecycle } from '../platform/page.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
@@ -13,33 +13,33 @@ export interface DeliveryParts {
   handlers: Set<RewardHandler>;
   /** Whether the entry may be delivered to the current player. */
   isDue(entry: LedgerEntry): boolean;
-  /** Calls back when the engine runs game code. */
+  /** Calls back on the engine’s next frame. */
   deliver(callback: () => void): void;
   lifecycle: Pick<PageLifecycle, 'isVisible'>;
   onError(error: unknown): void;
 }
 
 /**
- * Hands earned rewards to the game until its handlers took them: in order, but one that fails or does
- * not come to an end does not hold up the later ones. A claim in the ledger keeps other tabs away.
+ * Delivers earned rewards to the game's handlers, in order; one that fails or hangs does not delay later ones.
+ * A claim in the ledger prevents two tabs from delivering the same reward.
  */
 export interface Delivery {
-  /** There may be something to deliver. */
+  /** Delivers what is due. */
   wake(): void;
-  /** The player came back: what failed, or was another tab's, is tried at once. */
+  /** Retries failed rewards, and those claimed by other tabs, without a back-off. */
   retry(): void;
   /**
-   * Releases the claims that wait for a frame, because the page is hidden and gets none (another tab may deliver)
-   * or because the player changed.
+   * Releases claims that wait for a frame: because the page is hidden and has no frames, so another tab may
+   * deliver, or because the player changed.
    */
-  yieldToOthers(): void;
+  releaseClaims(): void;
   stop(): void;
 }
 
 const inOrder = (a: LedgerEntry, b: LedgerEntry): number =>
   (a.earnedAt ?? 0) - (b.earnedAt ?? 0) || (a.decisionId < b.decisionId ? -1 : 1);
 
-const earnedOf = ({
+const toEarnedReward = ({
   decisionId,
   placement,
   reward,
@@ -56,14 +56,14 @@ const earnedOf = ({
 /** Creates the {@link Delivery}. */
 export function createDelivery(parts: DeliveryParts): Delivery {
   const { clock, handlers, isDue, ledger } = parts;
-  /** Rewards that wait for a frame or a handler here; a handler is not called again meanwhile. */
+  /** Rewards that wait for a frame or a handler in this tab, so that no handler is called twice. */
   const delivering = new Set<string>();
-  /** Rewards that failed or are another tab's: tried again after a pause. */
+  /** Rewards that failed or are claimed by another tab. */
   const backingOff = new Set<string>();
-  /** Gives up a frame that the engine has not run yet. */
-  const abandon = new Set<() => void>();
+  /** Cancel callbacks that wait for a frame. */
+  const cancelFrames = new Set<() => void>();
   let running = false;
-  let again = false;
+  let runAgain = false;
   const stopped = new AbortController();
   const backOff = createBackOff(parts, () => retry());
   const scheduleRetry = (decisionId: string): void => {
@@ -81,35 +81,35 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     return changed;
   };
 
-  /** Calls the handlers on the game's next frame; false when that came too late, or never. */
+  /** Calls the handlers on the game's next frame; false if the frame came too late or was canceled. */
   const callHandlers = (entry: LedgerEntry): Promise<boolean> =>
     new Promise((resolve, reject) => {
       const claim = deadlineIn(clock, claimMs);
-      const giveUp = (): void => {
-        abandon.delete(giveUp);
+      const cancel = (): void => {
+        cancelFrames.delete(cancel);
         resolve(false);
       };
-      abandon.add(giveUp);
+      cancelFrames.add(cancel);
       parts.deliver(() => {
-        // After its claim, another tab may have handed it over.
-        const late = !abandon.delete(giveUp) || claim.passed();
+        // After the claim has expired, another tab may have delivered it.
+        const late = !cancelFrames.delete(cancel) || claim.passed();
         if (late || handlers.size === 0 || !isDue(entry)) return resolve(false);
-        const earned = earnedOf(entry);
-        // `async`, so that a handler that throws at once counts like one that rejects.
+        const earned = toEarnedReward(entry);
+        // `async`, so that a handler that throws synchronously is treated like one that rejects.
         const calls = Array.from(handlers, async (handler) => handler(earned));
         Promise.all(calls).then(() => resolve(true), reject);
       });
     });
 
-  /** Resolves when the game took the claimed reward, or it was given back. */
-  const handOver = async (entry: LedgerEntry, at: number): Promise<boolean> => {
+  /** Delivers a claimed reward; resolves when it is delivered or its claim is released. */
+  const deliverClaimed = async (entry: LedgerEntry, at: number): Promise<boolean> => {
     const { decisionId } = entry;
     delivering.add(decisionId);
     try {
-      const taken = await callHandlers(entry);
-      await change(decisionId, taken ? { type: 'delivered' } : { type: 'released', at });
+      const delivered = await callHandlers(entry);
+      await change(decisionId, delivered ? { type: 'delivered' } : { type: 'released', at });
       delivering.delete(decisionId);
-      if (taken) backOff.succeeded();
+      if (delivered) backOff.succeeded();
       else wake();
     } catch (error) {
       parts.onError(error);
@@ -121,17 +121,17 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   };
 
   const run = async (): Promise<void> => {
-    while (again) {
-      again = false;
+    while (runAgain) {
+      runAgain = false;
       for (const entry of (await ledger.all()).filter(isDue).sort(inOrder)) {
         const { decisionId } = entry;
         if (!isReady()) break;
         if (delivering.has(decisionId) || backingOff.has(decisionId)) continue;
         const at = clock.now();
-        // A handler that takes longer than the claim holds goes on beside the next one.
+        // A handler that takes longer than the claim lasts runs in parallel with the next one.
         if (await change(decisionId, { type: 'claimed', at }))
-          await bounded(clock, claimMs, stopped.signal, () => handOver(entry, at));
-        // Another tab has it; should that tab die, it is ours.
+          await bounded(clock, claimMs, stopped.signal, () => deliverClaimed(entry, at));
+        // Claimed by another tab, which may die before it delivers.
         else scheduleRetry(decisionId);
       }
     }
@@ -144,7 +144,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     ledger.seen().some(isDue);
   const wake = (): void => {
     if (!isReady()) return;
-    again = true;
+    runAgain = true;
     if (running) return;
     running = true;
     void run();
@@ -158,13 +158,13 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   return {
     wake,
     retry,
-    yieldToOthers() {
-      for (const giveUp of abandon) giveUp();
+    releaseClaims() {
+      for (const cancel of cancelFrames) cancel();
     },
     stop() {
       stopped.abort();
       backOff.cancel();
-      for (const giveUp of abandon) giveUp();
+      for (const cancel of cancelFrames) cancel();
     },
   };
 }

@@ -1,10 +1,15 @@
+import type { RewardStatus } from '../../protocol/wire.ts';
+import type { RewardReport } from '../outcome.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Player } from '../player-context.ts';
-import { type Confirmation, type ConfirmationParts, createConfirmation } from './confirmation.ts';
+import { createBackOff } from '../transport/back-off.ts';
+import { readReward } from '../transport/read-reward.ts';
+import type { Answer, ServiceClient } from '../transport/service-client.ts';
 import { createDelivery, type Delivery, type DeliveryParts } from './delivery.ts';
-import { isAwaited, type LedgerEntry } from './reward-machine.ts';
+import { isOpen, isFinal, type LedgerEntry, type Verdict } from './reward-machine.ts';
 
 /** What pending and undelivered rewards need. A page without any does not load this code. */
-export interface Pursuit {
+export interface Fulfillment {
   confirmation: Confirmation;
   delivery: Delivery;
   /** Assigns rewards to players who have been identified since, and removes these rewards from `unowned`. */
@@ -18,12 +23,12 @@ export interface Pursuit {
  * which its ad may be on the screen.
  */
 export const transferred = (entry: LedgerEntry, from: string, to: string): LedgerEntry =>
-  entry.heldFor === from && (entry.state === 'none' || isAwaited(entry))
+  entry.heldFor === from && (entry.state === 'none' || isOpen(entry))
     ? { ...entry, heldFor: to }
     : entry;
 
 /** Starts polling for pending rewards and delivering earned ones. */
-export function pursueRewards(parts: ConfirmationParts & DeliveryParts): Pursuit {
+export function fulfillRewards(parts: ConfirmationParts & DeliveryParts): Fulfillment {
   const { ledger } = parts;
   const confirmation = createConfirmation(parts);
   const delivery = createDelivery(parts);
@@ -47,6 +52,129 @@ export function pursueRewards(parts: ConfirmationParts & DeliveryParts): Pursuit
           await ledger.change(entry.decisionId, (now) => transferred(now, from, to));
       }
       return true;
+    },
+  };
+}
+
+/** A reward whose confirmation is pending. */
+export interface PendingReward {
+  decisionId: string;
+  token: string;
+}
+
+export interface ConfirmationParts {
+  client: ServiceClient;
+  clock: Clock;
+  random: () => number;
+  pending(): PendingReward[];
+  /** Returns the state of a reward as known to this device. */
+  report(decisionId: string): RewardReport;
+  /** Applies statuses from the service. */
+  settle(statuses: Verdict[]): Promise<void>;
+}
+
+/** Polls the service for pending rewards; sends nothing while there are none. */
+export interface Confirmation {
+  /** Polls soon, because a reward became pending or the service may be reachable again. */
+  wake(): void;
+  /** Polls immediately; resolves when the response is stored. */
+  poll(reward: PendingReward): Promise<void>;
+  /** Resolves when the service has decided, or with the latest state after `withinMs`. */
+  outcome(decisionId: string, withinMs: number): Promise<RewardReport>;
+  /** Resolves every {@link outcome} that has become final, after a change of the ledger. */
+  changed(): void;
+  /** Aborts a request for a reward that is no longer pending. */
+  settled(): void;
+  stop(): void;
+}
+
+/** Delay of the first poll: the response to the completion event usually brings the confirmation earlier. */
+const firstPollMs = 1_500;
+const longestWaitS = 25;
+
+/** Creates the {@link Confirmation}; it sends one request at a time, because a browser allows six connections per host. */
+function createConfirmation(parts: ConfirmationParts): Confirmation {
+  /** Decisions that the service rejected, for example because the key was revoked; retried after a reload. */
+  const rejected = new Set<string>();
+  let request: { decisionId: string; abort: AbortController } | undefined;
+  let stopped = false;
+  /** One for each outcome that has not resolved. */
+  const checks = new Set<() => void>();
+  const changed = (): void => checks.forEach((check) => check());
+  const backOff = createBackOff(parts, () => {
+    if (!request) void pollAll();
+  });
+
+  const pending = (): PendingReward[] =>
+    stopped ? [] : parts.pending().filter(({ decisionId }) => !rejected.has(decisionId));
+  const isStillPending = (id: string): boolean =>
+    pending().some(({ decisionId }) => decisionId === id);
+
+  const apply = async (decisionId: string, answer: Answer<RewardStatus>): Promise<void> => {
+    if (answer.kind === 'ok') await parts.settle([answer.body]);
+    // The service has deleted the decision: by its clock, the late window is over. Nothing less may expire a
+    // reward: neither a wrong clock, nor a revoked key, nor the network.
+    else if (answer.kind === 'refused' && answer.problem.code === 'decision_gone') {
+      await parts.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
+    }
+  };
+
+  const settled = (): void => {
+    if (request && !isStillPending(request.decisionId)) request.abort.abort();
+    if (pending().length === 0) backOff.cancel();
+  };
+
+  const pollAll = async (): Promise<void> => {
+    let retryAfterMs: number | undefined;
+    const round = pending();
+    for (const { decisionId, token } of round) {
+      if (!isStillPending(decisionId)) continue;
+      const abort = new AbortController();
+      request = { decisionId, abort };
+      // A long poll for one reward would delay the others.
+      const waitS = round.length === 1 ? longestWaitS : 0;
+      const { signal } = abort;
+      const answer = await readReward(parts.client, decisionId, token, { waitS, signal });
+      request = undefined;
+      await apply(decisionId, answer);
+      if (answer.kind === 'refused') rejected.add(decisionId);
+      else if (answer.kind === 'retry') retryAfterMs = answer.retryAfterMs;
+    }
+    if (pending().length > 0) backOff.failed(retryAfterMs);
+  };
+
+  return {
+    wake() {
+      const count = pending().length;
+      backOff.succeeded();
+      if (!request && count > 0) backOff.pause(firstPollMs);
+      // A long poll waits for one reward; the next round polls all of them.
+      else if (count > 1) request?.abort.abort();
+    },
+    outcome: (decisionId, withinMs) =>
+      new Promise((resolve) => {
+        const end = (): void => {
+          cancelTimer();
+          checks.delete(check);
+          resolve(parts.report(decisionId));
+        };
+        const check = (): void => {
+          if (stopped || isFinal(parts.report(decisionId).state)) end();
+        };
+        const cancelTimer = parts.clock.after(withinMs, end);
+        checks.add(check);
+        check();
+      }),
+    changed,
+    settled,
+    async poll({ decisionId, token }) {
+      await apply(decisionId, await readReward(parts.client, decisionId, token));
+    },
+    stop() {
+      stopped = true;
+      request?.abort.abort();
+      backOff.cancel();
+      changed();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
 import { completed, createDatabase } from '../platform/database.ts';
-import { isAwaited, isEntry, type LedgerEntry, progress } from './reward-machine.ts';
+import { isOpen, isEntry, type LedgerEntry, progress } from './reward-machine.ts';
 
 /** Remembers rewards on the device, and goes on in memory while the browser's storage fails. */
 export interface Ledger {
@@ -94,7 +94,7 @@ export function createLedger(options: {
           for (const entry of await values) {
             if (!isEntry(entry)) continue;
             const { decisionId } = entry;
-            if (!isAwaited(entry) && entry.trackedAt < oldest) store.delete(decisionId);
+            if (!isOpen(entry) && entry.trackedAt < oldest) store.delete(decisionId);
             else if (!unsaved.has(decisionId)) mirror.set(decisionId, entry);
           }
           if (keys.length < pageSize) return;

@@ -1,9 +1,9 @@
 import type { RewardStatus } from '../../protocol/wire.ts';
 import type { Reward, RewardReport, RewardState } from '../outcome.ts';
 
-/** What the ledger keeps of one reward. */
+/** One reward in the ledger. */
 export interface LedgerEntry extends RewardReport {
-  /** The format of this entry; another release may find it. */
+  /** Version of this format. */
   v: 1;
   token: string;
   placement: string;
@@ -15,9 +15,9 @@ export interface LedgerEntry extends RewardReport {
   /** Wall time in milliseconds: when it was tracked, and when it was earned. */
   trackedAt: number;
   earnedAt?: number;
-  /** Wall time at which a tab began to hand it over; no other tab does so for {@link claimMs}. */
+  /** Wall time at which a tab claimed it for delivery; the claim lasts for {@link claimMs}. */
   claimedAt?: number;
-  /** Whether the game has taken it. */
+  /** Whether every handler has finished. */
   delivered: boolean;
   /**
    * Set while the entry moves between the ledgers of two publishable keys and must not be delivered: `arriving`
@@ -26,10 +26,10 @@ export interface LedgerEntry extends RewardReport {
   moved?: 'arriving' | 'gone';
 }
 
-/** How long a claim holds, in milliseconds. */
+/** How long a claim lasts, in milliseconds. */
 export const claimMs = 10_000;
 
-/** A reward status of the service, with the reasons of the SDK. */
+/** A reward status from the service, or one that the SDK determined. */
 export type Verdict = Omit<RewardStatus, 'reason'> & Pick<RewardReport, 'reason'>;
 
 export type RewardEvent =
@@ -38,12 +38,12 @@ export type RewardEvent =
   | { type: 'claimed' | 'released'; at: number }
   | { type: 'delivered' };
 
-/** Whether the service will not change its mind. */
+/** Whether the service will not change this state any more. */
 export const isFinal = (state: RewardState): boolean => state !== 'none' && state !== 'pending';
 
 /**
- * The whole life of a reward: none → pending → earned | denied | expired, and earned → delivered.
- * What does not fit changes nothing, so a late or repeated message is harmless.
+ * The state machine of a reward: none → pending → earned | denied | expired, and earned → delivered. An event that
+ * does not apply to the current state is ignored, so late and repeated messages are harmless.
  */
 export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
   const { state, claimedAt = -Infinity } = entry;
@@ -53,7 +53,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
     case 'status':
       return isFinal(state) ? entry : withStatus(entry, event.status, event.at);
     case 'claimed':
-      // A claim from the future is one of before the clock was set back.
+      // The claim may be in the future, because the clock was set back since.
       return isDue(entry) && Math.abs(event.at - claimedAt) >= claimMs
         ? { ...entry, claimedAt: event.at }
         : entry;
@@ -65,7 +65,7 @@ export function advance(entry: LedgerEntry, event: RewardEvent): LedgerEntry {
 }
 
 function withStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntry {
-  // `none` from the service while we are pending: the completion is still in the outbox.
+  // The service does not have the completion yet: it is still in the outbox.
   if (status.state === 'none') return entry;
   const { reward = entry.reward, reason, receipt } = status;
   return {
@@ -78,21 +78,21 @@ function withStatus(entry: LedgerEntry, status: Verdict, at: number): LedgerEntr
   };
 }
 
-/** Whether the game has still to be told. */
+/** Whether it has yet to be delivered. */
 export const isDue = (entry: LedgerEntry): boolean =>
   entry.state === 'earned' && !entry.delivered && !entry.moved;
 
-/** Whether the service has still to decide. */
+/** Whether the service has yet to decide. */
 export const isPending = (entry: LedgerEntry): boolean => entry.state === 'pending' && !entry.moved;
 
-/** Whether something is still to come of it. */
-export const isAwaited = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
+/** Whether it is pending or has yet to be delivered. */
+export const isOpen = (entry: LedgerEntry): boolean => isPending(entry) || isDue(entry);
 
-/** How far it has come; more of it is never undone. */
+/** How many irreversible steps it has made, to compare two versions of an entry. */
 export const progress = ({ state, delivered }: LedgerEntry): number =>
   Number(state !== 'none') + Number(isFinal(state)) + Number(delivered);
 
-/** Whether a stored value is an entry that this release understands. */
+/** Whether a stored value is an entry that this release can read. */
 export const isEntry = (value: unknown): value is LedgerEntry =>
   (value as Partial<LedgerEntry> | undefined)?.v === 1;
 
@@ -100,7 +100,7 @@ export const isEntry = (value: unknown): value is LedgerEntry =>
 export const isFor = ({ heldFor }: LedgerEntry, player: string | undefined): boolean =>
   player !== undefined && (heldFor ?? player) === player;
 
-/** An entry as the game sees it. */
+/** The part of an entry that is reported to the game. */
 export const reportOf = ({
   decisionId,
   state,

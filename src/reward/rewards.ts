@@ -1,14 +1,14 @@
 import type { Decision, RewardStatus } from '../../protocol/wire.ts';
 import type { EarnedReward, RewardReport } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Connectivity, PageLifecycle } from '../platform/page-lifecycle.ts';
+import type { Connectivity, PageLifecycle } from '../platform/page.ts';
 import type { Player, PlayerContext } from '../player-context.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
 import type { Ledger } from './ledger.ts';
-import type { Pursuit } from './fulfillment.ts';
+import type { Fulfillment } from './fulfillment.ts';
 import {
   advance,
-  isAwaited,
+  isOpen,
   isDue,
   isFinal,
   isFor,
@@ -29,11 +29,11 @@ export interface Rewards {
    * Does nothing for a decision without a reward.
    */
   track(decision: Decision, owner?: Player): Promise<void>;
-  /** The ad was watched to its end: from here on the reward is pending. */
+  /** Marks the reward as pending, because its ad was watched to the end. */
   watched(decisionId: string): Promise<void>;
-  /** Takes what the service said; resolves when it is stored. */
+  /** Applies statuses from the service; resolves when they are stored. */
   settle(statuses: RewardStatus[]): Promise<void>;
-  /** The final word of the service, or `pending` when it did not come within `withinMs`. */
+  /** Resolves when the service has decided, or with the latest state after `withinMs`. */
   confirmation(decisionId: string, withinMs: number): Promise<RewardReport>;
   /**
    * The status from the service, or from this device if the service can't be reached. `none` for a reward of
@@ -42,7 +42,7 @@ export interface Rewards {
   status(decisionId: string): Promise<RewardReport>;
   /** The player’s pending rewards, and earned ones that have not been delivered. */
   list(): Promise<RewardReport[]>;
-  /** Adds a handler; a reward counts as delivered when every handler took it. */
+  /** Adds a handler; a reward is delivered when every handler has finished. Returns a function that removes it. */
   onReward(handler: RewardHandler): () => void;
   /**
    * Switches to another player. Deliveries in progress finish; all others wait for their own player. Rewards held
@@ -58,11 +58,11 @@ export interface Rewards {
 }
 
 export interface RewardDiagnostics {
-  /** `memory` where the browser refused a database: pending rewards do not survive the page then. */
+  /** `memory` while the browser’s database is unavailable: pending rewards do not survive the page then. */
   storage: 'indexeddb' | 'memory';
   pending: number;
   undelivered: number;
-  /** How often a handler failed. */
+  /** Number of failed handler calls. */
   handlerErrors: number;
   lastError?: string;
 }
@@ -75,11 +75,11 @@ export interface RewardsParts {
   connectivity: Connectivity;
   lifecycle: PageLifecycle;
   player: Pick<PlayerContext, 'player' | 'identify'>;
-  /** Calls back once, when the engine runs game code. */
+  /** Calls back on the engine’s next frame. */
   deliver(callback: () => void): void;
 }
 
-/** Creates the {@link Rewards} of this device, and resumes those that an earlier page left pending. */
+/** Creates the {@link Rewards} of this device, and resumes those that an earlier page left unfinished. */
 export function createRewards(parts: RewardsParts): Rewards {
   const { clock, ledger, lifecycle, player } = parts;
   const handlers = new Set<RewardHandler>();
@@ -108,29 +108,29 @@ export function createRewards(parts: RewardsParts): Rewards {
     const before = find(decisionId)?.state;
     const entry = await ledger.change(decisionId, (now) => advance(now, event));
     if (!entry || destroyed) return;
-    pursuit?.confirmation.changed();
-    if (entry.state === 'pending' && before !== 'pending') pursuit?.confirmation.wake();
+    fulfillment?.confirmation.changed();
+    if (entry.state === 'pending' && before !== 'pending') fulfillment?.confirmation.wake();
     wake();
   };
   const settle = async (statuses: Verdict[]): Promise<void> => {
     for (const status of statuses) {
       const known = find(status.id);
-      // Another tab may have tracked it, and be gone: the database knows.
+      // Another tab may have tracked an unknown one: the database has it.
       if (known ? !isFinal(known.state) : status.state !== 'none')
         await change(status.id, { type: 'status', status, at: clock.now() });
     }
-    pursuit?.confirmation.settled();
+    fulfillment?.confirmation.settled();
   };
-  let pursuit: Pursuit | undefined;
-  /** Loads the code that asks and hands over; where that fails, the next reason to tries again. */
+  let fulfillment: Fulfillment | undefined;
+  /** Loads the code that polls and delivers. The next call retries a failed load. */
   const load = (): Promise<void> =>
     import('./fulfillment.ts').then(
-      ({ pursueRewards }) => {
-        if (!destroyed) pursuit ??= pursueRewards(pursuitParts);
+      ({ fulfillRewards }) => {
+        if (!destroyed) fulfillment ??= fulfillRewards(fulfillmentParts);
       },
       () => undefined,
     );
-  const pursuitParts = {
+  const fulfillmentParts = {
     ...parts,
     pending,
     report,
@@ -143,20 +143,20 @@ export function createRewards(parts: RewardsParts): Rewards {
     },
   };
   const wake = (): void => {
-    if (pursuit) pursuit.delivery.wake();
-    else if (ours().some(isAwaited)) void load();
+    if (fulfillment) fulfillment.delivery.wake();
+    else if (ours().some(isOpen)) void load();
   };
   const resume = (): void => {
-    pursuit?.confirmation.wake();
-    pursuit?.delivery.retry();
+    fulfillment?.confirmation.wake();
+    fulfillment?.delivery.retry();
     wake();
   };
 
-  /** Other tabs write into the ledger too, so it is read again whenever the player comes back. */
+  /** Reads the ledger again whenever the player returns, because other tabs write to it too. */
   const loaded = async (): Promise<void> => {
     await ledger.all();
     if (destroyed) return;
-    if (ledger.seen().some(isAwaited)) player.identify();
+    if (ledger.seen().some(isOpen)) player.identify();
     await assignOwners();
     resume();
   };
@@ -165,26 +165,26 @@ export function createRewards(parts: RewardsParts): Rewards {
     const to = player.player().ref;
     if (to === undefined || (from === undefined && unowned.size === 0)) return;
     // If the code cannot be loaded, the rewards stay as they are until the player returns.
-    if (!pursuit) await load();
-    await pursuit?.assign(unowned);
-    if (from !== undefined && (await pursuit?.transfer(from, to)) && transferFrom === from)
+    if (!fulfillment) await load();
+    await fulfillment?.assign(unowned);
+    if (from !== undefined && (await fulfillment?.transfer(from, to)) && transferFrom === from)
       transferFrom = undefined;
   };
   const refresh = (): Promise<void> => (loading = loaded());
   let loading = loaded();
   const disposers = [
     parts.connectivity.onOnline(resume),
-    lifecycle.onMoment((moment) => {
+    lifecycle.onTransition((moment) => {
       if (moment === 'visible' || moment === 'returned') void refresh();
-      else pursuit?.delivery.yieldToOthers();
+      else fulfillment?.delivery.releaseClaims();
     }),
   ];
 
   return {
     async track(decision, owner = player.player()) {
       if (!decision.reward || decision.token === undefined) return;
-      // It is needed at the end of the ad.
-      if (!pursuit) void load();
+      // Needed at the end of the ad.
+      if (!fulfillment) void load();
       const { ref } = owner;
       if (ref === undefined) {
         unowned.set(decision.id, owner);
@@ -202,39 +202,39 @@ export function createRewards(parts: RewardsParts): Rewards {
         trackedAt: clock.now(),
         delivered: false,
       });
-      // Identified meanwhile.
+      // The player was identified meanwhile.
       if (ref !== owner.ref) void refresh();
     },
     async watched(decisionId) {
       if (find(decisionId)) await change(decisionId, { type: 'watched' });
     },
     async settle(statuses) {
-      // The outbox may hear of a decision of an earlier page before the ledger was read.
+      // The outbox may deliver events of an earlier page before the ledger has been read.
       await loading;
       await settle(statuses);
     },
     async confirmation(decisionId, withinMs) {
-      if (!pursuit) await load();
-      return (await pursuit?.confirmation.outcome(decisionId, withinMs)) ?? report(decisionId);
+      if (!fulfillment) await load();
+      return (await fulfillment?.confirmation.outcome(decisionId, withinMs)) ?? report(decisionId);
     },
     async status(decisionId) {
       await loading;
       const entry = find(decisionId);
       if (entry && !isOurs(entry)) return { decisionId, state: 'none' };
       if (entry && !isFinal(entry.state) && !destroyed) {
-        if (!pursuit) await load();
-        await pursuit?.confirmation.ask(entry);
+        if (!fulfillment) await load();
+        await fulfillment?.confirmation.poll(entry);
       }
       return report(decisionId);
     },
     async list() {
       await ledger.all();
-      return ours().filter(isAwaited).map(reportOf);
+      return ours().filter(isOpen).map(reportOf);
     },
     playerChanged(from) {
       transferFrom = from;
-      pursuit?.delivery.yieldToOthers();
-      pursuit?.confirmation.settled();
+      fulfillment?.delivery.releaseClaims();
+      fulfillment?.confirmation.settled();
       return refresh();
     },
     refresh,
@@ -255,8 +255,8 @@ export function createRewards(parts: RewardsParts): Rewards {
       if (destroyed) return;
       destroyed = true;
       for (const dispose of disposers) dispose();
-      pursuit?.confirmation.stop();
-      pursuit?.delivery.stop();
+      fulfillment?.confirmation.stop();
+      fulfillment?.delivery.stop();
       ledger.close();
     },
   };

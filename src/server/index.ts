@@ -1,6 +1,6 @@
 /**
- * For the game's own server: verify webhooks and receipts of the service, and sign user tokens. Runs wherever Web standards do
- * (Node, Deno, Bun, workers); needs nothing of a browser.
+ * For the game's server: verifies webhooks and receipts of the service, and signs user tokens. Runs on every platform
+ * with Web Crypto (Node, Deno, Bun, workers).
  *
  * @module trueward/server
  */
@@ -12,20 +12,22 @@ export type {
   PolicyBlockedEvent,
   WebhookEvent,
 } from '../../protocol/wire.ts';
-export { ReceiptError, type ReceiptErrorCode } from './receipt-keys.ts';
-export type { JwkSet } from './receipt-keys.ts';
+export { type JwkSet, ReceiptError, type ReceiptErrorCode } from './receipt-keys.ts';
 export { signUserToken, type SignUserTokenOptions } from './sign-user-token.ts';
 export {
-  signWebhook,
-  type StandardWebhookHeaders,
-  type WebhookSignatureHeaders,
-} from './sign-webhook.ts';
-export {
   createUsedReceipts,
+  type RewardReceipt,
   type UsedReceipts,
   type UsedReceiptsOptions,
-} from './used-receipts.ts';
-export { verifyReceipt, type RewardReceipt, type VerifyReceiptOptions } from './verify-receipt.ts';
+  verifyReceipt,
+  type VerifyReceiptOptions,
+} from './verify-receipt.ts';
 export { verifyWebhook, type VerifyWebhookOptions, type WebhookHeaders } from './verify-webhook.ts';
-export { WebhookError, type WebhookErrorCode } from './webhook-signature.ts';
-export type { RawBody } from './webhook-signature.ts';
+export {
+  type RawBody,
+  signWebhook,
+  type StandardWebhookHeaders,
+  WebhookError,
+  type WebhookErrorCode,
+  type WebhookSignatureHeaders,
+} from './webhook-signature.ts';

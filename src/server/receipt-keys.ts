@@ -1,4 +1,4 @@
-/** Why a receipt was refused. The list is closed; a new reason is a new minor version. */
+/** Why a receipt was rejected. A new code is added only with a new minor version. */
 export type ReceiptErrorCode =
   | 'malformed'
   | 'algorithm_not_allowed'
@@ -11,7 +11,7 @@ export type ReceiptErrorCode =
   | 'wrong_account'
   | 'wrong_environment';
 
-/** A receipt that must not be redeemed; `keys_unavailable` alone can be otherwise a moment later. */
+/** Thrown for a receipt that must not be redeemed. Only `keys_unavailable` is temporary. */
 export class ReceiptError extends Error {
   override readonly name = 'ReceiptError';
   readonly code: ReceiptErrorCode;
@@ -22,30 +22,30 @@ export class ReceiptError extends Error {
   }
 }
 
-/** The keys of the service, as `/.well-known/jwks.json` shows them. */
+/** The public keys of the service, as in `/.well-known/jwks.json`. */
 export interface JwkSet {
   keys: readonly JsonWebKey[];
 }
 
-/** Hands back the key with this id; undefined when there is none. */
+/** Returns the key with this id; undefined if there is none. */
 export type FindKey = (kid: string) => Promise<CryptoKey | undefined>;
 
-/** Somebody who sends receipts with invented key ids must not make us ask the service for each. */
-const askAtMostEveryMs = 30_000;
-const keepMs = 3_600_000;
+/** Limits requests for unknown key ids, because receipts with made-up ids must not cause a request each. */
+const refetchAfterMs = 30_000;
+const maxAgeMs = 3_600_000;
 const timeoutMs = 5_000;
 
 const importKey = async (jwk: JsonWebKey): Promise<CryptoKey> =>
   crypto.subtle.importKey(
     'jwk',
-    // Only what makes the key: runtimes differ in which `alg` they accept.
+    // Without `alg`, because runtimes accept different values.
     { kty: 'OKP', crv: 'Ed25519', x: jwk.x ?? '' },
     { name: 'Ed25519' },
     false,
     ['verify'],
   );
 
-/** Looks keys up in a set that the caller has. */
+/** Finds keys in a given set. */
 export const keysOf =
   ({ keys }: JwkSet): FindKey =>
   async (kid) => {
@@ -60,16 +60,16 @@ interface Fetched {
 
 const fetched = new Map<string, Promise<Fetched>>();
 
-/** Looks keys up at an address. They are kept for an hour; an unknown key id makes it look again. */
+/** Finds keys in the set at a URL. Sets are cached for an hour; an unknown key id fetches the set again. */
 export const keysAt =
   (url: string, now: () => number): FindKey =>
   async (kid) => {
     const known = await (fetched.get(url) ?? load(url, now));
     const key = await known.find(kid);
     const ageMs = now() - known.atMs;
-    if (key === undefined) return ageMs > askAtMostEveryMs ? (await load(url, now)).find(kid) : key;
-    if (ageMs <= keepMs) return key;
-    // A service that cannot be asked does not make its receipts worthless.
+    if (key === undefined) return ageMs > refetchAfterMs ? (await load(url, now)).find(kid) : key;
+    if (ageMs <= maxAgeMs) return key;
+    // Receipts remain valid while the service is unavailable.
     return load(url, now).then(
       (fresh) => fresh.find(kid),
       () => key,
@@ -77,29 +77,32 @@ export const keysAt =
   };
 
 function load(url: string, now: () => number): Promise<Fetched> {
-  const loading = read(url).then((set) => ({ atMs: now(), find: keysOf(set) }));
-  const before = fetched.get(url);
+  const loading = fetchKeys(url).then((set) => ({ atMs: now(), find: keysOf(set) }));
+  const previous = fetched.get(url);
   fetched.set(url, loading);
   loading.catch(() => {
-    // What was known before is better than nothing.
-    if (before) fetched.set(url, before);
+    // Keep the previous set.
+    if (previous) fetched.set(url, previous);
     else fetched.delete(url);
   });
   return loading;
 }
 
-async function read(url: string): Promise<JwkSet> {
+async function fetchKeys(url: string): Promise<JwkSet> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' });
-    if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-    const set: unknown = await answer.json();
+    const response = await fetch(url, {
+      signal: AbortSignal.timeout(timeoutMs),
+      redirect: 'error',
+    });
+    if (!response.ok) throw new Error(`the response has status ${response.status}`);
+    const set: unknown = await response.json();
     if (typeof set === 'object' && set !== null && 'keys' in set && Array.isArray(set.keys)) {
       return { keys: set.keys as JsonWebKey[] };
     }
-    throw new Error('it answered something else than a key set');
+    throw new Error('the response is not a JWK set');
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ReceiptError('keys_unavailable', `The keys at ${url} could not be read: ${why}.`, {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ReceiptError('keys_unavailable', `Could not fetch the keys at ${url}: ${reason}.`, {
       cause,
     });
   }

@@ -1,21 +1,20 @@
-/** For how long a user token is good, and when it is made. */
+/** The lifetime of a user token. */
 export interface SignUserTokenOptions {
-  /** In seconds, at most 86,400. Default 3,600. */
+  /** Lifetime in seconds, at most 86,400. Default 3,600. */
   lifetimeS?: number;
-  /** The present, in milliseconds since 1970. Default `Date.now`. */
+  /** Current time in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }
 
 const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Signs a user token on your server: with it, a client can ask for ads in the name of this user and
- * of no other. Hand it to the client as the SDK's `userToken`.
+ * Signs a user token on your server. The client passes it to the SDK as `userToken` to prove who the player is.
  *
- * @param userRef - your name for the user: 1 to 128 printable ASCII characters.
+ * @param userRef - your own id for the player: 1 to 128 printable ASCII characters.
  * @param secret - the `utk_…` secret of the environment, from `POST /v1/user_token_secrets`.
- * @throws TypeError when the secret is of another kind.
- * @throws RangeError when the user or the lifetime is out of bounds.
+ * @throws TypeError if the secret is not a user token secret.
+ * @throws RangeError if the user reference or the lifetime is out of range.
  * @example
  * const userToken = await signUserToken(session.userId, process.env.USER_TOKEN_SECRET);
  */
@@ -26,11 +25,11 @@ export async function signUserToken(
 ): Promise<string> {
   if (typeof secret !== 'string' || !/^utk_(sandbox|live)_\S+$/.test(secret)) {
     throw new TypeError(
-      'Expected a secret for user tokens (utk_…); API keys and webhook secrets sign no user tokens.',
+      'Expected a user token secret (utk_…); API keys and webhook secrets cannot sign user tokens.',
     );
   }
   if (typeof userRef !== 'string' || !/^[\x20-\x7e]{1,128}$/.test(userRef)) {
-    throw new RangeError('Expected a user of 1 to 128 printable ASCII characters.');
+    throw new RangeError('Expected a user reference of 1 to 128 printable ASCII characters.');
   }
   if (!(lifetimeS > 0 && lifetimeS <= 86_400)) {
     throw new RangeError(`Expected a lifetime from 1 to 86400 seconds, got ${lifetimeS}.`);

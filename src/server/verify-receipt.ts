@@ -1,43 +1,43 @@
 import type { Reward } from '../../protocol/wire.ts';
 import { type JwkSet, keysAt, keysOf, ReceiptError } from './receipt-keys.ts';
 
-/** What a receipt says, in words; every claim has been checked. */
+/** The verified claims of a receipt. */
 export interface RewardReceipt {
   /** `jti`: redeem each decision once. */
   decisionId: string;
-  /** `sub`: your name for the user, byte for byte. */
+  /** `sub`: your own id for the player. */
   userRef: string;
   placement: string;
   reward: Reward;
   environment: 'sandbox' | 'live';
   /** `aud`: your account, `acc_…`. */
   accountId: string;
-  /** `iss`: the address of the service. */
+  /** `iss`: the URL of the service. */
   issuer: string;
   issuedAt: Date;
   expiresAt: Date;
 }
 
 export interface VerifyReceiptOptions {
-  /** `aud` must be your account, `acc_…`: a service may have other customers than you. */
+  /** Your account, `acc_…`. `aud` must match it, because a service may have other customers. */
   accountId: string;
-  /** `env`. Default `live`, so that a receipt from the sandbox buys nothing. */
+  /** Expected `env`. Default `live`, so that sandbox receipts are rejected. */
   environment?: 'sandbox' | 'live';
-  /** `iss`: the public address of the service. Default: the origin of the key set's address. */
+  /** Expected `iss`: the public URL of the service. Default: the origin of the key set's URL. */
   issuer?: string;
-  /** By how much clocks may differ, in seconds. Default 60. */
+  /** Allowed clock skew, in seconds. Default 60. */
   toleranceS?: number;
-  /** The present, in milliseconds since 1970. Default `Date.now`. */
+  /** Current time in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }
 
 /**
- * Checks the receipt of an earned reward without asking the service, and gives its claims. A receipt
- * proves that a reward was earned, not that it was never redeemed: keep each `decisionId` (see
+ * Verifies the receipt of an earned reward without a request to the service for each, and returns its claims. A receipt
+ * proves that a reward was earned, not that it has not been redeemed before: store each `decisionId` (see
  * {@link createUsedReceipts}).
  *
- * @param keys - the address of the key set, `https://…/.well-known/jwks.json`, or the set itself.
- * @throws ReceiptError with a `code` for each reason to refuse.
+ * @param keys - URL of the key set, `https://…/.well-known/jwks.json`, or the set itself.
+ * @throws ReceiptError with a `code` that says why the receipt was rejected.
  * @example
  * const receipt = await verifyReceipt(text, 'https://ads.example/.well-known/jwks.json', { accountId: 'acc_…' });
  * if (await used.claim(receipt)) await credit(receipt.userRef, receipt.reward);
@@ -48,7 +48,7 @@ export async function verifyReceipt(
   options: VerifyReceiptOptions,
 ): Promise<RewardReceipt> {
   const { now = Date.now } = options;
-  const fromAddress = typeof keys === 'string' || keys instanceof URL;
+  const isUrl = typeof keys === 'string' || keys instanceof URL;
   const [header, payload, signature, signed] = split(receipt);
   if (header['alg'] !== 'EdDSA' || header['typ'] !== 'reward-receipt+jwt') {
     throw new ReceiptError(
@@ -56,19 +56,19 @@ export async function verifyReceipt(
       `Expected a receipt signed with EdDSA, got alg ${show(header['alg'])} and typ ${show(header['typ'])}.`,
     );
   }
-  const find = fromAddress ? keysAt(String(keys), now) : keysOf(keys);
+  const find = isUrl ? keysAt(String(keys), now) : keysOf(keys);
   const kid = header['kid'];
   const key = typeof kid === 'string' ? await find(kid) : undefined;
   if (!key) {
     throw new ReceiptError(
       'key_unknown',
-      `No key of the service has the id ${show(kid)}: the receipt is another service’s, or the key set is old.`,
+      `The key set has no key with the id ${show(kid)}: another service issued the receipt, or the key set is outdated.`,
     );
   }
   if (!(await crypto.subtle.verify('Ed25519', key, signature, signed))) {
-    throw new ReceiptError('mismatch', 'The signature does not belong to this receipt.');
+    throw new ReceiptError('mismatch', 'The signature does not match the receipt.');
   }
-  const issuer = options.issuer ?? (fromAddress ? new URL(keys).origin : undefined);
+  const issuer = options.issuer ?? (isUrl ? new URL(keys).origin : undefined);
   return checkClaims(payload, { ...options, now, ...(issuer === undefined ? {} : { issuer }) });
 }
 
@@ -80,7 +80,7 @@ function split(
   const parts = typeof receipt === 'string' ? receipt.split('.') : [];
   const [header, payload, signature] = parts;
   if (parts.length !== 3 || !header || !payload || !signature || receipt.length > 8_192) {
-    throw malformed(`three parts with dots between, got ${show(receipt)}`);
+    throw malformed(`three parts separated by dots, got ${show(receipt)}`);
   }
   const signed = new TextEncoder().encode(`${header}.${payload}`);
   return [readJson(header), readJson(payload), decode(signature), signed];
@@ -105,7 +105,7 @@ function readJson(text: string): Claims {
 }
 
 const malformed = (expected: string, cause?: unknown): ReceiptError =>
-  new ReceiptError('malformed', `This is no receipt: expected ${expected}.`, { cause });
+  new ReceiptError('malformed', `Not a receipt: expected ${expected}.`, { cause });
 
 const show = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 60);
 
@@ -123,19 +123,19 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   const nowS = now() / 1_000;
   const issuedAtS = Number(iat);
   const expiresAtS = Number(exp);
-  // Written so that a time that is not a number refuses everything.
+  // Negated, so that a time that is NaN rejects every receipt.
   if (!(nowS < expiresAtS + toleranceS)) {
     throw new ReceiptError('expired', `The receipt expired at ${toText(expiresAtS)}.`);
   }
   if (!(nowS >= issuedAtS - toleranceS)) {
     throw new ReceiptError(
       'not_yet_valid',
-      `The receipt is from ${toText(issuedAtS)}, which is in the future: the clock of this server is slow.`,
+      `The receipt was issued at ${toText(issuedAtS)}, which is in the future: this server's clock is slow.`,
     );
   }
-  refuseOther('wrong_issuer', 'comes from', iss, issuer ?? iss);
-  refuseOther('wrong_account', 'belongs to the account', aud, accountId);
-  refuseOther('wrong_environment', 'belongs to', env, environment);
+  expectClaim('wrong_issuer', 'issuer', iss, issuer ?? iss);
+  expectClaim('wrong_account', 'account', aud, accountId);
+  expectClaim('wrong_environment', 'environment', env, environment);
   return {
     decisionId: String(jti),
     userRef: String(sub),
@@ -149,14 +149,14 @@ function checkClaims(claims: Claims, expected: Expected): RewardReceipt {
   };
 }
 
-function refuseOther(
+function expectClaim(
   code: 'wrong_issuer' | 'wrong_account' | 'wrong_environment',
-  words: string,
-  got: unknown,
+  name: string,
+  value: unknown,
   expected: unknown,
 ): void {
-  if (got === expected) return;
-  throw new ReceiptError(code, `The receipt ${words} ${show(got)}; expected ${show(expected)}.`);
+  if (value === expected) return;
+  throw new ReceiptError(code, `Expected the ${name} ${show(expected)}, got ${show(value)}.`);
 }
 
 const toText = (seconds: number): string => new Date(seconds * 1_000).toISOString();
@@ -165,4 +165,56 @@ function isReward(value: unknown): value is Reward {
   if (typeof value !== 'object' || value === null) return false;
   const { type, amount } = value as Claims;
   return typeof type === 'string' && typeof amount === 'number' && Number.isFinite(amount);
+}
+
+/** Records which receipts or webhooks have been used, until they expire. */
+export interface UsedReceipts {
+  /** Returns true the first time for each id, and false after that: credit only on true. */
+  claim(receipt: Pick<RewardReceipt, 'decisionId' | 'expiresAt'>): boolean;
+  /** Whether the `jti` (the decision id) has been used. */
+  seen(jti: string): boolean;
+}
+
+export interface UsedReceiptsOptions {
+  /**
+   * Maximum number of ids. `claim` throws when it is reached, because evicting an id could credit a reward twice.
+   * Default 1,000,000.
+   */
+  capacity?: number;
+  /** Current time in milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+}
+
+/**
+ * Records used receipts in the memory of one process, for tests and for game servers that do not persist balances. In
+ * production, use a unique database column for the decision id, written in the transaction that credits the reward.
+ *
+ * @example
+ * const used = createUsedReceipts();
+ * const receipt = await verifyReceipt(text, keys, { accountId });
+ * if (used.claim(receipt)) credit(receipt.userRef, receipt.reward);
+ */
+export function createUsedReceipts({
+  capacity = 1_000_000,
+  now = Date.now,
+}: UsedReceiptsOptions = {}): UsedReceipts {
+  const expiries = new Map<string, number>();
+  const removeExpired = (): void => {
+    for (const [id, expiry] of expiries) if (expiry <= now()) expiries.delete(id);
+  };
+  return {
+    claim({ decisionId, expiresAt }) {
+      if (expiries.has(decisionId)) return false;
+      if (expiries.size >= capacity) removeExpired();
+      if (expiries.size >= capacity) {
+        throw new RangeError(
+          `All ${capacity} entries for used receipts are taken; increase the capacity.`,
+        );
+      }
+      // One more day, because verifyReceipt accepts receipts for `toleranceS` after they expire.
+      expiries.set(decisionId, expiresAt.getTime() + 86_400_000);
+      return true;
+    },
+    seen: (jti) => expiries.has(jti),
+  };
 }

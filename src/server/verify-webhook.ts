@@ -15,21 +15,20 @@ export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyWebhookOptions {
-  /** How far the timestamp may lie in the past or in the future, in seconds. Default 300. */
+  /** How far the timestamp may be in the past or future, in seconds. Default 300. */
   toleranceS?: number;
-  /** The present, in milliseconds since 1970. Default `Date.now`. */
+  /** Current time in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }
 
 /**
- * Checks that a webhook request came from the service, unchanged and just now, and gives its event.
- * Signatures are compared in constant time. Without the `Service-…` headers, those of Standard Webhooks
- * are verified. The same event can arrive more than once: process each
- * `event.id` once, and answer 2xx quickly.
+ * Verifies that a webhook request was recently sent by the service and not modified, and returns its event. Uses the
+ * `Service-…` headers, or else those of Standard Webhooks. Signatures are compared in constant time. An event may
+ * arrive more than once: process each `event.id` once, and respond with 2xx quickly.
  *
- * @param rawBody - the body before any parsing: what is signed is its bytes.
- * @param secret - the `whsec_…` secret of this endpoint, or several while one is being rotated.
- * @throws WebhookError with a `code` for each reason to refuse the request.
+ * @param rawBody - the unparsed body, because its bytes are signed.
+ * @param secret - the `whsec_…` secret of this endpoint, or several during a rotation.
+ * @throws WebhookError with a `code` that says why the request was rejected.
  * @example
  * const event = await verifyWebhook(await request.text(), request.headers, process.env.WEBHOOK_SECRET);
  * if (event.type === 'decision.rewarded') await creditOnce(event.data.decision_id, event.data.reward);
@@ -40,8 +39,8 @@ export async function verifyWebhook(
   secret: string | readonly string[],
   { toleranceS = 300, now = Date.now }: VerifyWebhookOptions = {},
 ): Promise<WebhookEvent> {
-  const { scheme, timestamp, before, signatures } = readClaim(headers);
-  const bytes = signedBytes(before, rawBody);
+  const { scheme, timestamp, prefix, signatures } = readSignedHeaders(headers);
+  const bytes = signedBytes(prefix, rawBody);
   const keys = await signingKeys(secret, scheme);
   const matches = await Promise.all(
     keys.flatMap((key) =>
@@ -51,34 +50,34 @@ export async function verifyWebhook(
   if (!matches.includes(true)) {
     throw new WebhookError(
       'mismatch',
-      'No signature matches this body and secret. Either the body is not byte for byte what was received ' +
-        '(parsed and serialised again, another encoding), or the secret belongs to another webhook or environment.',
+      'No signature matches this body and secret. Either the body was modified (parsed and serialized again, or ' +
+        'decoded with another encoding), or the secret belongs to another webhook or environment.',
     );
   }
-  // After the signature, so that these two say something about the sender's clock and not about a forger's.
+  // After the signature, so that `too_old` and `too_new` are about the service's clock and not a forged timestamp.
   checkAge(now() / 1000 - Number(timestamp), toleranceS);
   return parseEvent(rawBody);
 }
 
-/** What the headers claim: these signatures, over `before` and the raw body. */
-interface Claim {
+interface SignedHeaders {
   scheme: SignatureScheme;
   timestamp: string;
-  before: string;
+  /** What is signed before the raw body. */
+  prefix: string;
   signatures: Uint8Array<ArrayBuffer>[];
 }
 
-function readClaim(headers: WebhookHeaders): Claim {
+function readSignedHeaders(headers: WebhookHeaders): SignedHeaders {
   const has = (name: string) => Boolean(headerValue(headers, name));
   if (!has('service-signature') && has('webhook-signature')) {
     const id = readHeader(headers, 'webhook-id');
     const timestamp = readTimestamp(headers, 'webhook-timestamp');
     const signatures = readSignatures(headers, 'webhook-signature', standardScheme);
-    return { scheme: standardScheme, timestamp, before: `${id}.${timestamp}.`, signatures };
+    return { scheme: standardScheme, timestamp, prefix: `${id}.${timestamp}.`, signatures };
   }
   const timestamp = readTimestamp(headers, 'service-timestamp');
   const signatures = readSignatures(headers, 'service-signature', serviceScheme);
-  return { scheme: serviceScheme, timestamp, before: `${timestamp}.`, signatures };
+  return { scheme: serviceScheme, timestamp, prefix: `${timestamp}.`, signatures };
 }
 
 function readTimestamp(headers: WebhookHeaders, name: string): string {
@@ -90,7 +89,7 @@ function readTimestamp(headers: WebhookHeaders, name: string): string {
   );
 }
 
-/** The signatures of version 1, well-formed ones only; other versions are for later receivers. */
+/** Reads the well-formed signatures of version 1; other versions are ignored. */
 function readSignatures(
   headers: WebhookHeaders,
   name: string,
@@ -98,7 +97,7 @@ function readSignatures(
 ): Uint8Array<ArrayBuffer>[] {
   const header = readHeader(headers, name);
   const signatures = header.split(separator).flatMap((part) => read(part.trim()) ?? []);
-  // More signatures than a rotation can have would only make this server compute.
+  // Bounded, so that a forged header cannot cause unlimited work; a rotation never has as many.
   if (signatures.length > 0) return signatures.slice(0, 10);
   const expected = separator === ',' ? 'v1=<64 hexadecimal digits>' : 'v1,<base64 of 32 bytes>';
   throw new WebhookError(
@@ -112,8 +111,8 @@ function readHeader(headers: WebhookHeaders, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
   throw new WebhookError(
     'headers_missing',
-    `The header ${name} is missing: either this request is no webhook of the service, or a proxy removed it, ` +
-      'or something other than the headers of the request was passed.',
+    `The header ${name} is missing: the request is not a webhook of the service, a proxy removed the header, ` +
+      'or the `headers` argument is not the request headers.',
   );
 }
 
@@ -123,13 +122,13 @@ function headerValue(headers: WebhookHeaders, name: string): unknown {
   return Array.isArray(found) ? found.join(',') : found;
 }
 
-/** Written so that a tolerance that is not a number refuses everything. */
+/** Comparisons are negated, so that a tolerance that is NaN rejects every request. */
 function checkAge(ageS: number, toleranceS: number): void {
   if (!(ageS <= toleranceS)) {
     throw new WebhookError(
       'too_old',
       `The request was signed ${Math.round(ageS)} s ago; the tolerance is ${toleranceS} s. ` +
-        'Either it is being replayed, or the clock of this server is fast, or verification waited in a queue.',
+        "It is a replay, this server's clock is fast, or it waited in a queue before verification.",
     );
   }
   if (!(-ageS <= toleranceS)) {
@@ -156,7 +155,7 @@ function parseEvent(rawBody: RawBody): WebhookEvent {
 }
 
 const notAnEvent =
-  'The signature is right, but the body is not the JSON of an event (an object with id, type and data): ' +
+  'The signature is valid, but the body is not a JSON event (an object with id, type and data): ' +
   'check what was signed.';
 
 function isEvent(value: unknown): value is WebhookEvent {

@@ -1,4 +1,4 @@
-/** Why a webhook was refused. The list is closed; a new reason is a new minor version. */
+/** Why a webhook was rejected. A new code is added only with a new minor version. */
 export type WebhookErrorCode =
   | 'body_not_raw'
   | 'secret_wrong_kind'
@@ -10,8 +10,8 @@ export type WebhookErrorCode =
   | 'body_not_json';
 
 /**
- * A webhook that must not be processed. Answer the request with status 400 and log `message`: it
- * names the likely mistake and contains neither the secret nor the body.
+ * Thrown for a webhook that must not be processed. Respond with status 400 and log `message`: it names the likely
+ * mistake and contains neither the secret nor the body.
  */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
@@ -25,21 +25,21 @@ export class WebhookError extends Error {
 
 const algorithm = { name: 'HMAC', hash: 'SHA-256' };
 
-/** The body as it came over the wire: text, or bytes (a Node `Buffer` is a `Uint8Array`). */
+/** The unparsed body, as text or bytes (a Node `Buffer` is a `Uint8Array`). */
 export type RawBody = string | Uint8Array;
 
-/** One of the two signatures on each webhook: HMAC-SHA256, which differ in key and encoding. */
+/** One of the two HMAC-SHA256 signatures of each webhook; they differ in key and encoding. */
 export interface SignatureScheme {
-  /** Between the signatures of several secrets. */
+  /** Separates the signatures of several secrets. */
   separator: ',' | ' ';
-  /** The bytes of the key; undefined when the secret has none for this scheme. */
+  /** Returns the key bytes; undefined if the secret is invalid for this scheme. */
   keyOf(secret: string): Uint8Array<ArrayBuffer> | undefined;
   write(signature: Uint8Array): string;
-  /** The bytes of one signature; undefined for other versions and whatever is malformed. */
+  /** Parses one signature; undefined if it is malformed or of another version. */
   read(text: string): Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** `Service-Signature`: hexadecimal. The key is the text of the secret, not decoded. */
+/** `Service-Signature`: hexadecimal. The key is the UTF-8 text of the secret. */
 export const serviceScheme: SignatureScheme = {
   separator: ',',
   keyOf: (secret) => new TextEncoder().encode(secret),
@@ -59,7 +59,7 @@ export const standardScheme: SignatureScheme = {
   keyOf: (secret) => fromBase64(secret.slice('whsec_'.length)),
   write: (signature) => `v1,${btoa(String.fromCharCode(...signature))}`,
   read(text) {
-    // The last digit of 32 bytes has two unused bits: only the canonical encoding is accepted.
+    // 32 bytes leave two unused bits in the last digit: only the canonical encoding is accepted.
     const [, base64] = /^v1,([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$/.exec(text) ?? [];
     return base64 === undefined ? undefined : fromBase64(base64);
   },
@@ -72,12 +72,12 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 /**
- * The bytes that are signed: a prefix, then the raw body.
+ * Returns the signed bytes: a prefix, then the raw body.
  *
- * @throws WebhookError `body_not_raw` when the body was parsed before.
+ * @throws WebhookError `body_not_raw` if the body was parsed before.
  */
-export function signedBytes(before: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
-  const prefix = new TextEncoder().encode(before);
+export function signedBytes(prefix: string, rawBody: RawBody): Uint8Array<ArrayBuffer> {
+  const head = new TextEncoder().encode(prefix);
   const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : rawBody;
   if (!(body instanceof Uint8Array)) {
     throw new WebhookError(
@@ -87,16 +87,16 @@ export function signedBytes(before: string, rawBody: RawBody): Uint8Array<ArrayB
         'fetch handlers: `await request.text()`), then use the event that `verifyWebhook` returns.',
     );
   }
-  const bytes = new Uint8Array(prefix.length + body.length);
-  bytes.set(prefix);
-  bytes.set(body, prefix.length);
+  const bytes = new Uint8Array(head.length + body.length);
+  bytes.set(head);
+  bytes.set(body, head.length);
   return bytes;
 }
 
 /**
- * The keys of one signing secret or of several.
+ * Imports the keys of one webhook secret, or of several.
  *
- * @throws WebhookError `secret_wrong_kind` for anything but webhook signing secrets.
+ * @throws WebhookError `secret_wrong_kind` for anything but webhook secrets.
  */
 export async function signingKeys(
   secret: string | readonly string[],
@@ -111,7 +111,7 @@ async function signingKey(secret: string, { keyOf }: SignatureScheme): Promise<C
   if (typeof secret !== 'string' || !/^whsec_\S+$/.test(secret))
     throw wrongKind(secretKind(secret));
   const bytes = keyOf(secret);
-  if (bytes === undefined) throw wrongKind('one that is not base64 behind whsec_');
+  if (bytes === undefined) throw wrongKind('a secret that is not base64 after whsec_');
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
 }
 
@@ -127,14 +127,107 @@ function secretKind(secret: unknown): string {
   if (secret === '') return 'an empty string';
   if (secret.startsWith('sk_')) return 'a secret API key (sk_…)';
   if (secret.startsWith('pk_')) return 'a publishable API key (pk_…)';
-  if (secret.startsWith('whsec_')) return 'a whsec_ prefix that nothing, or white space, follows';
-  return 'a text without that prefix';
+  if (secret.startsWith('whsec_')) return 'whsec_ followed by nothing or by white space';
+  return 'a string without that prefix';
 }
 
 function wrongKind(got: string): WebhookError {
   return new WebhookError(
     'secret_wrong_kind',
-    `Expected a webhook signing secret (whsec_…), got ${got}. Use the secret that was shown when the ` +
-      'webhook was registered; API keys do not sign webhooks.',
+    `Expected a webhook secret (whsec_…), got ${got}. Use the secret that was shown when the ` +
+      'webhook was registered; API keys cannot sign webhooks.',
   );
+}
+
+/** The signature headers of each webhook request. A type, because an interface is not assignable to a record of headers. */
+export type WebhookSignatureHeaders = {
+  'service-timestamp': string;
+  'service-signature': string;
+};
+
+/** The [Standard Webhooks](https://www.standardwebhooks.com) headers, which each webhook request has too. */
+export type StandardWebhookHeaders = {
+  'webhook-id': string;
+  'webhook-timestamp': string;
+  'webhook-signature': string;
+};
+
+/**
+ * Signs a webhook body like the service: HMAC-SHA256 of `<timestamp>.<raw body>`. Intended for the tests of a webhook
+ * receiver.
+ *
+ * @param secret - one `whsec_…` secret, or several during a rotation (one signature each).
+ * @param timestampS - Unix time in seconds.
+ * @throws WebhookError `secret_wrong_kind` or `body_not_raw`.
+ * @throws RangeError if the time is not in whole seconds.
+ */
+export async function signWebhook(
+  rawBody: RawBody,
+  secret: string | readonly string[],
+  timestampS: number,
+): Promise<WebhookSignatureHeaders>;
+/**
+ * Signs a webhook body like the service, and adds the headers of Standard Webhooks: HMAC-SHA256 of
+ * `<id>.<timestamp>.<raw body>`, with the base64-decoded secret as the key.
+ *
+ * @param secret - one `whsec_…` secret, or several during a rotation (one signature each).
+ * @param timestampS - Unix time in seconds.
+ * @param id - the event id.
+ * @throws WebhookError `secret_wrong_kind` or `body_not_raw`.
+ * @throws RangeError if the time is not in whole seconds, or the id does not consist of 1 to 256 letters,
+ *   digits, `_` and `-`.
+ * @example
+ * const headers = await signWebhook(body, 'whsec_…', Math.floor(Date.now() / 1000), event.id);
+ * await fetch(url, { method: 'POST', headers, body });
+ */
+export async function signWebhook(
+  rawBody: RawBody,
+  secret: string | readonly string[],
+  timestampS: number,
+  id: string,
+): Promise<WebhookSignatureHeaders & StandardWebhookHeaders>;
+export async function signWebhook(
+  rawBody: RawBody,
+  secret: string | readonly string[],
+  timestampS: number,
+  id?: string,
+): Promise<WebhookSignatureHeaders & Partial<StandardWebhookHeaders>> {
+  // 1e11 is the year 5138 in seconds, and 1973 in milliseconds.
+  if (!Number.isInteger(timestampS) || timestampS < 0 || timestampS > 1e11) {
+    throw new RangeError(`Expected whole seconds since 1970, got ${timestampS}.`);
+  }
+  const timestamp = String(timestampS);
+  const headers = {
+    'service-timestamp': timestamp,
+    'service-signature': await sign(serviceScheme, `${timestamp}.`, rawBody, secret),
+  };
+  if (id === undefined) return headers;
+  // A dot in the id would make the signed text ambiguous.
+  if (!/^[\w-]{1,256}$/.test(id)) {
+    throw new RangeError(
+      `Expected an event id (1 to 256 letters, digits, _ and -), got ${JSON.stringify(id.slice(0, 40))}.`,
+    );
+  }
+  return {
+    ...headers,
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': await sign(standardScheme, `${id}.${timestamp}.`, rawBody, secret),
+  };
+}
+
+async function sign(
+  scheme: SignatureScheme,
+  prefix: string,
+  rawBody: RawBody,
+  secret: string | readonly string[],
+): Promise<string> {
+  const bytes = signedBytes(prefix, rawBody);
+  const keys = await signingKeys(secret, scheme);
+  const signatures = await Promise.all(
+    keys.map(async (key) =>
+      scheme.write(new Uint8Array(await crypto.subtle.sign('HMAC', key, bytes))),
+    ),
+  );
+  return signatures.join(scheme.separator);
 }

@@ -4,35 +4,32 @@ const firstMs = 1_000;
 const longestMs = 300_000;
 
 /**
- * How long to wait after `failures` failures in a row (1 or more), in milliseconds: full jitter, so
- * that many clients do not come back together, up to 1 s after the first and 5 min at most. A
- * `Retry-After` of the service is waited out before that.
+ * Returns the delay after `failures` consecutive failures (1 or more), in milliseconds: up to 1 s after the first,
+ * doubling to at most 5 min, with full jitter so that clients do not retry at the same moment. Added to the
+ * service's `Retry-After`, if any.
  */
 export const backOffMs = (failures: number, random: () => number, retryAfterMs = 0): number =>
   retryAfterMs + random() * Math.min(longestMs, firstMs * 2 ** (failures - 1));
 
-/** The pauses between the tries of one piece of work. */
+/** The delays between the retries of one operation. */
 export interface BackOff {
-  /** How many tries failed in a row. */
+  /** Number of consecutive failures. */
   failures(): number;
-  /** Whether a retry is still due later. False once the device has slept through the delay. */
+  /** Whether a retry is scheduled; false if the device has slept past the delay. */
   waiting(): boolean;
-  /**
-   * Schedules a retry, with a longer delay for every consecutive failure, and not before a `Retry-After`.
-   * Returns the delay in milliseconds.
-   */
+  /** Schedules a retry after a failure, see {@link backOffMs}. Returns the delay in milliseconds. */
   failed(retryAfterMs?: number): number;
-  /** Waits for just so long; `failures` are those of someone else who tried. */
+  /** Schedules a retry after exactly `ms`; `failures` is the count of another tab. */
   pause(ms: number, failures?: number): void;
   succeeded(): void;
-  /** Waits no longer, and does not try either. */
+  /** Cancels the scheduled retry. */
   cancel(): void;
 }
 
-/** Creates a {@link BackOff} that calls `tryAgain` after each pause. */
+/** Creates a {@link BackOff} that calls `retry` after each delay. */
 export function createBackOff(
   parts: { clock: Clock; random: () => number },
-  tryAgain: () => void,
+  retry: () => void,
 ): BackOff {
   let failures = 0;
   let cancelTimer: (() => void) | undefined;
@@ -47,7 +44,7 @@ export function createBackOff(
     end = deadlineIn(parts.clock, ms);
     cancelTimer = parts.clock.after(ms, () => {
       cancel();
-      tryAgain();
+      retry();
     });
   };
   return {

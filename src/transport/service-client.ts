@@ -1,15 +1,14 @@
 import type { Problem } from '../../protocol/wire.ts';
 import { bounded, type Clock } from '../platform/clock.ts';
-import { toJson } from '../platform/json.ts';
 
 /**
- * The answer to one request, sorted by what the caller can do about it. A request never rejects.
+ * The result of a request, by what the caller can do about it. A request never rejects.
  *
- * - `ok`: the service answered as the contract says.
- * - `refused`: the service understood and said no; sending the same again is of no use.
- * - `retry`: the service is overloaded or failed (408, 425, 429, 5xx); `retryAfterMs` when it said so.
- * - `unreachable`: no answer of ours came back; `cause` tells a time-out, a broken network, a request
- *   that was blocked in the browser, and an answer that is not ours (a captive portal).
+ * - `ok`: the response matches the wire contract.
+ * - `refused`: the service rejected the request; a retry would not help.
+ * - `retry`: the service is overloaded or failed (408, 425, 429, 5xx); `retryAfterMs` if it sent `Retry-After`.
+ * - `unreachable`: there was no response from the service; `cause` distinguishes a timeout, a network failure, a
+ *   request that was blocked in the browser, and a response from something else, such as a captive portal.
  */
 export type Answer<T> =
   | { kind: 'ok'; body: T }
@@ -20,42 +19,42 @@ export type Answer<T> =
       cause: 'timeout' | 'network' | 'blocked' | 'foreign_answer' | 'aborted';
     };
 
-/** What a request is made of, beside its path. */
+/** A request, except its path. */
 export interface Call {
-  /** Turns the request into a `POST`: an object, or its JSON. */
+  /** An object, or its JSON. Makes the request a `POST`. */
   body?: object | string;
   headers?: Record<string, string>;
   keepalive?: boolean | undefined;
-  /** How long the service may let it wait, in milliseconds. */
+  /** How long the service may hold the response, in milliseconds. */
   waitMs?: number;
   signal?: AbortSignal | undefined;
 }
 
-/** Tells whether a parsed body is what the contract promises. */
+/** Whether a parsed response body matches the wire contract. */
 export type Guard<T> = (body: unknown) => body is T;
 
-/** Sends requests to the service with the publishable key. */
+/** Sends requests to the service, authenticated with the publishable key. */
 export interface ServiceClient {
   call<T>(path: string, guard: Guard<T>, call: Call): Promise<Answer<T>>;
 }
 
 export interface ServiceClientOptions {
-  /** Where the service is, without a path: `https://ads.example`. */
+  /** Origin of the service, such as `https://ads.example`. */
   serviceUrl: string;
   publishableKey: string;
   fetch: typeof globalThis.fetch;
   clock: Clock;
-  /** How long a request may take, in milliseconds; a waiting one gets this on top of its wait. */
+  /** Timeout of a request in milliseconds; `waitMs` is added to it. */
   timeoutMs: number;
 }
 
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
-  // A browser's fetch refuses to run as a method of another object.
+  // Destructured: a browser's `fetch` throws when it is called as a method of another object.
   const { clock, fetch, publishableKey, serviceUrl, timeoutMs } = options;
 
   return {
     async call(path, guard, { body, headers, keepalive = false, signal: outer, waitMs = 0 }) {
-      const came = await bounded(clock, timeoutMs + waitMs, outer, async (signal) => {
+      const result = await bounded(clock, timeoutMs + waitMs, outer, async (signal) => {
         const response = await fetch(serviceUrl + path, {
           method: body ? 'POST' : 'GET',
           headers: {
@@ -71,32 +70,43 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
         });
         return { status: response.status, headers: response.headers, text: await response.text() };
       });
-      if (typeof came === 'object') return classify(came, guard, clock);
-      return { kind: 'unreachable', cause: came === 'failed' ? 'network' : came };
+      if (typeof result === 'object') return classify(result, guard, clock);
+      return { kind: 'unreachable', cause: result === 'failed' ? 'network' : result };
     },
   };
 }
 
-const longestMs = 3_600_000;
+/**
+ * Serializes plain data like `JSON.stringify()`, but without calling `toJSON()`: Prototype.js up to 1.6 adds that
+ * method to all arrays and turns them into strings. Undefined members are omitted.
+ */
+export const toJson = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(toJson).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${toJson(member)}`).join()}}`;
+};
+
+const longestRetryAfterMs = 3_600_000;
 
 /**
- * Reads a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date) as
- * milliseconds from `nowMs`, from 0 to one hour. Undefined when it is missing or no such value.
+ * Parses a `Retry-After` header (RFC 9110 section 10.2.3: whole seconds or an HTTP date) into milliseconds from
+ * `nowMs`, clamped to 0 to one hour. Undefined if it is missing or invalid.
  */
 export const parseRetryAfter = (value: string | null, nowMs: number): number | undefined => {
   const text = value?.trim() ?? '';
-  // `Date.parse` also takes numbers and many other texts; an HTTP date begins with a day's name.
+  // `Date.parse` accepts many other formats; an HTTP date starts with the name of a weekday.
   const delayMs = /^\d+$/.test(text)
     ? Number(text) * 1_000
     : /^[A-Z][a-z]{2,8},? /.test(text)
       ? Date.parse(text) - nowMs
       : Number.NaN;
-  return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, 0), longestMs);
+  return Number.isNaN(delayMs) ? undefined : Math.min(Math.max(delayMs, 0), longestRetryAfterMs);
 };
 
 /**
- * Whether `value` is an object whose named members have the type of these examples; an array is one
- * of objects.
+ * Whether `value` is an object whose members have the types of the examples in `shape`; an array must contain
+ * objects only.
  */
 export const hasShape = (value: unknown, shape: Record<string, unknown>): boolean =>
   value instanceof Object &&
@@ -113,12 +123,11 @@ const parse = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    // Not JSON, so not ours: the caller sees that by the missing shape.
     return undefined;
   }
 };
 
-/** Sorts an answer that came over the network. A captive portal says 200 with a page of its own. */
+/** Classifies a response. Its status alone proves nothing: a captive portal responds with 200 and its own page. */
 export function classify<T>(
   response: { status: number; headers: Headers; text: string },
   isExpected: Guard<T>,
@@ -132,12 +141,12 @@ export function classify<T>(
   const body = parse(response.text);
   if (status >= 200 && status < 300 && isExpected(body)) return { kind: 'ok', body };
   if (status >= 400 && isProblem(body)) return { kind: 'refused', problem: body };
-  // A proxy before the service may refuse a large body without knowing our problem documents.
+  // A proxy in front of the service rejects a large body without a problem document.
   if (status === 413) return { kind: 'refused', problem: { code: 'body_too_large' } };
   return { kind: 'unreachable', cause: 'foreign_answer' };
 }
 
-/** One word for why there is no body, for people and diagnostics. */
+/** A short code for why there is no body, for diagnostics. */
 export const reasonOf = (answer: Exclude<Answer<unknown>, { kind: 'ok' }>): string =>
   answer.kind === 'refused'
     ? answer.problem.code

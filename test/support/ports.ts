@@ -1,8 +1,8 @@
 import type { Profile } from '../../src/decision/request-ad.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { Connectivity, PageLifecycle, PageMoment } from '../../src/platform/page-lifecycle.ts';
+import type { Connectivity, PageLifecycle, PageTransition } from '../../src/platform/page.ts';
 import type { Locks } from '../../src/platform/locks.ts';
-import type { OpenTabSignal } from '../../src/platform/tab-signal.ts';
+import type { OpenTabChannel } from '../../src/platform/page.ts';
 
 /** Locks that several "tabs" in one test share. */
 export function sharedLocks(): Locks {
@@ -28,12 +28,12 @@ export function sharedLocks(): Locks {
 }
 
 /** A page whose life the test leads. */
-export function testPage(): PageLifecycle & { tell(moment: PageMoment): void } {
-  const listeners = new Set<(moment: PageMoment) => void>();
+export function testPage(): PageLifecycle & { tell(moment: PageTransition): void } {
+  const listeners = new Set<(moment: PageTransition) => void>();
   let visible = true;
   return {
     isVisible: () => visible,
-    onMoment(listener) {
+    onTransition(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -72,7 +72,7 @@ export function testNetwork(): Connectivity & { comeBack(): void } {
 }
 
 /** A signal between "tabs" of one test. */
-export function sharedTabSignal(): OpenTabSignal {
+export function sharedTabChannel(): OpenTabChannel {
   type Listener = (message: never) => void;
   const tabs = new Set<Set<Listener>>();
   return <Message>() => {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createOutbox, type Outbox, type OutboxParts } from '../../../src/outbox/outbox.ts';
-import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
+import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { browserConnectivity, browserPageLifecycle } from '../../../src/platform/page-lifecycle.ts';
+import { browserConnectivity, browserPageLifecycle } from '../../../src/platform/page.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
-import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
+import { browserTabChannel } from '../../../src/platform/page.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { adEvent, eventService, type EventService } from '../../support/event-service.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -25,7 +25,7 @@ function openTab(parts: Partial<OutboxParts> = {}): Outbox {
     locks: browserLocks(),
     connectivity: browserConnectivity,
     lifecycle: browserPageLifecycle,
-    openTabSignal: browserTabSignal,
+    openTabChannel: browserTabChannel,
     store: createIndexedDbStore({ name, clock: systemClock }),
     ...parts,
   });

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
-import { browserPageLifecycle, type PageMoment } from '../../../src/platform/page-lifecycle.ts';
-import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
+import { browserPageLifecycle, type PageTransition } from '../../../src/platform/page.ts';
+import { browserTabChannel } from '../../../src/platform/page.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -83,8 +83,8 @@ test('a lock that was given up before it came never begins', async () => {
 });
 
 test('tells the moments of the page by the browser’s events, until it is told to stop', () => {
-  const moments: PageMoment[] = [];
-  const off = browserPageLifecycle.onMoment((moment) => moments.push(moment));
+  const moments: PageTransition[] = [];
+  const off = browserPageLifecycle.onTransition((moment) => moments.push(moment));
   dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
   dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
   dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }));
@@ -100,7 +100,7 @@ test('tells the moments of the page by the browser’s events, until it is told 
 
 test('a signal reaches the other tabs and not its own', async () => {
   const name = newRandomId();
-  const [mine, theirs] = [browserTabSignal<{ n: number }>(name), browserTabSignal(name)];
+  const [mine, theirs] = [browserTabChannel<{ n: number }>(name), browserTabChannel(name)];
   const own = vi.fn();
   mine.onMessage(own);
   const heard = new Promise((resolve) => theirs.onMessage(resolve));

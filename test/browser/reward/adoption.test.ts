@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { adoptAll, predecessors } from '../../../src/adopt-storage.ts';
 import type { EarnedReward } from '../../../src/outcome.ts';
-import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
+import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { Answer } from '../../../src/transport/service-client.ts';
 import type { RewardStatus } from '../../../protocol/wire.ts';
 import { deleteDatabase } from '../../support/delete-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { sharedLocks, sharedTabSignal, testNetwork } from '../../support/ports.ts';
+import { sharedLocks, sharedTabChannel, testNetwork } from '../../support/ports.ts';
 import { decision, earn, earned, openTabOf, watch } from './open-tab.ts';
 
 /** A host of its own for each test: the names of its databases are found by it. */
@@ -87,7 +87,7 @@ function page(
     clock,
     locks,
     connectivity: network,
-    openTabSignal: sharedTabSignal(),
+    openTabChannel: sharedTabChannel(),
     outbox: { flush },
     rewards: { refresh, settle },
     changed: () => undefined,

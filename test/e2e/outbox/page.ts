@@ -4,12 +4,12 @@ import {
   type NewAdEvent,
   type OutboxDiagnostics,
 } from '../../../src/outbox/outbox.ts';
-import { createIndexedDbStore } from '../../../src/outbox/indexeddb-store.ts';
+import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
-import { browserConnectivity, browserPageLifecycle } from '../../../src/platform/page-lifecycle.ts';
+import { browserConnectivity, browserPageLifecycle } from '../../../src/platform/page.ts';
 import { newRandomId } from '../../../src/platform/ids.ts';
 import { browserLocks } from '../../../src/platform/locks.ts';
-import { browserTabSignal } from '../../../src/platform/tab-signal.ts';
+import { browserTabChannel } from '../../../src/platform/page.ts';
 import { createServiceClient } from '../../../src/transport/service-client.ts';
 
 /** What the address of the page can say. */
@@ -115,7 +115,7 @@ const outbox = createOutbox({
   locks: browserLocks(),
   connectivity: browserConnectivity,
   lifecycle: browserPageLifecycle,
-  openTabSignal: browserTabSignal,
+  openTabChannel: browserTabChannel,
   store: options.dieAt ? store : indexedDbStore,
 });
 

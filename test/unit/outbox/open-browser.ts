@@ -4,7 +4,7 @@ import { createMemoryStore, type EventStore } from '../../../src/outbox/event-st
 import { createOutbox, type OutboxParts } from '../../../src/outbox/outbox.ts';
 import { eventService } from '../../support/event-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { sharedLocks, sharedTabSignal, testNetwork, testPage } from '../../support/ports.ts';
+import { sharedLocks, sharedTabChannel, testNetwork, testPage } from '../../support/ports.ts';
 
 /** One "browser": its tabs share a store, locks and signals. */
 export function openBrowser() {
@@ -12,7 +12,7 @@ export function openBrowser() {
   const service = eventService();
   const store = { ...createMemoryStore(), open: () => Promise.resolve() };
   const locks = sharedLocks();
-  const openTabSignal = sharedTabSignal();
+  const openTabChannel = sharedTabChannel();
   let ids = 0;
   const openTab = (parts: Partial<OutboxParts> = {}) => {
     const lifecycle = testPage();
@@ -26,13 +26,13 @@ export function openBrowser() {
       locks,
       connectivity,
       lifecycle,
-      openTabSignal,
+      openTabChannel,
       store: { ...store, close: () => undefined },
       ...parts,
     });
     return { outbox, lifecycle, connectivity };
   };
-  return { clock, service, store, openTab, signal: openTabSignal };
+  return { clock, service, store, openTab, signal: openTabChannel };
 }
 export const recordsIn = async (store: EventStore): Promise<number> =>
   (await store.read(-1, 1e6)).length;

@@ -22,7 +22,7 @@ export async function fillStorage(
     locks: Sdk.browserLocks(),
     connectivity: Sdk.browserConnectivity,
     lifecycle: Sdk.browserPageLifecycle,
-    openTabSignal: Sdk.browserTabSignal,
+    openTabChannel: Sdk.browserTabChannel,
     deliver: () => {},
     player: { player: () => ({ ref: '' }), identify() {} },
   };

@@ -1,14 +1,14 @@
 /** The SDK as a script of its own, so that a profile can tell its functions from the game's. */
 export { createOutbox } from '../../../../src/outbox/outbox.ts';
-export { createIndexedDbStore } from '../../../../src/outbox/indexeddb-store.ts';
+export { createIndexedDbStore } from '../../../../src/outbox/event-store.ts';
 export { createFrameQueue } from '../../../../src/engine/frame-queue.ts';
 export { phaserDriver, TruewardPlugin } from '../../../../src/phaser/index.ts';
 export { systemClock } from '../../../../src/platform/clock.ts';
-export { browserConnectivity } from '../../../../src/platform/page-lifecycle.ts';
+export { browserConnectivity } from '../../../../src/platform/page.ts';
 export { newRandomId } from '../../../../src/platform/ids.ts';
 export { keyChecksum } from '../../../../src/platform/key-format.ts';
 export { browserLocks } from '../../../../src/platform/locks.ts';
-export { browserPageLifecycle } from '../../../../src/platform/page-lifecycle.ts';
-export { browserTabSignal } from '../../../../src/platform/tab-signal.ts';
+export { browserPageLifecycle } from '../../../../src/platform/page.ts';
+export { browserTabChannel } from '../../../../src/platform/page.ts';
 export { createLedger } from '../../../../src/reward/ledger.ts';
 export { createRewards } from '../../../../src/reward/rewards.ts';

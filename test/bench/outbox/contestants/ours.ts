@@ -1,13 +1,10 @@
-import { createIndexedDbStore } from '../../../../src/outbox/indexeddb-store.ts';
+import { createIndexedDbStore } from '../../../../src/outbox/event-store.ts';
 import { createOutbox, type Outbox } from '../../../../src/outbox/outbox.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import {
-  browserConnectivity,
-  browserPageLifecycle,
-} from '../../../../src/platform/page-lifecycle.ts';
+import { browserConnectivity, browserPageLifecycle } from '../../../../src/platform/page.ts';
 import { newRandomId } from '../../../../src/platform/ids.ts';
 import { browserLocks } from '../../../../src/platform/locks.ts';
-import { browserTabSignal } from '../../../../src/platform/tab-signal.ts';
+import { browserTabChannel } from '../../../../src/platform/page.ts';
 import { createServiceClient } from '../../../../src/transport/service-client.ts';
 import './contestant.ts';
 
@@ -24,7 +21,7 @@ window.contestant = {
       locks: browserLocks(),
       connectivity: browserConnectivity,
       lifecycle: browserPageLifecycle,
-      openTabSignal: browserTabSignal,
+      openTabChannel: browserTabChannel,
       store: createIndexedDbStore({ name: 'bench', clock }),
       client: createServiceClient({
         serviceUrl: endpoint,

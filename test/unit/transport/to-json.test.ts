@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest';
-import { toJson } from '../../../src/platform/json.ts';
+import { toJson } from '../../../src/transport/service-client.ts';
 
-const spoiled = [Array.prototype, Object.prototype, Date.prototype] as { toJSON?: unknown }[];
+const polluted = [Array.prototype, Object.prototype, Date.prototype] as { toJSON?: unknown }[];
 const dateToJson = Date.prototype.toJSON;
 afterEach(() => {
-  for (const prototype of spoiled) delete prototype.toJSON;
+  for (const prototype of polluted) delete prototype.toJSON;
   Object.defineProperty(Date.prototype, 'toJSON', {
     value: dateToJson,
     writable: true,
@@ -29,11 +29,11 @@ test('writes what JSON.stringify() writes', () => {
 
 test('writes the same on a page whose library gives arrays and objects a toJSON()', () => {
   const expected = JSON.stringify(value);
-  for (const prototype of spoiled)
+  for (const prototype of polluted)
     Object.defineProperty(prototype, 'toJSON', {
-      value: () => 'spoiled',
+      value: () => 'polluted',
       configurable: true,
     });
-  expect(JSON.stringify([1])).toBe('"spoiled"');
+  expect(JSON.stringify([1])).toBe('"polluted"');
   expect(toJson(value)).toBe(expected);
 });

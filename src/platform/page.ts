@@ -1,0 +1,106 @@
+import { attempt } from './guard.ts';
+
+/**
+ * A change in the page's lifecycle.
+ *
+ * - `visible`, `hidden`: the player switched to the page, or away from it.
+ * - `leaving`: the page is being unloaded or enters the back/forward cache; it may never run again.
+ * - `frozen`: the browser suspends the page and may discard it without another event.
+ * - `returned`: the page runs again after `leaving` or `frozen`.
+ */
+export type PageTransition = 'visible' | 'hidden' | 'leaving' | 'frozen' | 'returned';
+
+/** The lifecycle of the page. */
+export interface PageLifecycle {
+  isVisible(): boolean;
+  /** Subscribes to every {@link PageTransition}. Returns a function that unsubscribes. */
+  onTransition(listener: (moment: PageTransition) => void): () => void;
+}
+
+/** The lifecycle of this page, from the browser's events. */
+export const browserPageLifecycle: PageLifecycle = {
+  isVisible: () => document.visibilityState === 'visible',
+  onTransition(listener) {
+    const disposed = new AbortController();
+    const on = (
+      target: EventTarget,
+      event: string,
+      moment: (event: Event) => PageTransition | null,
+    ) =>
+      target.addEventListener(
+        event,
+        (fired) => {
+          const current = moment(fired);
+          if (current !== null) listener(current);
+        },
+        { signal: disposed.signal },
+      );
+    on(document, 'visibilitychange', () =>
+      document.visibilityState === 'visible' ? 'visible' : 'hidden',
+    );
+    on(document, 'freeze', () => 'frozen');
+    on(document, 'resume', () => 'returned');
+    on(window, 'pagehide', () => 'leaving');
+    // The first `pageshow` is the page load, not a return.
+    on(window, 'pageshow', (event) =>
+      (event as PageTransitionEvent).persisted ? 'returned' : null,
+    );
+    return () => disposed.abort();
+  },
+};
+
+/** The network state that the browser reports: a hint to retry now, never a reason not to try. */
+export interface Connectivity {
+  /** False only if the browser is certain that there is no network. */
+  isOnline(): boolean;
+  /** Calls back when the network is available again. Returns a function that unsubscribes. */
+  onOnline(listener: () => void): () => void;
+}
+
+/** What this browser reports. */
+export const browserConnectivity: Connectivity = {
+  isOnline: () => navigator.onLine !== false,
+  onOnline(listener) {
+    addEventListener('online', listener);
+    return () => removeEventListener('online', listener);
+  },
+};
+
+/** Calls back when the network is lost. Returns a function that unsubscribes. */
+export function onOffline(listener: () => void): () => void {
+  addEventListener('offline', listener);
+  return () => removeEventListener('offline', listener);
+}
+
+/** A channel between the tabs of one origin; a tab does not receive its own messages. */
+export interface TabChannel<Message> {
+  send(message: Message): void;
+  /**
+   * Subscribes; any member of a message may be missing, because another release may have sent it. Returns a
+   * function that unsubscribes.
+   */
+  onMessage(listener: (message: Partial<Message>) => void): () => void;
+  close(): void;
+}
+
+/** Opens the channel with this name. */
+export type OpenTabChannel = <Message>(name: string) => TabChannel<Message>;
+
+/**
+ * Opens a BroadcastChannel. Without it (Firefox with cookies blocked), tabs do not receive each other's messages
+ * and read the shared databases later.
+ */
+export const browserTabChannel: OpenTabChannel = <Message>(name: string) => {
+  const channel = attempt(() => new BroadcastChannel(name));
+  return {
+    send: (message: Message) => attempt(() => channel?.postMessage(message)),
+    onMessage(listener: (message: Partial<Message>) => void) {
+      const onEvent = ({ data }: MessageEvent<Partial<Message> | null>): void => {
+        if (data !== null) listener(data);
+      };
+      channel?.addEventListener('message', onEvent);
+      return () => channel?.removeEventListener('message', onEvent);
+    },
+    close: () => channel?.close(),
+  };
+};
