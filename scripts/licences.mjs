@@ -26,6 +26,8 @@ const permissive = [
 ];
 /** Asks for the source of changed files of the package itself; of what uses it, nothing. */
 const byFile = ['MPL-2.0', 'CC-BY-4.0'];
+/** Licenses of packages that only refer to their license file. */
+const readByHand = new Map([['node_modules/spawndamnit', 'MIT']]);
 
 /**
  * @typedef {{ version?: string, license?: string, dev?: boolean, devOptional?: boolean, link?: boolean,
@@ -33,6 +35,7 @@ const byFile = ['MPL-2.0', 'CC-BY-4.0'];
  */
 /** @type {Record<string, Locked>} */
 const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+for (const [path, license] of readByHand) if (locked[path]) locked[path].license = license;
 const installed = Object.entries(locked).filter(
   ([path, { link }]) => path.includes('node_modules/') && !link,
 );

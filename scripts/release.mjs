@@ -1,30 +1,28 @@
 /**
- * `npm run release`: makes the versions that `.changeset` asks for, and everything that is published. It
- * publishes nothing: it prints the commands. See `--help`.
+ * `npm run release` prepares a release with Changesets, and does what Changesets knows nothing about: it
+ * updates what names the version besides package.json, builds and checks. `changeset publish` publishes. See `--help`.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { closeChangelog, nextVersion, readChangeset } from './lib/changesets.mjs';
-import { root, run } from './lib/run.mjs';
+import { root, run, tool } from './lib/run.mjs';
 
 const help = `npm run release [-- --dry-run]
 
-Reads the files of .changeset, writes the new versions into package.json, the starter
-and CHANGELOG.md, builds, runs all checks, and packs into release/. Commit that, and
-publish by the printed commands, in a CI job that may ask for an identity token
-(permissions: id-token: write): npm then signs where the packages were built.
+Applies the files of .changeset: writes the new version into package.json and CHANGELOG.md
+(\`changeset version\`), the starter, the Cocos sample and README.md, builds, and runs all
+checks. A version without a tag has not been published yet; it is released as it is.
+Publishes nothing: prints the commands.
 
-  --dry-run   says the versions, and changes nothing.`;
+  --dry-run   prints the next version and changes nothing.`;
 
-const packages = { trueward: '.', 'create-trueward': 'create-trueward' };
+/** Files outside the workspaces that name the version of \`trueward\`. */
+const users = ['create-trueward/template/package.json', 'demo/cocos/package.json'];
+const changeset = tool('@changesets/cli', 'changeset');
 const given = process.argv.slice(2);
-if (given.includes('--help')) {
-  console.log(help);
-  process.exit();
-}
 
 try {
-  await release(given.includes('--dry-run'));
+  if (given.includes('--help')) console.log(help);
+  else await release(given.includes('--dry-run'));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -32,83 +30,82 @@ try {
 
 /** @param {boolean} isDryRun */
 async function release(isDryRun) {
-  const folder = join(root, '.changeset');
-  const files = readdirSync(folder).filter((file) => file.endsWith('.md') && file !== 'README.md');
-  const changesets = files.map((file) => readChangeset(read(join('.changeset', file)), file));
-  const unknown = changesets
-    .flatMap(({ bumps }) => Object.keys(bumps))
-    .find((name) => !(name in packages));
-  if (unknown !== undefined)
-    throw new Error(
-      `There is no package ${unknown}; there are ${Object.keys(packages).join(', ')}.`,
-    );
-  if (changesets.length === 0) throw new Error('Nothing to release: .changeset has no changeset.');
-
-  const versions = Object.entries(packages).map(([name, path]) => {
-    const wanted = changesets.flatMap(({ bumps }) => bumps[name] ?? []);
-    const { version } = JSON.parse(read(join(path, 'package.json')));
-    return { name, path, version, next: nextVersion(version, wanted) };
-  });
-  for (const { name, version, next } of versions) console.log(`${name}: ${version} → ${next}`);
-  if (isDryRun) return;
-  if ((await output(['git', 'status', '--porcelain'])) !== '')
-    throw new Error('There are changes that are not committed: commit or remove them first.');
-
-  for (const { path, version, next } of versions)
-    replace(join(path, 'package.json'), `"version": "${version}"`, `"version": "${next}"`);
-  const [sdk = { version: '', next: '' }] = versions;
-  replace(
-    'create-trueward/template/package.json',
-    `"trueward": "^${sdk.version}"`,
-    `"trueward": "^${sdk.next}"`,
-  );
-  const date = new Date().toISOString().slice(0, 10);
-  const texts = changesets.map(({ text }) => text);
-  write('CHANGELOG.md', closeChangelog(read('CHANGELOG.md'), { version: sdk.next, date, texts }));
-  for (const file of files) rmSync(join(folder, file));
-  await must(['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund']);
-  await must(['npm', 'run', 'build']);
-  await must(['npm', 'run', 'script-tags']);
-  await must(['npm', 'run', 'check']);
-  mkdirSync(join(root, 'release'), { recursive: true });
-  for (const { path } of versions)
-    await must(['npm', 'pack', `./${path}`, '--pack-destination', 'release']);
-  console.log(`\nCommit this as “Release ${sdk.next}”, tag it, and publish from CI:\n`);
-  // With `./`, or npm takes it for a repository on GitHub.
-  for (const { name, next } of versions)
-    console.log(`  npm publish ./release/${name}-${next}.tgz --provenance --access public`);
-  if (!('repository' in JSON.parse(read('package.json'))))
+  const current = version();
+  const isPublished = (await output(['git', 'tag', '--list', `trueward@${current}`])) !== '';
+  if (isDryRun && isPublished) return execute([...changeset, 'status', '--verbose']);
+  if (!isPublished) {
     console.log(
-      '\nnpm refuses provenance for a package.json without `repository`: add yours to both.',
+      `trueward and create-trueward: ${current}, which has no tag trueward@${current} yet.`,
+    );
+    refuseChangesets(current);
+    if (isDryRun) return;
+  }
+  if ((await output(['git', 'status', '--porcelain'])) !== '')
+    throw new Error('There are uncommitted changes: commit or remove them first.');
+
+  if (isPublished) {
+    await execute([...changeset, 'version']);
+    if (version() === current) throw new Error('Nothing to release: .changeset has no changeset.');
+    for (const file of users) updateDependency(file, current, version());
+    await execute(['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund']);
+  }
+  for (const script of ['build', 'script-tags', 'format', 'check'])
+    await execute(['npm', 'run', script]);
+  console.log(`
+Commit this as “Release ${version()}”. Then publish it from a CI job with the permission
+id-token: write, in which npm signs where the packages were built:
+
+  npm ci && npm run build
+  NPM_CONFIG_PROVENANCE=true npx changeset publish
+  git push --follow-tags`);
+  if (!('repository' in manifest()))
+    console.log(
+      '\nnpm rejects provenance without `repository`: add it to both package.json files.',
     );
 }
 
-/** @param {string} path */
-function read(path) {
-  return readFileSync(join(root, path), 'utf8');
-}
-
 /**
- * @param {string} path
- * @param {string} text
+ * Changesets describe changes since the last published version, so there are none before the first.
+ *
+ * @param {string} unpublished
  */
-function write(path, text) {
-  writeFileSync(join(root, path), text);
+function refuseChangesets(unpublished) {
+  const files = readdirSync(join(root, '.changeset')).filter(
+    (name) => name.endsWith('.md') && name !== 'README.md',
+  );
+  if (files.length === 0) return;
+  throw new Error(
+    `${unpublished} is not published yet: describe these changes in its section of CHANGELOG.md, and ` +
+      `delete the changesets ${files.join(', ')}.`,
+  );
 }
 
 /**
- * @param {string} path
+ * @param {string} file
  * @param {string} before
  * @param {string} after
  */
-function replace(path, before, after) {
-  const text = read(path);
-  if (!text.includes(before)) throw new Error(`${path} does not say ${before}.`);
-  write(path, text.replace(before, after));
+function updateDependency(file, before, after) {
+  const path = join(root, file);
+  const text = readFileSync(path, 'utf8');
+  const updated = text
+    .replace(`"trueward": "${before}"`, `"trueward": "${after}"`)
+    .replace(`"trueward": "^${before}"`, `"trueward": "^${after}"`);
+  if (updated === text) throw new Error(`${file} does not depend on trueward ${before}.`);
+  writeFileSync(path, updated);
+}
+
+function manifest() {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+}
+
+/** @returns {string} */
+function version() {
+  return manifest().version;
 }
 
 /** @param {string[]} command */
-async function must(command) {
+async function execute(command) {
   const { code } = await run(command, { show: true });
   if (code !== 0) throw new Error(`\`${command.join(' ')}\` failed; its message is above.`);
 }
