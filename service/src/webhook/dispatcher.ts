@@ -57,8 +57,10 @@ interface Endpoint {
 const maxInFlight = 1_000;
 /** Other processes queue deliveries too, and leases expire. */
 const pollMs = 1_000;
-/** Least time between two claims: at high rates each takes many deliveries. */
+/** Minimum time between two claims for new deliveries, so that at high rates each takes many. */
 const claimIntervalMs = 25;
+/** Minimum time between two claims while a backlog waits for free slots, which should not stay idle. */
+const backlogIntervalMs = 5;
 /** How long an idle endpoint keeps its window, in milliseconds. */
 const idleMs = 60_000;
 /** How long a stop waits for attempts: most endpoints answer within it, and need not get the event again. */
@@ -75,6 +77,7 @@ export function startDispatcher(parts: Parts): Dispatcher {
   let timer: NodeJS.Timeout | undefined;
   let nextClaimAtMs = Infinity;
   let claimableAtMs = -Infinity;
+  let refillableAtMs = -Infinity;
   let claiming: Promise<void> | undefined;
 
   const claimAt = (atMs: number): void => {
@@ -84,19 +87,22 @@ export function startDispatcher(parts: Parts): Dispatcher {
     timer = setTimeout(run, Math.max(0, atMs - nowMs()));
   };
   const wake = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
+  const refill = (): void => claimAt(Math.max(nowMs(), refillableAtMs));
 
   const run = (): void => {
     nextClaimAtMs = Infinity;
     // One at a time; what this one may have missed, the next one finds.
-    if (claiming) return void claiming.then(wake);
+    if (claiming) return void claiming.then(refill);
     const startedMs = nowMs();
     claimableAtMs = startedMs + claimIntervalMs;
+    refillableAtMs = startedMs + backlogIntervalMs;
     claiming = claim()
       .catch((error: unknown) => log.error({ err: error }, 'deliveries could not be read'))
       .finally(() => {
         claiming = undefined;
         // It visits every endpoint: where there are many, it takes at most half of a connection’s time.
-        claimableAtMs = Math.max(claimableAtMs, 2 * nowMs() - startedMs);
+        refillableAtMs = Math.max(refillableAtMs, 2 * nowMs() - startedMs);
+        claimableAtMs = Math.max(claimableAtMs, refillableAtMs);
         claimAt(nowMs() + pollMs);
       });
   };
@@ -171,7 +177,7 @@ export function startDispatcher(parts: Parts): Dispatcher {
       // Each claim costs a statement, so it waits until a quarter of the window is free.
       const isPaused = endpoint.pausedUntilMs > nowMs();
       const free = endpoint.window.size - endpoint.inFlight;
-      if (endpoint.hasMore && !isPaused && free >= endpoint.window.size / 4) wake();
+      if (endpoint.hasMore && !isPaused && free >= endpoint.window.size / 4) refill();
     };
     const onResult = (result: AttemptResult): void => {
       const sample = { startedMs, endedMs: nowMs(), overloaded: isOverloaded(result) };
@@ -197,7 +203,7 @@ export function startDispatcher(parts: Parts): Dispatcher {
         leave();
         attempts.delete(attempted);
         // Where the bound on all endpoints held a claim back, the next one may go.
-        if (endpoint.hasMore && attempts.size + 1 === maxInFlight) wake();
+        if (endpoint.hasMore && attempts.size + 1 === maxInFlight) refill();
       });
     attempts.add(attempted);
   };
