@@ -32,7 +32,7 @@ import { createIds, type MakeId } from './platform/ids.ts';
 import { refuseShortRetention } from './resource/check-retention.ts';
 import { openConfiguration, type Configuration } from './decision/configuration.ts';
 import { createManage } from './resource/manage.ts';
-import { createLaneParts } from './store/scoped-lanes.ts';
+import { createLaneParts } from './store/lanes.ts';
 import {
   createResourceStore,
   raiseConfigVersion,
@@ -43,10 +43,8 @@ import { makeReceiptKey, readReceiptKeys, createReceipts } from './reward/receip
 import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
-import { openDatabase } from './store/open-database.ts';
-import { prepareDatabase } from './store/prepare-database.ts';
-import { openTracing } from './trace/open-tracing.ts';
-import type { Tracing } from './trace/tracing.ts';
+import { openDatabase, openServiceDatabase } from './store/open-database.ts';
+import { openTracing, type Tracing } from './trace/tracing.ts';
 import { startUpkeep } from './upkeep/start-upkeep.ts';
 import { createPasswords, type Passwords } from './user/credentials.ts';
 import { createUsers, type Users } from './user/create-users.ts';
@@ -86,7 +84,7 @@ export async function assemble(
 ): Promise<Service> {
   const metrics = createServiceMetrics();
   const tracing = await openTracing(config.traces, log);
-  const database = await prepareDatabase(config, log, metrics.observeDatabase, open);
+  const database = await openServiceDatabase(config, log, metrics.observeDatabase, open);
   try {
     return await wire(config, clock, log, { database, metrics, tracing }, passwords);
   } catch (error) {
@@ -103,7 +101,7 @@ async function wire(
   { database, metrics, tracing }: { database: Database; metrics: ServiceMetrics; tracing: Tracing },
   passwords: Passwords,
 ): Promise<Service> {
-  const retentionMs = config.keep.decisionsMs;
+  const retentionMs = config.retention.decisionsMs;
   await refuseShortRetention(database, retentionMs);
   const box = openSecretBox(config);
   const makeId = createIds(clock, randomBytes);
@@ -160,7 +158,7 @@ async function wire(
     onChange: changes.announce,
     onDeliveries: deliveries.wake,
   });
-  const upkeep = await startUpkeep({ database, clock, log, tracing, keep: config.keep });
+  const upkeep = await startUpkeep({ database, clock, log, tracing, retention: config.retention });
   const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
   const lane = createDecisionLanes(database, writeEvents, deliveries.wake, laneParts('decisions'));
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };

@@ -15,16 +15,19 @@ import { fileURLToPath } from 'node:url';
 import service from '../package.json' with { type: 'json' };
 import type { Database } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
-import { makePartitions } from '../src/store/partitions.ts';
+import { createPartitions } from '../src/store/partitions.ts';
 import { DatabaseError } from '../src/store/pglite/database-thread.ts';
-import { initialise } from '../src/store/pglite/initialise.ts';
-import { openPGlite } from '../src/store/pglite/open-pglite.ts';
+import { initializeCluster, openPGlite } from '../src/store/pglite/open-pglite.ts';
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
 
 /** Puts a cluster without tables into `directory`, unless there is one. Making one takes seconds, so a copy is kept. */
 export const copyEmptyDatabase = (directory: string): Promise<void> =>
-  copyTemplate(`empty-${service.dependencies['@electric-sql/pglite']}`, directory, initialise);
+  copyTemplate(
+    `empty-${service.dependencies['@electric-sql/pglite']}`,
+    directory,
+    initializeCluster,
+  );
 
 /** Puts a database with all tables and without rows into `directory`, unless there is one. */
 export async function copyMigratedDatabase(directory: string): Promise<void> {
@@ -32,7 +35,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
     await copyEmptyDatabase(draft);
     const database = await openPGlite(draft, () => undefined);
     await migrate(database);
-    await makePartitions(database, Date.now());
+    await createPartitions(database, Date.now());
     await database.close();
   });
 }

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { archiveWeek, ArchiveError } from '../store/archive/archive-week.ts';
+import { archiveWeek, ArchiveError } from '../store/archive-week.ts';
 import { readConfig } from '../config/config.ts';
 import { systemClock } from '../platform/clock.ts';
 import { listWeeks } from '../store/partitions.ts';
@@ -34,7 +34,7 @@ If ARCHIVE_DIR is set, RETENTION_DAYS drops only archived weeks.`,
   async run(args) {
     const { values } = readArguments(args, { before: { type: 'string' }, to: { type: 'string' } });
     const beforeMs = readDate(values.before) ?? systemClock.nowMs() - settledAfterMs;
-    const folder = values.to ?? readConfig(process.env).keep.archiveDirectory;
+    const folder = values.to ?? readConfig(process.env).retention.archiveDirectory;
     if (folder === undefined)
       throw new UsageError('No target folder: pass --to or set ARCHIVE_DIR.');
     await withDatabase(async ({ database }) => {

@@ -1,6 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { DatabaseAwayError } from '../store/is-unavailable.ts';
-import { isDiskFull } from '../store/watch-disk.ts';
+import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 
 /** Longest text in a log line, in characters; text from a client can be as long as a request body. */
 const maxTextLength = 500;
@@ -22,7 +21,8 @@ export function createLog(level: string, destination: DestinationStream): Logger
         logMethod(args, method) {
           const [first]: unknown[] = args;
           const { err } = (typeof first === 'object' && first ? first : {}) as { err?: unknown };
-          if (!(err instanceof DatabaseAwayError) && !isDiskFull(err)) method.apply(this, args);
+          if (!(err instanceof DatabaseUnreachableError) && !isDiskFull(err))
+            method.apply(this, args);
         },
       },
     },

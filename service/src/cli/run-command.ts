@@ -5,7 +5,7 @@ import { MasterKeyError } from '../key/secret-box.ts';
 import { RefusedError } from '../platform/refused-error.ts';
 import { RetentionError } from '../resource/check-retention.ts';
 import { DatabaseConnectionError } from '../store/open-database.ts';
-import { TransferError } from '../store/transfer/format.ts';
+import { TransferError } from '../store/transfer/export-file.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';
 import { type Command, CommandError, printMessage, UsageError } from './command.ts';
 

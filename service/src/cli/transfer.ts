@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { access, constants, open } from 'node:fs/promises';
-import { exportRows } from '../store/transfer/export-rows.ts';
+import { exportRows, checkExport } from '../store/transfer/export-file.ts';
 import {
   type Command,
   CommandError,
@@ -14,7 +14,6 @@ import {
 } from './command.ts';
 import { withDatabase } from './with-database.ts';
 import { openSecretBox } from '../key/secret-box.ts';
-import { checkExport } from '../store/transfer/check-export.ts';
 import { importRows } from '../store/transfer/import-rows.ts';
 
 export const exportCommand: Command = {

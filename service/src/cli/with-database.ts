@@ -21,7 +21,7 @@ export async function withDatabase<T>(work: (context: DatabaseContext) => Promis
   // The embedded database is slow to load, and --help doesn't need it.
   const { openDatabase } = await import('../store/open-database.ts');
   const database = await openDatabase(config, {
-    onInitialise: () => printMessage('Creating a new database; this takes a few seconds.'),
+    onInitialize: () => printMessage('Creating a new database; this takes a few seconds.'),
     onError: (error) => printMessage(`A database connection failed: ${error.message}`),
   });
   try {

@@ -5,8 +5,8 @@ import type { RateLimits } from '../http/limits/rate-limits.ts';
 import type { Rate } from '../http/limits/token-buckets.ts';
 import type { S3Bucket } from '../media/s3-store.ts';
 import type { DatabaseConfig } from '../store/open-database.ts';
-import { parseHeaders, type SamplerName, type TraceSettings } from '../trace/trace-settings.ts';
-import type { Keep } from '../upkeep/remove-old-rows.ts';
+import { parseHeaders, type SamplerName, type TraceSettings } from '../trace/tracing.ts';
+import type { Retention } from '../upkeep/delete-old-rows.ts';
 
 /** The configuration of the service. */
 export interface Config extends DatabaseConfig {
@@ -14,7 +14,7 @@ export interface Config extends DatabaseConfig {
   dataDirectory: string;
   /** How long startup waits for sessions that block a migration. */
   migrationWaitMs: number;
-  keep: Keep;
+  retention: Retention;
   host: string;
   /** 0: any free port. */
   port: number;
@@ -80,7 +80,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
       pooler: text('DATABASE_POOLER') === 'transaction',
     },
     migrationWaitMs: number('MIGRATION_WAIT_S') * 1_000,
-    keep: readKeep(values),
+    retention: readRetention(values),
     host: text('HOST'),
     port: number('PORT'),
     ...(publicUrl === undefined ? {} : { publicUrl: publicUrl.replace(/\/+$/, '') }),
@@ -117,7 +117,7 @@ function readRateLimits(text: (name: SettingName) => string): RateLimits {
   };
 }
 
-function readKeep(values: ReadonlyMap<SettingName, string | undefined>): Keep {
+function readRetention(values: ReadonlyMap<SettingName, string | undefined>): Retention {
   const days = (name: SettingName): number | undefined => {
     const text = values.get(name);
     return text === undefined ? undefined : Number(text) * 86_400_000;

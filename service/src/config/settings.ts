@@ -1,4 +1,4 @@
-import { parseHeaders, samplerNames } from '../trace/trace-settings.ts';
+import { parseHeaders, samplerNames } from '../trace/tracing.ts';
 import {
   anything,
   isNetwork,

@@ -3,7 +3,7 @@ import { addSums, countOf, sumsOf } from '../report/rollup.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
-import { createScopedLanes, type LaneParts } from '../store/scoped-lanes.ts';
+import { createScopedLanes, type LaneParts } from '../store/lanes.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
 
 /** A decision to be stored. */

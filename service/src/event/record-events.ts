@@ -1,7 +1,7 @@
 import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
 import type { Snapshot } from '../decision/snapshot.ts';
 import { addToRollups } from '../report/rollup.ts';
-import { createScopedLanes, type LaneParts } from '../store/scoped-lanes.ts';
+import { createScopedLanes, type LaneParts } from '../store/lanes.ts';
 import type { RewardVerdict } from '../reward/check-reward.ts';
 import type { Receipts } from '../reward/receipt.ts';
 import type { Database, Queries, TransactionOptions, Scope } from '../store/database.ts';

@@ -85,7 +85,7 @@ interface AppParts {
   limiter: RateLimiter;
   metrics: ServiceMetrics;
   metricsToken: string | undefined;
-  tracing: Pick<Tracing, 'listener' | 'named'>;
+  tracing: Pick<Tracing, 'listener' | 'nameRequest'>;
   /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: string[] | undefined;
   country: Country;
@@ -136,7 +136,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
     },
   });
   app.addHook('onRequest', async (request, reply) => {
-    tracing.named(request.raw, request.id, request.routeOptions.url);
+    tracing.nameRequest(request.raw, request.id, request.routeOptions.url);
     void reply.header('request-id', request.id);
   });
   // Otherwise a client keeps its connection, and the process, alive.

@@ -1,6 +1,6 @@
 import type { Queries } from './database.ts';
 
-const blockersOf = `SELECT pid, application_name AS name, coalesce(state, 'state unknown') AS state, coalesce(query, '?') AS query,
+const selectBlockers = `SELECT pid, application_name AS name, coalesce(state, 'state unknown') AS state, coalesce(query, '?') AS query,
     coalesce(to_char(xact_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '?') AS since
   FROM pg_stat_activity WHERE pid = ANY (pg_blocking_pids($1)) ORDER BY xact_start`;
 
@@ -12,15 +12,15 @@ interface Blocker {
   since: string;
 }
 
-/** Describes the sessions that the session `pid` waits for, for an operator who may end them. */
+/** Describes the sessions that block the session `pid`, for an operator who may terminate them. */
 export async function describeBlockers(
   queries: Pick<Queries, 'query'>,
   pid: number | undefined,
 ): Promise<string> {
-  const blockers = await queries.query<Blocker>(blockersOf, [pid]);
-  const described = blockers.map(
-    ({ pid: other, name, state, query, since }) =>
-      `session ${other} (${name || 'unnamed'}, ${state} since ${since}: ${query.replaceAll(/\s+/g, ' ').slice(0, 100)})`,
+  const blockers = await queries.query<Blocker>(selectBlockers, [pid]);
+  const descriptions = blockers.map(
+    ({ pid: blocker, name, state, query, since }) =>
+      `session ${blocker} (${name || 'unnamed'}, ${state} since ${since}: ${query.replaceAll(/\s+/g, ' ').slice(0, 100)})`,
   );
-  return described.length > 0 ? described.join(', ') : 'a session that is gone by now';
+  return descriptions.length > 0 ? descriptions.join(', ') : 'a session that has ended since';
 }

@@ -1,4 +1,4 @@
-/** One row; what a column holds is known to the query that asked for it. */
+/** One row; the query knows the types of its columns. */
 export type Row = Record<string, unknown>;
 
 /** The account and environment whose rows a call reads or writes. */
@@ -7,15 +7,15 @@ export interface Scope {
   environment: 'sandbox' | 'live';
 }
 
-/** Whatever runs a statement: the database itself, or a transaction of it. */
+/** Runs statements: the database itself, or a transaction. */
 export interface Queries {
   /** Runs one statement with `$1`-style parameters. */
   query<T = Row>(text: string, params?: readonly unknown[]): Promise<T[]>;
   /**
-   * Runs one statement that is run often: on a server, each connection prepares it once.
+   * Runs a frequent statement: on a server, each connection prepares it once.
    *
-   * For what inserts, and for look-ups that can go by one index only: a plan of how to find rows is kept
-   * as well, and what was good for the empty partition of a new week is not for the full one.
+   * Suitable for inserts, and for lookups that only one index can serve: the server also caches the query plan,
+   * and a good plan for a new week's empty partition is a bad one for the full partition.
    */
   execute<T = Row>(text: string, params: readonly unknown[]): Promise<T[]>;
 }
@@ -27,50 +27,50 @@ export interface TransactionOptions {
    */
   lockTimeoutMs?: number;
   /**
-   * The work begins with statements that only read or lock, so `BEGIN` need not be answered before they are sent:
-   * should it fail, nothing is written outside of a transaction. Saves a round trip.
+   * The work begins with statements that only read or lock, so they are sent without waiting for the response to
+   * `BEGIN`: if that fails, nothing is written outside a transaction. Saves a round trip.
    */
   readsFirst?: boolean;
-  /** Plans look-ups by ids through indexes: to read a partition as a whole is cheap only while it is empty. */
+  /** Makes the planner prefer indexes for lookups by id: a sequential scan is only cheap while a partition is empty. */
   byIndex?: boolean;
-  /** For work on all rows, which takes as long as it takes: no time-out, and no second attempt. */
+  /** For work on all rows, which may take long: no timeouts, and no retry. */
   unhurried?: boolean;
 }
 
-/** Connections to a server. */
+/** The state of the connection pool. */
 export interface Connections {
   open: number;
   idle: number;
-  /** Whoever waits for one. */
+  /** Callers that wait for a connection. */
   waiting: number;
 }
 
 /**
  * The store. PostgreSQL is the only dialect; a database is embedded (PGlite) or a server (`pg`).
  *
- * Both answer the same: `bigint` as number, `timestamptz` as Date, `jsonb` parsed. A promise of a
- * write resolves after the commit reached the disk.
+ * Both return `bigint` as number, `timestamptz` as Date, and `jsonb` parsed. The promise of a write resolves
+ * when the commit is on disk.
  */
 export interface Database extends Queries {
   /**
-   * Runs `work` in one transaction; a rejection of it rolls back. On a server it may run more than
-   * once, when others were in its way: what it changes in memory has to bear that.
+   * Runs `work` in one transaction, which is rolled back if `work` rejects. On a server, `work` may run again after
+   * a serialization failure or a deadlock, so its effects on memory must be repeatable.
    */
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
-  /** Whether the last write failed because the disk is full; absent where the disk is not watched. */
+  /** Whether the last write failed because the disk is full; absent if the disk is not watched. */
   isFull?(): boolean;
   /**
-   * Runs statements one by one on a connection of their own: outside a transaction, with no limit on
-   * how long one takes, as `CREATE INDEX CONCURRENTLY` needs. Waiting for a lock fails after
-   * `lockTimeoutMs`. Absent on the embedded database, which has one connection.
+   * Runs statements one by one on a separate connection, outside a transaction and without a statement timeout, as
+   * `CREATE INDEX CONCURRENTLY` needs. Waiting for a lock fails after `lockTimeoutMs`. Absent on the embedded
+   * database, which has one connection.
    */
   maintain?(statements: readonly string[], lockTimeoutMs: number): Promise<void>;
   /**
-   * How long many writes should wait for each other, in milliseconds, where a transaction of one costs
-   * nearly as much as one of many; absent: not at all.
+   * How long a group commit should wait for more items, in milliseconds: a transaction of one item costs nearly as
+   * much as one of many. Absent: it should not wait.
    */
   gatherMs?: number;
-  /** Absent where there are none: in the process itself. */
+  /** Absent on the embedded database. */
   connections?(): Connections;
 }

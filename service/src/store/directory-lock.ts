@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Another live process has the data open. */
+/** Another running process uses the data directory. */
 export class DirectoryInUseError extends Error {
   readonly pid: number;
   constructor(file: string, pid: number) {
     super(
-      `The data are in use by another running service (process ${pid}, lock ${file}). ` +
-        'Stop it first, or give this one another TRUEWARD_DATA_DIR.',
+      `The data directory is in use by another running service (process ${pid}, lock file ${file}). ` +
+        'Stop that service first, or use another TRUEWARD_DATA_DIR.',
     );
     this.name = 'DirectoryInUseError';
     this.pid = pid;
@@ -16,21 +16,23 @@ export class DirectoryInUseError extends Error {
 
 interface Owner {
   pid: number;
-  /** Tells the process from a later one that got the same pid. */
+  /** Distinguishes the process from a later one with the same pid. */
   start: string;
 }
 
 /**
- * Takes the exclusive lock `file` for this process. A lock whose process is gone is taken over.
- * It does not reach across machines or containers that share a folder but not their processes.
+ * Acquires the exclusive lock `file` for this process, also if the process that holds it has ended. It does not
+ * work across machines or containers that share a folder but not their processes.
+ *
+ * @throws DirectoryInUseError when a running process holds the lock.
  */
-export function takeDirectoryLock(file: string): { release(): void } {
+export function acquireDirectoryLock(file: string): { release(): void } {
   const me: Owner = { pid: process.pid, start: processStart(process.pid) ?? '' };
   const text = JSON.stringify(me);
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, text);
   try {
-    // A hard link is made by one process only, and the file is complete when it appears.
+    // Only one process can create the hard link, and the file is complete when it appears.
     while (!tryLink(draft, file)) removeStale(file);
   } finally {
     rmSync(draft, { force: true });
@@ -63,9 +65,9 @@ function removeStale(file: string): void {
   try {
     renameSync(file, aside);
   } catch {
-    return; // somebody else took it over first: the next look tells who
+    return; // another process was faster: the next attempt finds its lock
   }
-  // Between reading and moving, another process may have taken over: its lock goes back.
+  // If another process acquired the lock between the read and the rename, restore its file.
   if (read(aside) !== text) tryLink(aside, file);
   rmSync(aside, { force: true });
 }
@@ -74,7 +76,7 @@ function read(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // there is no lock
+    return undefined; // no lock file
   }
 }
 
@@ -85,16 +87,16 @@ function parse(text: string): Owner | undefined {
     const { pid, start } = value as Partial<Owner>;
     return typeof pid === 'number' && typeof start === 'string' ? { pid, start } : undefined;
   } catch {
-    return undefined; // a torn file has no owner
+    return undefined; // a truncated file has no owner
   }
 }
 
-/** When a process began, as a text that tells it from a later one with the same id; undefined when there is none. */
+/** An opaque start time, which distinguishes a process from a later one with the same pid; undefined if it is not running. */
 export function processStart(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it lives, but belongs to another user.
+    // EPERM: it is running, but belongs to another user.
     if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return undefined;
   }
   if (process.platform === 'linux') return linuxStart(pid);
@@ -102,15 +104,15 @@ export function processStart(pid: number): string | undefined {
   return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
 }
 
-/** Field 22 of /proc/pid/stat counts ticks since boot, so the boot's id belongs to it (`man 5 proc`). */
+/** Field 22 of /proc/pid/stat counts ticks since boot, so the boot id is part of the result (`man 5 proc`). */
 function linuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields[0] === 'Z') return undefined; // ended, and not yet reaped by its parent
+    if (fields[0] === 'Z') return undefined; // a zombie: ended, but not reaped by its parent
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${boot} ${fields[19]}`;
   } catch {
-    return undefined; // it ended between the two looks
+    return undefined; // it has just ended
   }
 }

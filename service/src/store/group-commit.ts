@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isLockTimeout, isUnavailable } from './is-unavailable.ts';
+import { isLockTimeout, isUnavailable } from './database-errors.ts';
 
-/** The lane is full: the caller should come again later. */
+/** The lane is full; the caller should retry later. */
 export class OverloadedError extends Error {
   readonly retryAfterS: number;
   constructor(retryAfterS = 1) {
@@ -14,14 +14,14 @@ export class OverloadedError extends Error {
 export interface Lane<T, R> {
   /**
    * Resolves when the item is committed. Rejects with {@link OverloadedError} when the lane is full, and
-   * with the error of its own item otherwise: an item that cannot be stored fails nobody else's.
+   * with the error of this item otherwise: an item that cannot be stored does not fail others.
    */
   push(item: T): Promise<R>;
-  /** Resolves when everything that was pushed has been answered. */
+  /** Resolves when every pushed item has settled. */
   drain(): Promise<void>;
   /** How many items wait for a transaction. */
   waiting(): number;
-  /** Whether nothing waits and nothing runs. */
+  /** Whether no item is waiting and no transaction is running. */
   isIdle(): boolean;
 }
 
@@ -32,35 +32,35 @@ export interface Attempt {
 }
 
 export interface LaneOptions<T, R> {
-  /** Writes the items in one transaction, all or none, and answers each, in order. */
+  /** Writes all items or none in one transaction, and returns their results in the same order. */
   commit(items: T[], attempt: Attempt): Promise<R[]>;
-  /** Items per transaction. */
+  /** Maximum number of items per transaction. Default: 200. */
   maxBatch?: number;
-  /** How much of `maxWeight` an item takes. Default: nothing. */
+  /** How much of `maxWeight` an item takes. Default: 0. */
   weightOf?(item: T): number;
-  /** Weight per transaction, unless one item alone has more: what others wait for stays short. */
+  /** Maximum weight per transaction, unless a single item exceeds it; keeps transactions short. */
   maxWeight?: number;
-  /** Items that may wait. */
+  /** Maximum number of waiting items. Default: 5,000. */
   maxQueue?: number;
-  /** How long a transaction waits for more items after a large one, in milliseconds; absent: not at all. */
+  /** After a large transaction, how long the next one waits for more items, in milliseconds. Default: 0. */
   gatherMs?: number | undefined;
   /** Default: a timer. */
   sleep?(ms: number): Promise<unknown>;
 }
 
-/** Creates a lane, such as one whose transactions are traced. */
+/** Creates a lane, for example one that traces its transactions. */
 export type OpenLane = <T extends object, R>(options: LaneOptions<T, R>) => Lane<T, R>;
 
 /**
  * After a transaction of so many items others are likely to come soon, as PostgreSQL takes it with
  * [commit_siblings](https://www.postgresql.org/docs/current/runtime-config-wal.html).
  */
-const siblings = 16;
+const gatherAfterItems = 16;
 /**
  * How many groups of a failed batch may time out on a lock before the rest is refused as well. It takes 8
  * to find one locked row among 200 items.
  */
-const mostLockTimeouts = 10;
+const maxLockTimeouts = 10;
 /** How long a retry waits for a lock: the first attempt has already waited the full time. */
 export const retryLockTimeoutMs = 100;
 
@@ -81,7 +81,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   let lastSize = 0;
   let running: Promise<void> | undefined;
 
-  /** How many of the items that wait go into the next transaction. */
+  /** How many waiting items fit into the next transaction. */
   const fitting = (): number => {
     let weight = 0;
     const tooMany = queue.findIndex(({ item }, index) => {
@@ -92,11 +92,11 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   };
 
   const run = async (): Promise<void> => {
-    // Whatever else came in during this turn of the event loop goes along.
+    // Let other requests of this turn of the event loop join the batch.
     await new Promise(setImmediate);
     while (queue.length > 0) {
       const isFull = queue.length >= maxBatch || fitting() < queue.length;
-      if (gatherMs !== undefined && lastSize >= siblings && !isFull) await sleep(gatherMs);
+      if (gatherMs !== undefined && lastSize >= gatherAfterItems && !isFull) await sleep(gatherMs);
       const batch = queue.slice(0, fitting());
       queue = queue.slice(batch.length);
       lastSize = batch.length;
@@ -119,8 +119,8 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
         const isLocked = isLockTimeout(error);
         if (isLocked) lockTimeouts += 1;
         // Every other group would fail in the same way.
-        const isHopeless = isLocked ? lockTimeouts > mostLockTimeouts : isUnavailable(error);
-        if (isHopeless) {
+        const isSystemic = isLocked ? lockTimeouts > maxLockTimeouts : isUnavailable(error);
+        if (isSystemic) {
           for (const { reject } of [group, ...groups.splice(0)].flat()) reject(error);
         } else if (group.length === 1) {
           group[0]?.reject(error);
@@ -135,7 +135,7 @@ export function createLane<T, R>(options: LaneOptions<T, R>): Lane<T, R> {
   const start = (): void => {
     running = run().finally(() => {
       running = undefined;
-      // What came after the last look at the queue.
+      // Items may have arrived since the last check of the queue.
       if (queue.length > 0) start();
     });
   };

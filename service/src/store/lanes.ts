@@ -1,24 +1,33 @@
-import { type Lane, OverloadedError } from './group-commit.ts';
-import { isLockTimeout } from './is-unavailable.ts';
+import type { Logger } from 'pino';
+import type { Clock } from '../platform/clock.ts';
+import type { Database, Scope } from './database.ts';
+import { isLockTimeout } from './database-errors.ts';
+import {
+  type Attempt,
+  type Lane,
+  type LaneOptions,
+  type OpenLane,
+  OverloadedError,
+} from './group-commit.ts';
 
 interface LanesOptions<T, R> {
-  /** Each owner has a lane of its own. */
+  /** Each owner has its own lane. */
   ownerOf(item: T): string;
   openLane(owner: string): Lane<T, R>;
-  /** Maximum number of lanes; beyond it an idle one is evicted. */
-  mostLanes?: number;
-  /** Items that may wait in all lanes together. */
-  mostWaiting?: number;
+  /** Maximum number of lanes; beyond it, an idle one is evicted. */
+  maxLanes?: number;
+  /** Maximum number of items in all lanes together. */
+  maxItems?: number;
 }
 
 /**
- * A lane for each owner, so that no owner waits for another one's transaction. When too many items wait in
- * total, owners with more than an equal share of them are refused.
+ * One lane per owner, so that no owner waits for the transaction of another. When there are too many items in
+ * total, owners with more than an equal share of them are rejected.
  */
 export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
-  const { ownerOf, openLane, mostLanes = 1_000, mostWaiting = 20_000 } = options;
+  const { ownerOf, openLane, maxLanes = 1_000, maxItems = 20_000 } = options;
   const lanes = new Map<string, Lane<T, R>>();
-  let unanswered = 0;
+  let unsettled = 0;
 
   const evictIdle = (): boolean => {
     for (const [owner, lane] of lanes) if (lane.isIdle()) return lanes.delete(owner);
@@ -27,7 +36,7 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   const laneOf = (owner: string): Lane<T, R> | undefined => {
     const known = lanes.get(owner);
     if (known) return known;
-    if (lanes.size >= mostLanes && !evictIdle()) return undefined;
+    if (lanes.size >= maxLanes && !evictIdle()) return undefined;
     const opened = openLane(owner);
     lanes.set(owner, opened);
     return opened;
@@ -37,12 +46,12 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   return {
     push(item) {
       const lane = laneOf(ownerOf(item));
-      const isOverShare = (of: Lane<T, R>): boolean => of.waiting() >= mostWaiting / lanes.size;
-      if (!lane || (unanswered >= mostWaiting && isOverShare(lane)))
+      const isOverShare = (of: Lane<T, R>): boolean => of.waiting() >= maxItems / lanes.size;
+      if (!lane || (unsettled >= maxItems && isOverShare(lane)))
         return Promise.reject(new OverloadedError());
-      unanswered += 1;
+      unsettled += 1;
       return lane.push(item).finally(() => {
-        unanswered -= 1;
+        unsettled -= 1;
       });
     },
     async drain() {
@@ -53,7 +62,7 @@ export function createLanes<T, R>(options: LanesOptions<T, R>): Lane<T, R> {
   };
 }
 
-/** Bounds how many transactions of lanes run at a time, so that connections are left for everything else. */
+/** Limits how many transactions of lanes run at a time, so that connections are left for everything else. */
 export interface Gate {
   run<T>(owner: string, work: () => Promise<T>): Promise<T>;
 }
@@ -67,15 +76,13 @@ interface GateOptions {
 /** How long an owner whose transaction timed out on a lock shares one slot with others like it. */
 const slowForMs = 10_000;
 
-/**
- * First come, first served, but owners whose rows are locked share one slot, however many there are.
- */
+/** First come, first served, but owners whose rows are locked share one slot, however many there are. */
 export function createGate({ slots, nowMs }: GateOptions): Gate {
-  interface Waiting {
+  interface Waiter {
     owner: string;
     start(isSlow: boolean): void;
   }
-  const waiting: Waiting[] = [];
+  const waiters: Waiter[] = [];
   const slowUntilMs = new Map<string, number>();
   let [running, slowRunning] = [0, 0];
 
@@ -86,8 +93,8 @@ export function createGate({ slots, nowMs }: GateOptions): Gate {
   };
   const startNext = (): void => {
     while (running < slots) {
-      const index = waiting.findIndex(({ owner }) => slowRunning === 0 || !isSlow(owner));
-      const [next] = index === -1 ? [] : waiting.splice(index, 1);
+      const index = waiters.findIndex(({ owner }) => slowRunning === 0 || !isSlow(owner));
+      const [next] = index === -1 ? [] : waiters.splice(index, 1);
       if (!next) return;
       const slow = isSlow(next.owner);
       running += 1;
@@ -99,7 +106,7 @@ export function createGate({ slots, nowMs }: GateOptions): Gate {
   return {
     async run(owner, work) {
       const slow = await new Promise<boolean>((resolve) => {
-        waiting.push({ owner, start: resolve });
+        waiters.push({ owner, start: resolve });
         startNext();
       });
       try {
@@ -116,4 +123,69 @@ export function createGate({ slots, nowMs }: GateOptions): Gate {
       }
     },
   };
+}
+
+/** What all lanes of one kind of write share. */
+export interface LaneParts {
+  /** `decisions`, `events` or `deliveries`. */
+  name: string;
+  openLane: OpenLane;
+  gate: Gate;
+  log: Pick<Logger, 'warn'>;
+}
+
+interface LanePartsOptions {
+  database: Pick<Database, 'connections'>;
+  tracing: { lane(name: string): OpenLane };
+  clock: Pick<Clock, 'monotonicMs'>;
+  log: Pick<Logger, 'warn'>;
+  /** The size of this process's connection pool. */
+  poolSize: number;
+}
+
+/** Connections that lanes leave for reads, deliveries and maintenance jobs. */
+const reservedConnections = 2;
+
+/** Creates the gate that all lanes share; the returned function creates the parts for one kind of write. */
+export function createLaneParts({ database, tracing, clock, log, poolSize }: LanePartsOptions) {
+  const gate = createGate({
+    // The embedded database runs one transaction at a time anyway.
+    slots: database.connections ? Math.max(1, poolSize - reservedConnections) : Infinity,
+    nowMs: clock.monotonicMs,
+  });
+  return (name: string): LaneParts => ({ name, openLane: tracing.lane(name), gate, log });
+}
+
+/**
+ * A lane per account and environment: each `commit` gets items of only one. A session that holds a row lock
+ * too long is named in the log, and delays only the account of that row.
+ */
+export function createScopedLanes<T extends { scope: Scope }, R>(
+  { name, openLane, gate, log }: LaneParts,
+  options: LaneOptions<T, R>,
+): Lane<T, R> {
+  const commit = async (items: T[], attempt: Attempt): Promise<R[]> => {
+    try {
+      return await options.commit(items, attempt);
+    } catch (error) {
+      // Logged once: the retries wait for the same session.
+      if (isLockTimeout(error) && !attempt.isRetry) {
+        const { accountId, environment } = items[0]?.scope ?? {};
+        const { blockers } = error as { blockers?: string };
+        log.warn(
+          { lane: name, accountId, environment, writes: items.length, blockers },
+          'writes timed out on a lock that another session holds',
+        );
+      }
+      throw error;
+    }
+  };
+  return createLanes({
+    ownerOf: ({ scope }: T) => `${scope.accountId} ${scope.environment}`,
+    openLane: (owner) =>
+      openLane<T, R>({
+        ...options,
+        commit: (items, attempt) => gate.run(`${name} ${owner}`, () => commit(items, attempt)),
+      }),
+  });
 }

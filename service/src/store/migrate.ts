@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { buildIndex, type Index, indexStatement } from './build-index.ts';
 import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 import { initial } from './migrations/0001-initial.ts';
@@ -21,24 +20,32 @@ import { deliverySpace } from './migrations/0130-delivery-space.ts';
 import { timelines } from './migrations/0140-timelines.ts';
 import { timelineIds } from './migrations/0141-timeline-ids.ts';
 
+/** An index that a migration adds. */
+interface Index {
+  name: string;
+  table: string;
+  /** The rest of the statement, after the name of the table: columns, and a condition if there is one. */
+  on: string;
+}
+
 /**
- * A change of the schema. Indexes on tables that may be large are a migration of their own: on a
- * server they are built without blocking writes.
+ * A schema change. Indexes on tables that may be large are their own migration: on a server, they are built
+ * without blocking writes.
  */
 export type Migration =
   | {
-      /** With `breaking` in it where versions that do not know it cannot go on. */
+      /** Contains `breaking` if releases that do not know the migration cannot run on its schema. */
       name: string;
       statements: readonly string[];
     }
   | { name: string; indexes: readonly Index[] };
 
-interface Applied {
+interface AppliedMigration {
   name: string;
   checksum: string;
 }
 
-/** In order; a migration that has been released never changes again. */
+/** In order. A released migration never changes. */
 export const allMigrations: readonly Migration[] = [
   initial,
   operators,
@@ -63,39 +70,38 @@ export const allMigrations: readonly Migration[] = [
 
 export interface MigrateOptions {
   onApply?(name: string): void;
-  /** Migrations of a newer version are there, with which this one goes on: a rolling upgrade. */
+  /** The database has migrations of a newer release that this one is compatible with: a rolling upgrade. */
   onNewer?(names: string[]): void;
-  /** Another session is in the way; the text says which. */
+  /** Another session blocks the migration; the text names it. */
   onWait?(text: string): void;
-  /** How long to wait for it, in milliseconds; a minute by default. */
+  /** How long to wait for that session, in milliseconds. Default: 60,000. */
   waitMs?: number;
-  /** In order. Default: all migrations of this version. */
+  /** In order. Default: all migrations of this release. */
   migrations?: readonly Migration[];
 }
 
 /**
- * Brings the schema up to date and hands back what it applied. Several processes may start at once:
- * a locked row lets one work. Where nothing is to be done, nothing is locked and no right to change
- * tables is needed.
+ * Brings the schema up to date and returns the names of the migrations it applied. If several processes start at
+ * once, a lock row lets one of them migrate. An up-to-date schema is not locked, and needs no right to change tables.
  *
- * @throws Error when the database holds a breaking migration that this version does not know, or
- *   another one than it knows; or when somebody blocks it for too long.
+ * @throws Error when the database has an unknown breaking migration, or a different one under a known name, or
+ *   when another session blocks the migration for too long.
  */
 export async function migrate(database: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { onApply, onNewer, onWait, waitMs = 60_000, migrations = allMigrations } = options;
   const before = await readApplied(database);
-  const newer = refuseUnknown(before, migrations);
+  const newer = checkApplied(before, migrations);
   if (newer.length > 0) onNewer?.(newer);
   if (migrations.length <= before.length) return [];
-  if (before.length === 0) await makeTables(database);
-  // The indexes of a first start are built on empty tables, in the transaction of everything else.
+  if (before.length === 0) await createMigrationTables(database);
+  // On a first start the tables are empty: their indexes are built in the same transaction.
   const maintain = before.length === 0 ? undefined : database.maintain;
   const done: string[] = [];
   for (;;) {
     const names = await withMigrationLock(database, { onWait, waitMs }, async (queries) => {
       const applied = await readApplied(queries);
-      refuseUnknown(applied, migrations);
-      const next = nextTogether(migrations.slice(applied.length), maintain !== undefined);
+      checkApplied(applied, migrations);
+      const next = nextTransaction(migrations.slice(applied.length), maintain !== undefined);
       for (const migration of next) {
         onApply?.(migration.name);
         if ('indexes' in migration && maintain !== undefined) {
@@ -117,30 +123,80 @@ export async function migrate(database: Database, options: MigrateOptions = {}):
 }
 
 /**
- * The migrations that one transaction applies. A concurrent index build waits for every transaction that
+ * The migrations that the next transaction applies. A concurrent index build waits for every transaction that
  * has changed its table, so it gets a transaction that changes nothing else.
  */
-function nextTogether(missing: readonly Migration[], concurrently: boolean): readonly Migration[] {
+function nextTransaction(
+  missing: readonly Migration[],
+  concurrently: boolean,
+): readonly Migration[] {
   if (!concurrently) return missing;
   const index = missing.findIndex((migration) => 'indexes' in migration);
   return index === -1 ? missing : missing.slice(0, Math.max(1, index));
 }
 
-/** The names of all migrations that this version knows, in order. */
-export const migrationNames = (): string[] => allMigrations.map(({ name }) => name);
-
-async function readApplied(queries: Queries): Promise<Applied[]> {
-  const [row] = await queries.query<{ there: boolean }>(
-    `SELECT to_regclass('migrations') IS NOT NULL AS there`,
+/**
+ * Builds an index while other sessions read and write the table. `CREATE INDEX CONCURRENTLY` does not support
+ * partitioned tables: there, each partition gets its index first, which the index of the table then adopts
+ * instantly. The invalid index of an interrupted build is dropped and built again.
+ *
+ * The build waits for every transaction that has a snapshot. The caller's own transaction has none as long as its
+ * last statement had no parameters (a finished portal keeps its snapshot until the next statement), so the catalog
+ * is read outside of it.
+ */
+async function buildIndex(
+  database: Queries,
+  maintain: NonNullable<Database['maintain']>,
+  index: Index,
+  lockTimeoutMs: number,
+): Promise<void> {
+  const partitions = await database.query<{ name: string }>(
+    `SELECT inhrelid::regclass::text AS name FROM pg_inherits
+      WHERE inhparent = to_regclass($1) ORDER BY 1`,
+    [index.table],
   );
-  if (row?.there !== true) return [];
-  return queries.query<Applied>('SELECT name, checksum FROM migrations ORDER BY name');
+  const parts = partitions.map(({ name }) => ({
+    ...index,
+    name: `${index.name}_${name.replace(`${index.table}_`, '')}`,
+    table: name,
+  }));
+  const concurrent = parts.length > 0 ? parts : [index];
+  const invalid = await database.query<{ name: string }>(
+    `SELECT indexrelid::regclass::text AS name FROM pg_index
+      WHERE NOT indisvalid AND indexrelid::regclass::text = ANY ($1)`,
+    [concurrent.map(({ name }) => name)],
+  );
+  await maintain(
+    [
+      ...invalid.map(({ name }) => `DROP INDEX CONCURRENTLY ${name}`),
+      ...concurrent.map(
+        ({ name, table, on }) =>
+          `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON ${table} ${on}`,
+      ),
+      ...(parts.length > 0
+        ? [`CREATE INDEX IF NOT EXISTS ${index.name} ON ${index.table} ${index.on}`]
+        : []),
+    ],
+    lockTimeoutMs,
+  );
 }
 
-const alreadyThere = new Set(['23505', '42P07', '42710']);
+/** The names of all migrations of this release, in order. */
+export const migrationNames = (): string[] => allMigrations.map(({ name }) => name);
 
-/** Two processes that make a table at once both see that there is none; then one of them fails. */
-async function makeTables(database: Database): Promise<void> {
+async function readApplied(queries: Queries): Promise<AppliedMigration[]> {
+  const [row] = await queries.query<{ exists: boolean }>(
+    `SELECT to_regclass('migrations') IS NOT NULL AS exists`,
+  );
+  if (row?.exists !== true) return [];
+  return queries.query<AppliedMigration>('SELECT name, checksum FROM migrations ORDER BY name');
+}
+
+/** Unique violation, duplicate table, duplicate object. */
+const duplicateStates = new Set(['23505', '42P07', '42710']);
+
+/** `IF NOT EXISTS` does not protect against a race: of two processes that create a table at once, one fails. */
+async function createMigrationTables(database: Database): Promise<void> {
   const statements = [
     'CREATE TABLE IF NOT EXISTS migration_lock (account_id text PRIMARY KEY)',
     `CREATE TABLE IF NOT EXISTS migrations (account_id text NOT NULL, name text NOT NULL,
@@ -148,29 +204,31 @@ async function makeTables(database: Database): Promise<void> {
   ];
   for (const statement of statements) {
     await database.query(statement).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && alreadyThere.has(String(error.code))) return;
+      if (error instanceof Error && 'code' in error && duplicateStates.has(String(error.code)))
+        return;
       throw error;
     });
   }
 }
 
-/** Hands back the names of those that a newer version added. */
-function refuseUnknown(applied: Applied[], migrations: readonly Migration[]): string[] {
+/** Returns the names of the migrations that a newer release added. */
+function checkApplied(applied: AppliedMigration[], migrations: readonly Migration[]): string[] {
   applied.slice(0, migrations.length).forEach(({ name, checksum: stored }, index) => {
     const known = migrations[index];
     if (known?.name !== name || checksum(known) !== stored) {
-      throw new Error(
-        `The migration ${name} in the database differs from the one of this version.`,
-      );
+      throw new Error(`The database's migration ${name} differs from the one in this release.`);
     }
   });
   const newer = applied.slice(migrations.length).map(({ name }) => name);
   const breaking = newer.find((name) => name.includes('breaking'));
   if (breaking === undefined) return newer;
   throw new Error(
-    `The database has the migration ${breaking}, with which this version cannot work: start a newer one.`,
+    `The database has the migration ${breaking}, which this release does not support: start a newer release.`,
   );
 }
+
+const indexStatement = ({ name, table, on }: Index): string =>
+  `CREATE INDEX ${name} ON ${table} ${on}`;
 
 const statementsOf = (migration: Migration): readonly string[] =>
   'statements' in migration ? migration.statements : migration.indexes.map(indexStatement);

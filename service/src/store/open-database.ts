@@ -1,16 +1,20 @@
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import type { Database } from './database.ts';
+import { migrate } from './migrate.ts';
 import { openPGlite } from './pglite/open-pglite.ts';
 import { openPostgres, type PostgresLimits } from './postgres.ts';
+import { rejectUnfinishedImport } from './transfer/import-rows.ts';
+import { failFast, measureCalls, watchDisk } from './watch-database.ts';
 
 /** The PostgreSQL server of `DATABASE_URL` cannot be used; the message says why. */
 export class DatabaseConnectionError extends Error {
   constructor(url: string, cause: unknown) {
     const { hostname, port, pathname, username } = new URL(url);
-    const where = `${hostname}:${port || 5432}${pathname} as ${username || 'the default user'}`;
+    const server = `${hostname}:${port || 5432}${pathname} as ${username || 'the default user'}`;
     super(
-      `DATABASE_URL: cannot connect to PostgreSQL at ${where}: ${messageOf(cause)}. ` +
-        'Check the address, the credentials and that the server is running.',
+      `DATABASE_URL: cannot connect to PostgreSQL at ${server}: ${messageOf(cause)}. ` +
+        'Check the host, the credentials and that the server is running.',
       { cause },
     );
     this.name = 'DatabaseConnectionError';
@@ -33,16 +37,16 @@ export interface DatabaseConfig {
 }
 
 interface Notices {
-  /** A new embedded database is being made, which takes seconds. */
-  onInitialise(): void;
+  /** A new embedded database is being created, which takes seconds. */
+  onInitialize(): void;
   /** An idle connection to the server broke; the next query opens another one. */
   onError(error: Error): void;
 }
 
 /**
- * Opens the database that the configuration names: a server, or the embedded one in the data folder.
+ * Opens the configured database: a server, or the embedded database in the data folder.
  *
- * @throws DatabaseConnectionError when the server cannot be reached or refuses the credentials.
+ * @throws DatabaseConnectionError when the server cannot be reached or rejects the credentials.
  */
 export async function openDatabase(config: DatabaseConfig, notices: Notices): Promise<Database> {
   if (config.databaseUrl !== undefined) {
@@ -55,5 +59,44 @@ export async function openDatabase(config: DatabaseConfig, notices: Notices): Pr
       throw new DatabaseConnectionError(config.databaseUrl, error);
     }
   }
-  return openPGlite(join(config.dataDirectory, 'database'), notices.onInitialise);
+  return openPGlite(join(config.dataDirectory, 'database'), notices.onInitialize);
+}
+
+/** Opens the database for the service: migrated, measured, and failing fast during an outage. */
+export async function openServiceDatabase(
+  config: DatabaseConfig & { migrationWaitMs: number },
+  log: Logger,
+  observe: Parameters<typeof measureCalls>[1],
+  open: typeof openDatabase,
+): Promise<Database> {
+  const opened = await open(config, {
+    onInitialize: () => log.info('creating a new database; this takes a few seconds'),
+    onError: (error) => log.warn({ err: error }, 'a database connection broke'),
+  });
+  try {
+    await migrate(opened, {
+      onApply: (migration) => log.info({ migration }, 'applying a migration'),
+      onNewer: (migrations) =>
+        log.warn({ migrations }, 'the database schema is newer than this build'),
+      onWait: (text) => log.warn(text),
+      waitMs: config.migrationWaitMs,
+    });
+    await rejectUnfinishedImport(opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+  const database = watchDisk(measureCalls(opened, observe), {
+    onFull: (error) =>
+      log.error({ reason: error.message }, 'the database disk is full; rejecting writes'),
+    onFree: (fullMs) =>
+      log.warn({ fullMs: Math.round(fullMs) }, 'the database disk has free space again'),
+  });
+  if (config.databaseUrl === undefined) return database;
+  return failFast(database, {
+    onOutage: (error) =>
+      log.error({ err: error }, 'the database is unreachable; rejecting requests'),
+    onRecover: (outageMs) =>
+      log.warn({ outageMs: Math.round(outageMs) }, 'the database is reachable again'),
+  });
 }

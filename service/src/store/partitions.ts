@@ -6,55 +6,54 @@ const weekMs = 7 * dayMs;
 /** 1970-01-05 was a Monday. */
 const firstMondayMs = 4 * dayMs;
 
-/** The partitioned tables, and the column by whose id they are. */
+/** The partitioned tables, and the id column by which they are partitioned. */
 const tables = { decisions: 'id', ad_events: 'decision_id', timelines: 'decision_id' } as const;
 type Table = keyof typeof tables;
 const tableNames = Object.keys(tables) as Table[];
-/** A timeline doubles in size, and needs room for its versions on the way: with 50, a fifth leaves its page. */
+/** A timeline doubles in size, and its page also holds older versions: with 50, a fifth of them move to another page. */
 const storage: Partial<Record<Table, string>> = { timelines: 'WITH (fillfactor = 40)' };
 
-/** The rows of one table of one week. */
+/** One week of one table. */
 export interface Week {
   table: Table;
-  /** `decisions_20261116`, by the Monday on which it begins. */
+  /** Such as `decisions_20261116`: the Monday on which the week begins. */
   name: string;
   fromMs: number;
-  /** False where its rows lie among those of other weeks. */
+  /** False if its rows are in the default partition, among those of other weeks. */
   isPartition: boolean;
 }
 
-/** Another process made it a moment ago, or there are rows of that week already. */
-const takenStates = new Set(['42P07', '23505', '23514']);
+/** Another process has just created it, or the default partition already has rows of that week. */
+const harmlessStates = new Set(['42P07', '23505', '23514']);
 
 /**
- * Makes the partitions of this week and of the next one. Every process does so, now and then; none
- * has to be the first.
+ * Creates the partitions of this week and the next. Every process does so regularly, in any order.
  */
-export async function makePartitions(database: Database, nowMs: number): Promise<void> {
+export async function createPartitions(database: Database, nowMs: number): Promise<void> {
   for (const fromMs of [startOfWeek(nowMs), startOfWeek(nowMs) + weekMs]) {
     for (const table of tableNames) {
-      const [row] = await database.query<{ there: boolean }>(
-        'SELECT to_regclass($1) IS NOT NULL AS there',
+      const [row] = await database.query<{ exists: boolean }>(
+        'SELECT to_regclass($1) IS NOT NULL AS exists',
         [nameOf(table, fromMs)],
       );
-      if (row?.there !== true) await makePartition(database, table, fromMs);
+      if (row?.exists !== true) await createPartition(database, table, fromMs);
     }
   }
 }
 
-async function makePartition(database: Database, table: Table, fromMs: number): Promise<void> {
+async function createPartition(database: Database, table: Table, fromMs: number): Promise<void> {
   const [from, to] = boundsOf(fromMs);
-  await change(
+  await alterSchema(
     database,
     `CREATE TABLE ${nameOf(table, fromMs)} PARTITION OF ${table} FOR VALUES FROM ('${from}') TO ('${to}')
       ${storage[table] ?? ''}`,
   ).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && takenStates.has(String(error.code))) return;
+    if (error instanceof Error && 'code' in error && harmlessStates.has(String(error.code))) return;
     throw error;
   });
 }
 
-/** The weeks that have a partition or rows and ended by `beforeMs`, the oldest first; of each week all tables. */
+/** The weeks of all tables that have a partition or rows and ended by `beforeMs`, oldest first. */
 export async function listWeeks(queries: Queries, beforeMs: number): Promise<Week[]> {
   const weeks: Week[] = [];
   for (const table of tableNames) {
@@ -64,10 +63,10 @@ export async function listWeeks(queries: Queries, beforeMs: number): Promise<Wee
       [table],
     );
     for (const { name } of rows) {
-      const fromMs = readName(table, name);
+      const fromMs = parseName(table, name);
       if (fromMs !== undefined) weeks.push({ table, name, fromMs, isPartition: true });
     }
-    for (const fromMs of await readOtherWeeks(queries, table, beforeMs))
+    for (const fromMs of await readDefaultWeeks(queries, table, beforeMs))
       weeks.push({ table, name: nameOf(table, fromMs), fromMs, isPartition: false });
   }
   return weeks
@@ -75,8 +74,12 @@ export async function listWeeks(queries: Queries, beforeMs: number): Promise<Wee
     .toSorted((a, b) => a.fromMs - b.fromMs);
 }
 
-/** The weeks of rows that came when their week had no partition, as after an import. */
-async function readOtherWeeks(queries: Queries, table: Table, beforeMs: number): Promise<number[]> {
+/** The weeks of rows in the default partition: they had no partition when the rows were written, as after an import. */
+async function readDefaultWeeks(
+  queries: Queries,
+  table: Table,
+  beforeMs: number,
+): Promise<number[]> {
   const weeks: number[] = [];
   let from = '';
   for (;;) {
@@ -86,21 +89,21 @@ async function readOtherWeeks(queries: Queries, table: Table, beforeMs: number):
     );
     if (row?.id == null) return weeks;
     const fromMs = startOfWeek(timeOfId(row.id));
-    if (weeks.includes(fromMs)) return weeks; // an id that is none of ours
+    if (weeks.includes(fromMs)) return weeks; // a foreign id
     weeks.push(fromMs);
     [, from] = boundsOf(fromMs);
   }
 }
 
-/** What selects the rows of a week; with nothing but its partition read, where it has one. */
+/** A query for the rows of a week, which reads only the week's partition if there is one. */
 export function selectWeek({ table, fromMs }: Week): string {
   const [from, to] = boundsOf(fromMs);
   return `SELECT * FROM ${table} WHERE ${tables[table]} >= '${from}' AND ${tables[table]} < '${to}'`;
 }
 
-/** Drops all rows of a week for good. Sums for reports stay. */
+/** Drops all rows of a week permanently. Roll-ups for reports stay. */
 export async function dropWeek(database: Database, week: Week): Promise<void> {
-  if (week.isPartition) return change(database, `DROP TABLE IF EXISTS ${week.name}`);
+  if (week.isPartition) return alterSchema(database, `DROP TABLE IF EXISTS ${week.name}`);
   const [from, to] = boundsOf(week.fromMs);
   const column = tables[week.table];
   return database.transaction(
@@ -114,9 +117,8 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
 }
 
 /**
- * Lets the database look at partitions of which it does not know yet what is in them. Until then it
- * reads an account's whole week to find one user's ads. A server looks by itself within a minute of
- * the first rows; the embedded database never does.
+ * Analyzes partitions that have no statistics yet. Without them, the planner reads an account's whole week to find
+ * one user's ads. A server analyzes by itself within a minute of the first rows; the embedded database never does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
   const rows = await database.query<{ name: string }>(
@@ -127,8 +129,8 @@ export async function analyzePartitions(database: Database): Promise<void> {
   for (const { name } of rows) await database.query(`ANALYZE ${name}`);
 }
 
-/** Whoever waits to change a table makes everybody else wait; so this one gives up soon, and comes again. */
-const change = (database: Database, statement: string): Promise<void> =>
+/** A schema change that waits for a lock blocks every later statement, so it gives up soon and is retried later. */
+const alterSchema = (database: Database, statement: string): Promise<void> =>
   database.transaction(async (queries: Queries) => {
     await queries.query(`SET LOCAL lock_timeout = '1s'`);
     await queries.query(statement);
@@ -137,7 +139,7 @@ const change = (database: Database, statement: string): Promise<void> =>
 const startOfWeek = (ms: number): number =>
   Math.floor((ms - firstMondayMs) / weekMs) * weekMs + firstMondayMs;
 
-/** The first id of the week and the first one after it. */
+/** The first id of the week, and the first one after it. */
 const boundsOf = (fromMs: number): [string, string] => [
   firstIdAt('decision', Math.max(0, fromMs)),
   firstIdAt('decision', fromMs + weekMs),
@@ -146,7 +148,7 @@ const boundsOf = (fromMs: number): [string, string] => [
 const nameOf = (table: string, fromMs: number): string =>
   `${table}_${new Date(fromMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-function readName(table: string, name: string): number | undefined {
+function parseName(table: string, name: string): number | undefined {
   const match = new RegExp(`^${table}_(\\d{4})(\\d\\d)(\\d\\d)$`).exec(name);
   return match ? Date.parse(`${match[1]}-${match[2]}-${match[3]}`) : undefined;
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describeBlockers } from './blockers.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
-import { isLockTimeout, isReadTimeout } from './is-unavailable.ts';
+import { isLockTimeout, isReadTimeout } from './database-errors.ts';
 
 /** How much the service asks of a PostgreSQL server. */
 export interface PostgresLimits {

@@ -1,4 +1,4 @@
-/** A column of rows that are inserted together, and how to read its value from an item. */
+/** A column of a multi-row insert, and how to read its value from an item. */
 export interface Column<Item> {
   name: string;
   type: 'text' | 'jsonb' | 'integer' | 'bigint' | 'boolean' | 'double precision' | 'timestamptz';
@@ -6,8 +6,8 @@ export interface Column<Item> {
 }
 
 /**
- * A select list that reads one array per column in step, from parameter `$first` on. In FROM, as
- * `unnest($1, $2)`, each array would be copied before the first row is read.
+ * A select list that unnests one array per column in parallel, from parameter `$first` on. In FROM, as
+ * `unnest($1, $2)`, PostgreSQL would copy each array before it returns the first row.
  */
 export const unnest = <Item>(columns: readonly Column<Item>[], first: number): string =>
   columns
@@ -19,7 +19,7 @@ export const unnest = <Item>(columns: readonly Column<Item>[], first: number): s
     })
     .join(', ');
 
-/** The arrays for {@link unnest}: one per column. `timestamptz` columns are read as unix milliseconds. */
+/** The arrays for {@link unnest}: one per column. For `timestamptz` columns, `read` returns Unix milliseconds. */
 export const arraysOf = <Item>(
   columns: readonly Column<Item>[],
   items: readonly Item[],

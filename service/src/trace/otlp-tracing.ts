@@ -7,9 +7,12 @@ import {
   defaultTextMapSetter,
   ROOT_CONTEXT,
   type Span as OpenSpan,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
+  TraceFlags,
+  type Tracer,
 } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator, ExportResultCode } from '@opentelemetry/core';
@@ -26,9 +29,8 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { createTracedLane } from './traced-lane.ts';
-import type { TraceSettings, SamplerName } from './trace-settings.ts';
-import type { Tracing } from './tracing.ts';
+import { createLane, type Lane, type LaneOptions, type OpenLane } from '../store/group-commit.ts';
+import type { SamplerName, TraceSettings, Tracing } from './tracing.ts';
 
 /** How long shutdown waits for the collector; the process has five seconds in total. */
 const flushTimeoutMs = 1_500;
@@ -74,7 +76,7 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
       contexts.bind(context, request);
       contexts.with(context, listener, undefined, request, response);
     },
-    named(request, id, route) {
+    nameRequest(request, id, route) {
       const span = requests.get(request);
       span?.setAttribute('trueward.request_id', id);
       if (route === undefined) return;
@@ -91,8 +93,8 @@ export function createOtlpTracing(settings: TraceSettings, log: Logger): Tracing
         span.setStatus({ code: SpanStatusCode.ERROR, message });
       };
       try {
-        const tell = span.setAttributes.bind(span);
-        return await contexts.with(context, run, undefined, { headers, tell, fail });
+        const setAttributes = span.setAttributes.bind(span);
+        return await contexts.with(context, run, undefined, { headers, setAttributes, fail });
       } catch (error) {
         fail(String(error));
         throw error;
@@ -122,8 +124,53 @@ function endRequest(span: OpenSpan, response: ServerResponse): void {
   span.end();
 }
 
+/**
+ * Creates lanes whose transactions are spans. Each span belongs to the trace of the first sampled request in
+ * it, and links to the others.
+ */
+function createTracedLane(
+  name: string,
+  tracer: Tracer,
+  active: () => SpanContext | undefined,
+): OpenLane {
+  return <T extends object, R>(options: LaneOptions<T, R>): Lane<T, R> => {
+    const origins = new WeakMap<T, SpanContext>();
+    const lane = createLane<T, R>({
+      ...options,
+      async commit(items, attempt) {
+        const span = begin(items.flatMap((item) => origins.get(item) ?? []));
+        span.setAttribute('trueward.batch_size', items.length);
+        try {
+          return await options.commit(items, attempt);
+        } catch (error) {
+          span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
+          throw error;
+        } finally {
+          span.end();
+        }
+      },
+    });
+    return {
+      ...lane,
+      push(item) {
+        const origin = active();
+        if (origin) origins.set(item, origin);
+        return lane.push(item);
+      },
+    };
+  };
+
+  function begin(origins: readonly SpanContext[]) {
+    const sampled = origins.filter(({ traceFlags }) => traceFlags & TraceFlags.SAMPLED);
+    const [first = origins[0], ...others] = sampled;
+    const links = others.map((context) => ({ context }));
+    const parent = first ? trace.setSpanContext(ROOT_CONTEXT, first) : ROOT_CONTEXT;
+    return tracer.startSpan(`commit ${name}`, { links }, parent);
+  }
+}
+
 /** Creates a sampler by its name in the specification. */
-export function createSampler(name: SamplerName, ratio: number): Sampler {
+function createSampler(name: SamplerName, ratio: number): Sampler {
   switch (name) {
     case 'always_on':
       return new AlwaysOnSampler();

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
 import { createLane, type OpenLane } from '../store/group-commit.ts';
 
 /** The attributes of a span. */
@@ -8,7 +9,7 @@ export type Attributes = Record<string, string | number | boolean>;
 export interface Span {
   /** Headers that propagate the trace over HTTP; empty without tracing. */
   readonly headers: Readonly<Record<string, string>>;
-  tell(attributes: Attributes): void;
+  setAttributes(attributes: Attributes): void;
   fail(message: string): void;
 }
 
@@ -19,7 +20,7 @@ export interface Tracing {
   /** Wraps requests in spans, which continue the client's trace if it sent one; absent without tracing. */
   listener?(listener: Listener): Listener;
   /** Sets the id and the route of a request; undefined: no route matched. */
-  named(request: IncomingMessage, id: string, route: string | undefined): void;
+  nameRequest(request: IncomingMessage, id: string, route: string | undefined): void;
   /** A lane with a span per transaction, linked to its requests. */
   lane(name: string): OpenLane;
   /** Runs background work in a trace of its own. */
@@ -35,12 +36,61 @@ export interface Work {
   attributes?: Attributes;
 }
 
-const noSpan: Span = { headers: {}, tell: () => undefined, fail: () => undefined };
+const noSpan: Span = { headers: {}, setAttributes: () => undefined, fail: () => undefined };
 
 /** Tracing that is off: passes everything through, at no cost. */
 export const noTracing: Tracing = {
-  named: () => undefined,
+  nameRequest: () => undefined,
   lane: () => createLane,
   run: (_work, run) => run(noSpan),
   stop: () => Promise.resolve(),
 };
+
+/** Opens tracing as configured. The OpenTelemetry packages are loaded only if there is a collector. */
+export async function openTracing(
+  settings: TraceSettings | undefined,
+  log: Logger,
+): Promise<Tracing> {
+  if (settings === undefined) return noTracing;
+  const { createOtlpTracing } = await import('./otlp-tracing.ts');
+  return createOtlpTracing(settings, log);
+}
+
+/** Where spans are exported, and how they are sampled. */
+export interface TraceSettings {
+  /** The OTLP/HTTP base URL of the collector, without `/v1/traces`. */
+  endpoint: string;
+  headers: Record<string, string>;
+  serviceName: string;
+  sampler: SamplerName;
+  /** The fraction of traces that a ratio sampler keeps, from 0 to 1. */
+  ratio: number;
+}
+
+/** The samplers of the specification that need at most a ratio. */
+export const samplerNames = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+export type SamplerName = (typeof samplerNames)[number];
+
+/** Parses `name=value,name=value`, percent-encoded; undefined when malformed. */
+export function parseHeaders(text: string): Record<string, string> | undefined {
+  const headers: Record<string, string> = {};
+  for (const pair of text.split(',')) {
+    const [, name, value] =
+      /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]+(?: [\x21-\x7e]+)*)\s*$/.exec(pair) ?? [];
+    if (name === undefined || value === undefined) return undefined;
+    try {
+      headers[name] = decodeURIComponent(value);
+    } catch {
+      return undefined;
+    }
+  }
+  return headers;
+}

@@ -3,7 +3,7 @@ import { foldDeltas } from '../report/rollup.ts';
 import type { Database } from '../store/database.ts';
 import { retryLockTimeoutMs } from '../store/group-commit.ts';
 import type { Tracing } from '../trace/tracing.ts';
-import { takeChore } from './take-chore.ts';
+import { claimChore } from './claim-chore.ts';
 
 interface Parts {
   database: Database;
@@ -12,9 +12,8 @@ interface Parts {
 }
 
 /** Daily caps read the deltas twice a second, so there should be few of them. */
-const everyMs = 10_000;
-/** Deltas per transaction. */
-const deltasAtOnce = 2_000;
+const intervalMs = 10_000;
+const deltasPerTransaction = 2_000;
 
 /**
  * Moves all deltas into the roll-ups, one batch of each account in turn, so that an account with many of them
@@ -37,42 +36,47 @@ export async function foldRollups(
       if (stopping.aborted) return folded;
       try {
         const deltas = await database.transaction(
-          (queries) => foldDeltas(queries, accountId, deltasAtOnce),
+          (queries) => foldDeltas(queries, accountId, deltasPerTransaction),
           { lockTimeoutMs: retryLockTimeoutMs },
         );
         folded += deltas;
-        if (deltas === deltasAtOnce) unfinished.push(accountId);
+        if (deltas === deltasPerTransaction) unfinished.push(accountId);
       } catch (error) {
         onFailure(accountId, error);
       }
     }
     accounts = unfinished;
   }
-  // Keeps the table small: a server vacuums it once a minute at best, the embedded database never. It waits for no
-  // lock, and takes none that inserts wait for.
+  // Keeps the table small: a server vacuums it once a minute at best, the embedded database never. This neither waits
+  // for locks nor blocks inserts.
   if (folded > 0) await database.query('VACUUM (SKIP_LOCKED, TRUNCATE false) rollup_deltas');
   return folded;
 }
 
-/** Folds every ten seconds, in one of the processes, until it is stopped. */
+/** Folds the roll-ups every ten seconds, in one of the processes, until stopped. */
 export function startFolding({ database, log, tracing }: Parts): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const fold = async (): Promise<void> => {
-    const [row] = await database.query<{ some: boolean }>(
-      'SELECT EXISTS (SELECT 1 FROM rollup_deltas) AS some',
+    const [row] = await database.query<{ any: boolean }>(
+      'SELECT EXISTS (SELECT 1 FROM rollup_deltas) AS any',
     );
-    if (row?.some !== true || !(await takeChore(database, 'roll-ups', everyMs / 2))) return;
+    if (row?.any !== true || !(await claimChore(database, 'roll-ups', intervalMs / 2))) return;
     await foldRollups(database, stopping.signal, (accountId, error) =>
-      log.warn({ err: error, accountId }, 'the roll-ups of an account could not be folded'),
+      log.warn(
+        { err: error, accountId },
+        'folding the roll-ups of an account failed; retrying in 10 s',
+      ),
     );
   };
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
     running ??= tracing
       .run({ name: 'upkeep roll-ups' }, fold)
-      .catch((error: unknown) => log.warn({ err: error }, 'roll-ups could not be folded'))
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'folding roll-ups failed; retrying in 10 s'),
+      )
       .finally(() => (running = undefined));
-  }, everyMs);
+  }, intervalMs);
   timer.unref();
   return {
     async stop() {

@@ -1,39 +1,39 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../platform/clock.ts';
-import { isArchived } from '../store/archive/archive-week.ts';
+import { isArchived } from '../store/archive-week.ts';
 import type { Database } from '../store/database.ts';
-import { analyzePartitions, dropWeek, listWeeks, makePartitions } from '../store/partitions.ts';
+import { analyzePartitions, createPartitions, dropWeek, listWeeks } from '../store/partitions.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { startFolding } from './fold-rollups.ts';
-import { type Keep, removeOldRows } from './remove-old-rows.ts';
-import { takeChore } from './take-chore.ts';
+import { claimChore } from './claim-chore.ts';
+import { deleteOldRows, type Retention } from './delete-old-rows.ts';
 
 interface Parts {
   database: Database;
   clock: Clock;
   log: Logger;
   tracing: Pick<Tracing, 'run'>;
-  keep: Keep;
+  retention: Retention;
 }
 
-const everyMs = 3_600_000;
+const intervalMs = 3_600_000;
 
 /**
- * Makes partitions before they are needed, at once and then every hour; one of the processes also
- * drops old ones, and removes what is too old elsewhere. Roll-ups are folded meanwhile.
+ * Starts the maintenance jobs: creates partitions in advance, now and then every hour; in one of the processes,
+ * drops old partitions and deletes other old rows; and folds roll-ups.
  */
 export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
-  await attempt(parts, 'partitions', () => keepPartitions(parts));
-  let running = attempt(parts, 'old rows', () => removeOld(parts, stopping.signal));
+  await attempt(parts, 'partitions', () => maintainPartitions(parts));
+  let running = attempt(parts, 'old rows', () => deleteOld(parts, stopping.signal));
   const round = async (): Promise<void> => {
-    await attempt(parts, 'partitions', () => keepPartitions(parts));
-    await attempt(parts, 'old rows', () => removeOld(parts, stopping.signal));
+    await attempt(parts, 'partitions', () => maintainPartitions(parts));
+    await attempt(parts, 'old rows', () => deleteOld(parts, stopping.signal));
   };
   const folding = startFolding(parts);
   const timer = setInterval(() => {
     running = round();
-  }, everyMs);
+  }, intervalMs);
   timer.unref();
   return {
     async stop() {
@@ -44,41 +44,38 @@ export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void>
   };
 }
 
-/** Never rejects: rows without a partition have a place all the same, and old ones can wait. */
-async function attempt(parts: Parts, what: string, work: () => Promise<void>): Promise<void> {
+/** Never rejects: rows without a partition go to the default one, and deleting old rows can wait. */
+async function attempt(parts: Parts, job: string, work: () => Promise<void>): Promise<void> {
   const { log, tracing } = parts;
   try {
-    await tracing.run({ name: `upkeep ${what}` }, work);
+    await tracing.run({ name: `upkeep ${job}` }, work);
   } catch (error) {
-    log.warn({ err: error }, `maintenance failed: ${what}; retrying in 1 h`);
+    log.warn({ err: error }, `maintenance failed: ${job}; retrying in 1 h`);
   }
 }
 
-async function keepPartitions({ database, clock }: Parts): Promise<void> {
-  await makePartitions(database, clock.nowMs());
+async function maintainPartitions({ database, clock }: Parts): Promise<void> {
+  await createPartitions(database, clock.nowMs());
   await analyzePartitions(database);
 }
 
-async function removeOld(parts: Parts, stopping: AbortSignal): Promise<void> {
-  const { database, clock, log, keep } = parts;
-  if (!(await takeChore(database, 'old rows', everyMs - 60_000))) return;
+async function deleteOld(parts: Parts, stopping: AbortSignal): Promise<void> {
+  const { database, clock, log, retention } = parts;
+  if (!(await claimChore(database, 'old rows', intervalMs - 60_000))) return;
   const nowMs = clock.nowMs();
-  const removed = await removeOldRows(database, nowMs, keep, stopping);
-  if (Object.keys(removed).length > 0) log.info({ removed }, 'old rows were removed');
-  const { dropped, kept } = await dropOldWeeks(database, nowMs, keep, stopping);
-  if (dropped.length > 0) log.info({ dropped }, 'old decisions and events were dropped');
+  const deleted = await deleteOldRows(database, nowMs, retention, stopping);
+  if (Object.keys(deleted).length > 0) log.info({ deleted }, 'deleted old rows');
+  const { dropped, kept } = await dropOldWeeks(database, nowMs, retention, stopping);
+  if (dropped.length > 0) log.info({ dropped }, 'dropped old decisions and events');
   if (kept.length > 0)
-    log.warn(
-      { kept },
-      'weeks are kept because they are not archived: run trueward-service archive',
-    );
+    log.warn({ kept }, 'kept weeks that are not archived: run trueward-service archive');
 }
 
-/** Drops the weeks that are too old; `kept` are those that are to be archived before. */
+/** Drops old weeks; `kept` are those that must be archived first. */
 export async function dropOldWeeks(
   database: Database,
   nowMs: number,
-  { decisionsMs, archiveDirectory }: Keep,
+  { decisionsMs, archiveDirectory }: Retention,
   stopping: AbortSignal,
 ): Promise<{ dropped: string[]; kept: string[] }> {
   const [dropped, kept]: [string[], string[]] = [[], []];

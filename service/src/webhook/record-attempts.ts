@@ -1,4 +1,4 @@
-import { createScopedLanes, type LaneParts } from '../store/scoped-lanes.ts';
+import { createScopedLanes, type LaneParts } from '../store/lanes.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Configuration } from '../decision/configuration.ts';
 import { lockConfiguration, type ResourceStore } from '../resource/resource-store.ts';
-import type { LaneParts } from '../store/scoped-lanes.ts';
+import type { LaneParts } from '../store/lanes.ts';
 import type { Scope, Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { type Dispatcher, startDispatcher } from './dispatcher.ts';

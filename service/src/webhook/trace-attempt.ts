@@ -19,7 +19,7 @@ export function traceAttempt(
   return tracing.run({ name: 'webhook attempt', outgoing: true, attributes }, async (span) => {
     const result = await send(span.headers);
     const { status, error } = result;
-    if (status !== undefined) span.tell({ 'http.response.status_code': status });
+    if (status !== undefined) span.setAttributes({ 'http.response.status_code': status });
     if (error !== undefined) span.fail(error);
     else if (status === undefined || status < 200 || status >= 300) span.fail(`status ${status}`);
     return result;

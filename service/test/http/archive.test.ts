@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { makePartitions } from '../../src/store/partitions.ts';
+import { createPartitions } from '../../src/store/partitions.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
@@ -45,7 +45,7 @@ test.skipIf(!hasPostgres)(
     const env = { DATABASE_URL: url, ARCHIVE_DIR: folder };
     const database = openPostgres(url, () => undefined);
     await migrate(database);
-    await makePartitions(database, oldMs);
+    await createPartitions(database, oldMs);
     await storeWeek(database, oldMs, 3_000);
     // Without a partition, as after an import.
     await storeWeek(database, oldMs - 2 * weekMs, 1_500);

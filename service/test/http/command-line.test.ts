@@ -154,7 +154,7 @@ test('an export restores the same service elsewhere; a truncated file or a diffe
   writeFileSync(cut, readFileSync(file, 'utf8').split('\n').slice(0, -5).join('\n'));
   expect(await runHere(['import', cut], there)).toMatchObject({
     code: 1,
-    err: expect.stringContaining('The file is cut') as string,
+    err: expect.stringContaining('The file is truncated') as string,
   });
   expect(await runHere(['import', file], there)).toMatchObject({
     code: 0,

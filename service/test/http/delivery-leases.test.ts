@@ -5,7 +5,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
-import type { LaneParts } from '../../src/store/scoped-lanes.ts';
+import type { LaneParts } from '../../src/store/lanes.ts';
 import { startDispatcher } from '../../src/webhook/dispatcher.ts';
 import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
 import { takeEmptyDatabase } from '../empty-database.ts';

@@ -62,7 +62,7 @@ test('a full disk is not ready, is logged once, and is ready again by itself whe
   await service.stop();
   const lines = log.trim().split('\n');
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-    'the disk of the database is full; writes are refused',
-    'the disk of the database has room again',
+    'the database disk is full; rejecting writes',
+    'the database disk has free space again',
   ]);
 });

@@ -84,7 +84,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     expect(told).toMatchObject({ environment: 'sandbox', level: 40 });
     expect(told?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
     // The service was never away.
-    expect(lines.map(({ msg }) => msg)).not.toContain('the database is away; requests are refused');
+    expect(lines.map(({ msg }) => msg)).not.toContain(
+      'the database is unreachable; rejecting requests',
+    );
 
     await operator.query('ROLLBACK');
     expect((await decide(held, 'again')).status).toBe(200);

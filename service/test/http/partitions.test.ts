@@ -9,7 +9,7 @@ import { readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { makePartitions } from '../../src/store/partitions.ts';
+import { createPartitions } from '../../src/store/partitions.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
@@ -90,7 +90,7 @@ test.skipIf(!hasPostgres)(
   async () => {
     const server = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(server);
-    await makePartitions(server, nowMs);
+    await createPartitions(server, nowMs);
     await server.query('ANALYZE decisions');
     await server.query('ANALYZE ad_events');
     await server.query('ANALYZE timelines');
@@ -127,7 +127,7 @@ test.skipIf(!hasPostgres)(
 
 test('rows lie in the partition of their week, old weeks are dropped, and sums stay', async () => {
   // Twice, as when a process starts again.
-  for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await makePartitions(database, ms);
+  for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
   const old = await store(nowMs - 21 * dayMs);
   const now = await store(nowMs);
   const nextWeek = await store(nowMs + 5 * dayMs);
@@ -173,7 +173,7 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
 test('a week whose rows came before its partition is left where it is', async () => {
   const weeks = nowMs + 70 * dayMs;
   const id = await store(weeks);
-  await makePartitions(database, weeks);
+  await createPartitions(database, weeks);
   expect((await read('decisions'))[id]).toBe('decisions_other');
   expect(await reportEvent(id, weeks)).toBe(false);
 });
@@ -183,7 +183,7 @@ test.skipIf(!hasPostgres)('several processes make partitions at once', async () 
   const processes = [1, 2, 3].map(() => openPostgres(url, () => undefined));
   try {
     await Promise.all(processes.map((one) => migrate(one)));
-    await Promise.all(processes.map((one) => makePartitions(one, nowMs)));
+    await Promise.all(processes.map((one) => createPartitions(one, nowMs)));
     const rows = await processes[0]?.query(
       `SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r' AND relname LIKE 'decisions%' ORDER BY 1`,
     );

@@ -35,15 +35,13 @@ test.skipIf(!hasPostgres)(
     const changed = join(folder, 'changed.jsonl');
     writeFileSync(changed, readFileSync(file, 'utf8').replace('plc_77"', 'plc_78"'));
     expect((await runHere(['import', changed], there)).err).toContain(
-      'was changed or is cut (audit_entries)',
+      'was modified or is truncated (audit_entries)',
     );
 
     const importing = launch(['import', file], there);
     await importing.line(/^5000 of 12500 rows imported/);
     await importing.interrupt();
-    await expect(startInProcess(there, { dataDirectory: folder })).rejects.toThrow(
-      /was broken off/,
-    );
+    await expect(startInProcess(there, { dataDirectory: folder })).rejects.toThrow(/is incomplete/);
     const database = openPostgres(url, () => undefined);
     const [begun] = await database.query<{ rows: number }>('SELECT rows FROM import_progress');
     expect([5_000, 10_000, 12_500]).toContain(begun?.rows);

@@ -6,9 +6,9 @@ import { addToRollups } from '../../src/report/rollup.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
 import { foldRollups } from '../../src/upkeep/fold-rollups.ts';
-import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
+import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
 import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
-import { takeChore } from '../../src/upkeep/take-chore.ts';
+import { claimChore } from '../../src/upkeep/claim-chore.ts';
 import { takeEmptyDatabase } from '../empty-database.ts';
 import { createSteerableClock } from '../steerable-clock.ts';
 
@@ -92,7 +92,7 @@ test('what grows is removed when it is too old, in batches, and nothing younger'
   await storeWebhookEvents(120, 1, 'pending');
 
   const remove = (keep: { decisionsMs?: number; auditMs?: number }) =>
-    removeOldRows(
+    deleteOldRows(
       database,
       nowMs,
       { decisionsMs: keep.decisionsMs, auditMs: keep.auditMs, archiveDirectory: undefined },
@@ -147,14 +147,14 @@ test('every table either has a bound that is seen to, or grows only by what oper
 
 test('of many processes, one does a chore, and another one the next time', async () => {
   const taken = await Promise.all(
-    Array.from({ length: 8 }, () => takeChore(database, 'a chore', 60_000)),
+    Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
   expect(taken.filter(Boolean)).toHaveLength(1);
   // Whoever began it may be gone: nobody has to give it back.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
-  expect(await takeChore(database, 'a chore', 60_000)).toBe(true);
+  expect(await claimChore(database, 'a chore', 60_000)).toBe(true);
 });
 
 test('counts of many hours pass through the embedded database without making its table ever larger', async () => {
@@ -200,7 +200,7 @@ test('a service that starts sees to old rows by itself', async () => {
     clock: createSteerableClock(nowMs),
     log: pino({ level: 'silent' }),
     tracing: noTracing,
-    keep: { decisionsMs: 90 * dayMs, auditMs: undefined, archiveDirectory: undefined },
+    retention: { decisionsMs: 90 * dayMs, auditMs: undefined, archiveDirectory: undefined },
   });
   await expect.poll(() => count('webhook_events')).toBe(6);
   await upkeep.stop();

@@ -8,11 +8,11 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import type { Database } from '../../src/store/database.ts';
-import { isArchived } from '../../src/store/archive/archive-week.ts';
+import { isArchived } from '../../src/store/archive-week.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { dropWeek, listWeeks, makePartitions } from '../../src/store/partitions.ts';
-import { removeOldRows } from '../../src/upkeep/remove-old-rows.ts';
-import { takeChore } from '../../src/upkeep/take-chore.ts';
+import { dropWeek, listWeeks, createPartitions } from '../../src/store/partitions.ts';
+import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
+import { claimChore } from '../../src/upkeep/claim-chore.ts';
 import { claimDue } from '../../src/webhook/delivery-store.ts';
 
 const makeId = createIds(systemClock, randomBytes);
@@ -63,7 +63,7 @@ const expectEqual = (found: unknown, wanted: unknown): void => {
 /** The service's own statements, each in the form that a distributed database has most to say about. */
 export const probes: Record<string, (database: Database) => Promise<void>> = {
   'the tables are made, under a lock row': async (database) => void (await migrate(database)),
-  'partitions are made while the service runs': (database) => makePartitions(database, nowMs),
+  'partitions are made while the service runs': (database) => createPartitions(database, nowMs),
   'decisions and their sums in one statement, with binary arrays, prepared': async (database) => {
     await recordDecisions(database, async () => false, [{ scope, record }]);
     await recordDecisions(database, async () => false, [
@@ -137,9 +137,9 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       auditMs: 3_650 * dayMs,
       archiveDirectory: undefined,
     };
-    await removeOldRows(database, nowMs, keep, new AbortController().signal);
-    expectEqual(await takeChore(database, 'probe', 60_000), true);
-    expectEqual(await takeChore(database, 'probe', 60_000), false);
+    await deleteOldRows(database, nowMs, keep, new AbortController().signal);
+    expectEqual(await claimChore(database, 'probe', 60_000), true);
+    expectEqual(await claimChore(database, 'probe', 60_000), false);
   },
   'every table can be spread by account: each key begins with it, and no other index is unique':
     async (database) => {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Database } from '../../src/store/database.ts';
-import { failFast } from '../../src/store/fail-fast.ts';
-import { DatabaseAwayError, isUnavailable } from '../../src/store/is-unavailable.ts';
+import { failFast } from '../../src/store/watch-database.ts';
+import { DatabaseUnreachableError, isUnavailable } from '../../src/store/database-errors.ts';
 
 const fail = (): never => expect.unreachable();
 const failing = (code: string) => Object.assign(new Error('no'), { code });
@@ -26,8 +26,8 @@ function createFlaky() {
 test('while the database is away nothing waits for it, and it is back by itself', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { state, database } = createFlaky();
-  const [onAway, onBack] = [vi.fn(), vi.fn()];
-  const guarded = failFast(database, { onAway, onBack });
+  const [onOutage, onRecover] = [vi.fn(), vi.fn()];
+  const guarded = failFast(database, { onOutage, onRecover });
   state.error = failing('ECONNREFUSED');
   await expect(guarded.query('SELECT 1')).rejects.toThrow('no');
   const { asked } = state;
@@ -36,22 +36,22 @@ test('while the database is away nothing waits for it, and it is back by itself'
     guarded.transaction(async () => undefined),
   ]);
   for (const result of refused)
-    expect(result).toMatchObject({ reason: expect.any(DatabaseAwayError) as unknown });
+    expect(result).toMatchObject({ reason: expect.any(DatabaseUnreachableError) as unknown });
   expect(state.asked).toBeLessThanOrEqual(asked + 1); // the probe
   await vi.advanceTimersByTimeAsync(2_000);
   expect(state.asked).toBeGreaterThan(asked);
-  expect([onAway.mock.calls.length, onBack.mock.calls.length]).toEqual([1, 0]);
+  expect([onOutage.mock.calls.length, onRecover.mock.calls.length]).toEqual([1, 0]);
   state.error = undefined;
   await vi.advanceTimersByTimeAsync(500);
   expect(await guarded.query('SELECT 1')).toEqual([]);
-  expect(onBack).toHaveBeenCalledOnce();
+  expect(onRecover).toHaveBeenCalledOnce();
   await guarded.close();
   vi.useRealTimers();
 });
 
 test('a refusal of one statement is no absence: the next one is asked', async () => {
   const { state, database } = createFlaky();
-  const guarded = failFast(database, { onAway: fail, onBack: fail });
+  const guarded = failFast(database, { onOutage: fail, onRecover: fail });
   // A full disk, a time-out, a standby, a unique key.
   for (const code of ['53100', '57014', '25006', '23505']) {
     state.error = failing(code);
@@ -64,7 +64,7 @@ test('a refusal of one statement is no absence: the next one is asked', async ()
 
 test('a server that refuses a statement answers, even with the class of a broken connection', async () => {
   const { state, database } = createFlaky();
-  const guarded = failFast(database, { onAway: fail, onBack: fail });
+  const guarded = failFast(database, { onOutage: fail, onRecover: fail });
   state.error = Object.assign(failing('08P01'), { severity: 'ERROR' });
   await expect(guarded.query('INSERT')).rejects.toBe(state.error);
   expect(isUnavailable(state.error)).toBe(false);

@@ -7,7 +7,7 @@ import { ConfigError } from '../../src/config/read-settings.ts';
 import { findUnstorableText } from '../../src/http/requests/json-body.ts';
 import { createSecretBox } from '../../src/key/secret-box.ts';
 import { createIds } from '../../src/platform/ids.ts';
-import { DirectoryInUseError, takeDirectoryLock } from '../../src/store/directory-lock.ts';
+import { DirectoryInUseError, acquireDirectoryLock } from '../../src/store/directory-lock.ts';
 
 test('ids are well-formed and sort by time', () => {
   let nowMs = Date.parse('2026-06-01T12:00:00.000Z');
@@ -61,10 +61,10 @@ function lockFile(): string {
 
 test('a directory lock is held until released and leaves no files behind', () => {
   const file = lockFile();
-  const lock = takeDirectoryLock(file);
-  expect(() => takeDirectoryLock(file)).toThrow(DirectoryInUseError);
+  const lock = acquireDirectoryLock(file);
+  expect(() => acquireDirectoryLock(file)).toThrow(DirectoryInUseError);
   lock.release();
-  takeDirectoryLock(file).release();
+  acquireDirectoryLock(file).release();
   expect(readdirSync(join(file, '..'))).toEqual([]);
 });
 
@@ -74,7 +74,7 @@ test.each([
 ])('the lock of %s is taken over', (_name, owner) => {
   const file = lockFile();
   writeFileSync(file, JSON.stringify(owner));
-  const lock = takeDirectoryLock(file);
+  const lock = acquireDirectoryLock(file);
   expect(readFileSync(file, 'utf8')).not.toBe(JSON.stringify(owner));
   lock.release();
 });
@@ -82,5 +82,5 @@ test.each([
 test('a lock file truncated by a power cut is taken over', () => {
   const file = lockFile();
   writeFileSync(file, '{"pid":');
-  takeDirectoryLock(file).release();
+  acquireDirectoryLock(file).release();
 });

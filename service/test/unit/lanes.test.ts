@@ -7,7 +7,7 @@ interface Item {
 }
 
 /** Lanes whose commits end when the test says so. */
-function createHeldLanes(limits: { mostLanes?: number; mostWaiting?: number } = {}) {
+function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
   const started: string[] = [];
   const held: { owner: string; end(): void }[] = [];
   const lanes = createLanes<Item, void>({
@@ -49,7 +49,7 @@ test('no owner waits for the commit of another', async () => {
 });
 
 test('the number of lanes is bounded: an idle one makes room, a busy one does not', async () => {
-  const { lanes, started, release, releaseAll, turn } = createHeldLanes({ mostLanes: 2 });
+  const { lanes, started, release, releaseAll, turn } = createHeldLanes({ maxLanes: 2 });
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
   await turn();
   await expect(lanes.push({ owner: 'c' })).rejects.toBeInstanceOf(OverloadedError);
@@ -64,7 +64,7 @@ test('the number of lanes is bounded: an idle one makes room, a busy one does no
 });
 
 test('when too much waits in all, those who have most of it waiting are refused', async () => {
-  const { lanes, started, releaseAll, turn } = createHeldLanes({ mostWaiting: 10 });
+  const { lanes, started, releaseAll, turn } = createHeldLanes({ maxItems: 10 });
   const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
   const other = lanes.push({ owner: 'other' });
   const answers = Promise.allSettled(flood);

@@ -4,7 +4,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { NewerTokenError } from '../../decision/token.ts';
 import { RefusedError } from '../../platform/refused-error.ts';
 import { OverloadedError } from '../../store/group-commit.ts';
-import { isLockTimeout, isUnavailable } from '../../store/is-unavailable.ts';
+import { isLockTimeout, isUnavailable } from '../../store/database-errors.ts';
 import { describeViolation } from './describe-violation.ts';
 
 type ProblemCode = Problem['code'];

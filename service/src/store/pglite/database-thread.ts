@@ -1,19 +1,37 @@
 import { Worker } from 'node:worker_threads';
-import { readyId, type WorkerAnswer, type WorkerOptions, type WorkerRequest } from './messages.ts';
 
-type Question = WorkerRequest extends infer R
+/** Passed to the worker when it starts. */
+export interface WorkerOptions {
+  /** The folder of the PostgreSQL cluster. */
+  directory: string;
+  /** `initialize` creates a cluster and ends; `serve` opens one and runs statements. */
+  mode: 'initialize' | 'serve';
+}
+
+export type WorkerRequest =
+  | { id: number; kind: 'query'; text: string; params: readonly unknown[] }
+  | { id: number; kind: 'close' };
+
+export type WorkerResponse =
+  | { id: number; rows: Record<string, unknown>[] }
+  | { id: number; error: { message: string; code?: string } };
+
+/** The id of the worker's first message: it is ready, or the reason why it failed to start. */
+export const readyId = 0;
+
+type RequestBody = WorkerRequest extends infer R
   ? R extends { id: number }
     ? Omit<R, 'id'>
     : never
   : never;
 
-/** The database's worker thread, as questions and answers. */
+/** The worker thread of the embedded database. */
 export interface DatabaseThread {
-  ask(question: Question): Promise<Record<string, unknown>[]>;
-  end(): Promise<void>;
+  send(request: RequestBody): Promise<Record<string, unknown>[]>;
+  terminate(): Promise<void>;
 }
 
-/** An error of the database; `code` is the SQLSTATE where there is one. */
+/** An error of the database; `code` is the SQLSTATE, if there is one. */
 export class DatabaseError extends Error {
   readonly code: string | undefined;
   constructor(message: string, code?: string) {
@@ -23,10 +41,10 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Starts the worker and resolves when it is ready (mode `initialise`: when it is done). */
+/** Starts the worker. Resolves when it is ready or, in mode `initialize`, done. */
 export async function startDatabaseThread(options: WorkerOptions): Promise<DatabaseThread> {
   const worker = startWorker(options);
-  const waiting = new Map<
+  const pending = new Map<
     number,
     { resolve(rows: Record<string, unknown>[]): void; reject(error: Error): void }
   >();
@@ -35,34 +53,34 @@ export async function startDatabaseThread(options: WorkerOptions): Promise<Datab
 
   const fail = (error: Error): void => {
     ended ??= error;
-    for (const { reject } of waiting.values()) reject(ended);
-    waiting.clear();
+    for (const { reject } of pending.values()) reject(ended);
+    pending.clear();
   };
   worker.on('error', fail);
   worker.on('exit', () => fail(new DatabaseError('The database has been closed.')));
-  worker.on('message', (answer: WorkerAnswer) => {
-    const waiter = waiting.get(answer.id);
-    waiting.delete(answer.id);
-    if ('error' in answer)
-      waiter?.reject(new DatabaseError(answer.error.message, answer.error.code));
-    else waiter?.resolve(answer.rows);
+  worker.on('message', (response: WorkerResponse) => {
+    const request = pending.get(response.id);
+    pending.delete(response.id);
+    if ('error' in response)
+      request?.reject(new DatabaseError(response.error.message, response.error.code));
+    else request?.resolve(response.rows);
   });
 
-  const expect = (id: number): Promise<Record<string, unknown>[]> =>
+  const responseTo = (id: number): Promise<Record<string, unknown>[]> =>
     new Promise((resolve, reject) => {
       if (ended) reject(ended);
-      else waiting.set(id, { resolve, reject });
+      else pending.set(id, { resolve, reject });
     });
 
-  await expect(readyId);
+  await responseTo(readyId);
   return {
-    ask(question) {
+    send(request) {
       lastId += 1;
-      const answer = expect(lastId);
-      if (!ended) worker.postMessage({ ...question, id: lastId });
-      return answer;
+      const response = responseTo(lastId);
+      if (!ended) worker.postMessage({ ...request, id: lastId });
+      return response;
     },
-    async end() {
+    async terminate() {
       await worker.terminate();
     },
   };
@@ -73,8 +91,8 @@ function startWorker(workerData: WorkerOptions): Worker {
   if (!import.meta.url.endsWith('.ts')) {
     return new Worker(new URL('./pglite-worker.js', import.meta.url), { workerData });
   }
-  // From source (tests) it is TypeScript as well. tsx registers itself in the main thread only, so
-  // `--import tsx` does nothing in a worker.
+  // Run from source, as in tests, the worker is TypeScript as well. tsx registers itself in the main thread
+  // only, so `--import tsx` has no effect in a worker.
   const file = new URL('./worker.ts', import.meta.url).href;
   const script = `import('tsx/esm/api').then(({ register }) => (register(), import(${JSON.stringify(file)})))`;
   return new Worker(script, { eval: true, workerData });

@@ -1,16 +1,99 @@
-/** The thread in which the embedded database runs: its calls are synchronous and would block HTTP. */
+/** The thread of the embedded database, whose synchronous calls would block HTTP. */
+import { closeSync, fsyncSync, lstatSync, openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
-import { DurableFileSystem } from './durable-file-system.ts';
-import { readyId, type WorkerAnswer, type WorkerOptions, type WorkerRequest } from './messages.ts';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
+import {
+  readyId,
+  type WorkerOptions,
+  type WorkerRequest,
+  type WorkerResponse,
+} from './database-thread.ts';
+
+interface Stream {
+  nfd?: number;
+  node: unknown;
+}
+
+/** The part of Emscripten's file systems that is needed here; the package has no types for it. */
+interface EmscriptenModule {
+  FS: { ErrnoError: new (code: number) => unknown };
+  NODEFS: {
+    realPath(node: unknown): string;
+    getMode(path: string): number;
+    stream_ops: { fsync?: (stream: Stream) => number };
+    node_ops: { setattr(node: unknown, attributes: { mode?: number }): void };
+  };
+}
+
+/** Emscripten's number for `ENOENT`. */
+const noEntry = 44;
+
+/**
+ * PGlite's file system on disk, with fsync and with files that only their owner can access. Emscripten's
+ * NODEFS has no fsync, so a commit would not survive a power failure
+ * (https://github.com/electric-sql/pglite/issues/1107).
+ */
+class DurableFileSystem extends NodeFS {
+  override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(...args);
+    const patch = (module: object): void => {
+      addFsync(module as EmscriptenModule);
+      avoidExceptions(module as EmscriptenModule);
+      restrictModes(module as EmscriptenModule);
+    };
+    return {
+      emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), patch] },
+    };
+  }
+}
+
+function addFsync({ NODEFS: files }: EmscriptenModule): void {
+  files.stream_ops.fsync = (stream) => {
+    if (stream.nfd === undefined) syncDirectory(files.realPath(stream.node));
+    else fsyncSync(stream.nfd);
+    return 0;
+  };
+}
+
+/**
+ * Whenever an index page is full, PostgreSQL looks for the index's free space map, which usually does not
+ * exist. Node.js takes 50 µs to create the exception that says so.
+ */
+function avoidExceptions({ FS, NODEFS: files }: EmscriptenModule): void {
+  const { getMode } = files;
+  files.getMode = (path) => {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) throw new FS.ErrnoError(noEntry);
+    return getMode(path);
+  };
+}
+
+/** Emscripten sets the mode of a new file explicitly, regardless of the process's umask. */
+function restrictModes({ NODEFS: files }: EmscriptenModule): void {
+  const { setattr } = files.node_ops;
+  files.node_ops.setattr = (node, attributes) => {
+    const { mode } = attributes;
+    setattr(node, mode === undefined ? attributes : { ...attributes, mode: mode & ~0o077 });
+  };
+}
+
+/** The stream of a directory has no file descriptor. */
+function syncDirectory(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 const { directory, mode } = workerData as WorkerOptions;
 const port = parentPort;
 if (port === null) throw new Error('This file runs as a worker thread of the service.');
-const send = (answer: WorkerAnswer): void => port.postMessage(answer);
+const send = (response: WorkerResponse): void => port.postMessage(response);
 
-// `-F` would switch fsync off; the WebAssembly build has no fdatasync. The default of 128 MB of
-// shared buffers is mostly untouched memory here.
+// `-F` would switch fsync off; the WebAssembly build has no fdatasync. Most of the default 128 MB of shared
+// buffers would never be used here.
 const startParams = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   '-c',
@@ -20,7 +103,7 @@ const startParams = [
 ];
 
 try {
-  if (mode === 'initialise') {
+  if (mode === 'initialize') {
     const database = await PGlite.create(directory);
     await database.close();
   } else {
@@ -32,7 +115,7 @@ try {
 }
 
 function serve(database: PGlite): void {
-  const answer = async (request: WorkerRequest): Promise<WorkerAnswer> => {
+  const respond = async (request: WorkerRequest): Promise<WorkerResponse> => {
     try {
       if (request.kind === 'close') {
         await database.close();
@@ -46,7 +129,7 @@ function serve(database: PGlite): void {
       return { id: request.id, error: describe(error) };
     }
   };
-  port?.on('message', (request: WorkerRequest) => void answer(request).then(send));
+  port?.on('message', (request: WorkerRequest) => void respond(request).then(send));
 }
 
 function describe(error: unknown): { message: string; code?: string } {

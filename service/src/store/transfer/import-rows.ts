@@ -1,16 +1,15 @@
 import type { Database, Queries } from '../database.ts';
-import type { CheckedExport } from './check-export.ts';
-import { differences, parseRow, type RowLine, type Tally, TransferError } from './format.ts';
-import { readTables, sameTextEverywhere, tallyTable } from './tables.ts';
+import { type CheckedExport, parseRow, type RowLine, TransferError } from './export-file.ts';
+import { findDifferences, readTables, type Tallies, tallyTable, useUtc } from './table-rows.ts';
 
-const rowsAtOnce = 500;
+const rowsPerInsert = 500;
 const rowsPerCommit = 5_000;
 
 /**
- * Takes in an export, a part at a time: one that was broken off goes on where it was. At the end
- * every table is counted and compared; until then no service starts on the database.
+ * Imports an export in batches; an interrupted import resumes where it stopped. At the end, every table is
+ * compared with the file; until then, no service starts on the database.
  *
- * @throws TransferError when the database has other rows, or differs from the file at the end.
+ * @throws TransferError when the database is not empty, or differs from the file at the end.
  */
 export async function importRows(
   database: Database,
@@ -20,60 +19,56 @@ export async function importRows(
 ): Promise<void> {
   const tables = await readTables(database);
   const unknown = Object.keys(file.tables).find((table) => !tables.includes(table));
-  if (unknown !== undefined) throw new TransferError(`There is no table ${unknown} here.`);
-  const already = await begin(database, tables, file.id);
+  if (unknown !== undefined) throw new TransferError(`This database has no table ${unknown}.`);
+  const imported = await begin(database, tables, file.id);
   let count = 0;
-  let part: RowLine[] = [];
+  let batch: RowLine[] = [];
   const commit = async (): Promise<void> => {
-    await writePart(database, part, count);
-    part = [];
+    await writeBatch(database, batch, count);
+    batch = [];
     onProgress(count);
   };
   for await (const text of lines) {
     const line = parseRow(text);
-    if (!line) continue; // the first and the last line
+    if (!line) continue; // header and trailer
     count += 1;
-    if (count <= already) continue;
-    part.push(line);
-    if (part.length === rowsPerCommit) await commit();
+    if (count <= imported) continue;
+    batch.push(line);
+    if (batch.length === rowsPerCommit) await commit();
   }
   await commit();
   await finish(database, tables, file);
 }
 
-/**
- * Refuses a database on which an import was begun and not finished.
- *
- * @throws TransferError
- */
-export async function refuseUnfinishedImport(database: Database): Promise<void> {
+/** @throws TransferError when an import into the database was started and not completed. */
+export async function rejectUnfinishedImport(database: Database): Promise<void> {
   if ((await readProgress(database)) === undefined) return;
   throw new TransferError(
-    'An import into this database was broken off: run the same import again, and it goes on.',
+    'An import into this database is incomplete: run the same import again to resume it.',
   );
 }
 
 async function readProgress(queries: Queries) {
-  const [row] = await queries.query<{ there: boolean }>(
-    `SELECT to_regclass('import_progress') IS NOT NULL AS there`,
+  const [row] = await queries.query<{ exists: boolean }>(
+    `SELECT to_regclass('import_progress') IS NOT NULL AS exists`,
   );
-  if (row?.there !== true) return undefined;
+  if (row?.exists !== true) return undefined;
   const [progress] = await queries.query<{ export_id: string; rows: number }>(
     'SELECT export_id, rows FROM import_progress',
   );
   return progress;
 }
 
-/** Hands back how many rows of this export are there already. */
+/** Returns how many rows of this export have already been imported. */
 async function begin(database: Database, tables: readonly string[], id: string): Promise<number> {
   const progress = await readProgress(database);
   if (progress?.export_id === id) return progress.rows;
   if (progress) {
     throw new TransferError(
-      'The database holds a part of another export: import that one to its end, or take an empty database.',
+      'The database contains a part of another export: complete that import, or use an empty database.',
     );
   }
-  await refuseRows(database, tables);
+  await requireEmpty(database, tables);
   await database.transaction(async (queries) => {
     await queries.query(
       'CREATE TABLE import_progress (account_id text PRIMARY KEY, export_id text NOT NULL, rows bigint NOT NULL)',
@@ -83,14 +78,14 @@ async function begin(database: Database, tables: readonly string[], id: string):
   return 0;
 }
 
-function writePart(database: Database, part: readonly RowLine[], count: number): Promise<void> {
+function writeBatch(database: Database, batch: readonly RowLine[], count: number): Promise<void> {
   return database.transaction(
     async (queries) => {
-      for (const [table, rows] of groupByTable(part)) {
-        for (let start = 0; start < rows.length; start += rowsAtOnce) {
+      for (const [table, rows] of groupByTable(batch)) {
+        for (let start = 0; start < rows.length; start += rowsPerInsert) {
           await queries.query(
             `INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1::text::jsonb)`,
-            [`[${rows.slice(start, start + rowsAtOnce).join(',')}]`],
+            [`[${rows.slice(start, start + rowsPerInsert).join(',')}]`],
           );
         }
       }
@@ -100,9 +95,9 @@ function writePart(database: Database, part: readonly RowLine[], count: number):
   );
 }
 
-function groupByTable(part: readonly RowLine[]): Map<string, string[]> {
+function groupByTable(batch: readonly RowLine[]): Map<string, string[]> {
   const groups = new Map<string, string[]>();
-  for (const { table, row } of part) {
+  for (const { table, row } of batch) {
     const group = groups.get(table);
     if (group) group.push(row);
     else groups.set(table, [row]);
@@ -110,19 +105,19 @@ function groupByTable(part: readonly RowLine[]): Map<string, string[]> {
   return groups;
 }
 
-/** Whoever had leased deliveries is not here. */
+/** The processes that had leased deliveries are not on this database. */
 const endLeases = 'UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL';
 
 function finish(database: Database, tables: readonly string[], file: CheckedExport): Promise<void> {
   return database.transaction(
     async (queries) => {
-      await queries.query(sameTextEverywhere);
-      const there: Record<string, Tally> = {};
-      for (const table of tables) there[table] = await tallyTable(queries, table);
-      const different = differences(there, file.tables);
+      await queries.query(useUtc);
+      const tallies: Tallies = {};
+      for (const table of tables) tallies[table] = await tallyTable(queries, table);
+      const different = findDifferences(tallies, file.tables);
       if (different.length > 0) {
         throw new TransferError(
-          `The database differs from the file in ${different.join(', ')}: something else wrote to it. Import again, into an empty database.`,
+          `The database differs from the file in ${different.join(', ')}: something else wrote to it. Import again into an empty database.`,
         );
       }
       await queries.query(endLeases);
@@ -132,14 +127,14 @@ function finish(database: Database, tables: readonly string[], file: CheckedExpo
   );
 }
 
-async function refuseRows(queries: Queries, tables: readonly string[]): Promise<void> {
+async function requireEmpty(queries: Queries, tables: readonly string[]): Promise<void> {
   for (const table of tables) {
     const [row] = await queries.query<{ used: boolean }>(
       `SELECT EXISTS (SELECT 1 FROM ${table}) AS used`,
     );
     if (row?.used === true) {
       throw new TransferError(
-        `The database is not empty (${table} has rows): take a new TRUEWARD_DATA_DIR or an empty DATABASE_URL.`,
+        `The database is not empty (${table} has rows): use a new TRUEWARD_DATA_DIR or an empty DATABASE_URL.`,
       );
     }
   }

@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Database, Queries } from './database.ts';
+import { migrationNames } from './migrate.ts';
+import { selectWeek, type Week } from './partitions.ts';
+import {
+  createTally,
+  isSameTally,
+  readRows,
+  type Tally,
+  tallyTable,
+  useUtc,
+} from './transfer/table-rows.ts';
+
+/** The archive does not match the database; the message says how. */
+export class ArchiveError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ArchiveError';
+  }
+}
+
+/** Describes a complete archive file, next to it. */
+interface Manifest extends Tally {
+  trueward_archive: 1;
+  /** `decisions`, `ad_events` or `timelines`. */
+  table: string;
+  /** The Monday on which the week begins (UTC). */
+  week: string;
+  /** The name of the archive file. */
+  file: string;
+  bytes: number;
+  sha256: string;
+  /** The schema of the rows. */
+  migrations: string[];
+}
+
+interface ArchiveResult {
+  manifest: Manifest;
+  /** False if the file was already complete and up to date. */
+  written: boolean;
+}
+
+const sourceOf = (week: Week): string => `(${selectWeek(week)})`;
+
+/**
+ * Writes a week into `folder`, as `<name>.jsonl.gz` with the manifest `<name>.json`, reads the file back, and
+ * records its tally in the database. Repeated, it writes only what is missing or has changed.
+ *
+ * @throws ArchiveError when the file differs from the database.
+ */
+export async function archiveWeek(
+  database: Database,
+  week: Week,
+  folder: string,
+  onRows: (rows: number) => void,
+): Promise<ArchiveResult> {
+  const manifestPath = join(folder, `${week.name}.json`);
+  const existing = await readManifest(manifestPath);
+  const result = await inSnapshot(database, async (queries) => {
+    const tally = await tallyTable(queries, sourceOf(week));
+    if (existing && isSameTally(existing, tally) && (await isIntact(folder, existing)))
+      return { manifest: existing, written: false };
+    return {
+      manifest: await writeArchive(queries, { week, folder, tally, onRows }),
+      written: true,
+    };
+  });
+  if (result.written) await writeManifest(manifestPath, result.manifest);
+  await database.query(
+    `INSERT INTO archived_weeks (account_id, name, rows, checksum, archived_at) VALUES ('service', $1, $2, $3, now())
+      ON CONFLICT (account_id, name) DO UPDATE SET rows = excluded.rows, checksum = excluded.checksum, archived_at = now()`,
+    [week.name, result.manifest.rows, result.manifest.checksum],
+  );
+  return result;
+}
+
+/** Whether a week was archived and has not changed since. */
+export async function isArchived(database: Database, week: Week): Promise<boolean> {
+  const [archived] = await database.query<Tally>(
+    `SELECT rows, checksum FROM archived_weeks WHERE account_id = 'service' AND name = $1`,
+    [week.name],
+  );
+  if (!archived) return false;
+  const tally = await inSnapshot(database, (queries) => tallyTable(queries, sourceOf(week)));
+  return isSameTally(archived, tally);
+}
+
+const inSnapshot = <T>(database: Database, work: (queries: Queries) => Promise<T>): Promise<T> =>
+  database.transaction(
+    async (queries) => {
+      await queries.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+      await queries.query(useUtc);
+      return work(queries);
+    },
+    { unhurried: true },
+  );
+
+interface ArchiveOptions {
+  week: Week;
+  folder: string;
+  /** The tally of the week in the database. */
+  tally: Tally;
+  onRows(rows: number): void;
+}
+
+async function writeArchive(
+  queries: Queries,
+  { week, folder, tally, onRows }: ArchiveOptions,
+): Promise<Manifest> {
+  const file = `${week.name}.jsonl.gz`;
+  const draft = join(folder, `${file}.part`);
+  await writeRows(draft, readRows(queries, sourceOf(week)), onRows);
+  const { bytes, sha256, tally: written } = await readArchive(draft);
+  if (!isSameTally(written, tally))
+    throw new ArchiveError(
+      `${draft} has ${written.rows} rows with the checksum ${written.checksum}, the database ${tally.rows} with ${tally.checksum}: check the disk, then archive again.`,
+    );
+  await rename(draft, join(folder, file));
+  return {
+    trueward_archive: 1,
+    table: week.table,
+    week: new Date(week.fromMs).toISOString().slice(0, 10),
+    ...tally,
+    file,
+    bytes,
+    sha256,
+    migrations: migrationNames(),
+  };
+}
+
+/** Writes rows as gzipped JSON lines into a new file that only its owner can read, and flushes it to disk. */
+async function writeRows(
+  path: string,
+  rows: AsyncIterable<string>,
+  onRows: (rows: number) => void,
+): Promise<void> {
+  const lines = async function* () {
+    let count = 0;
+    for await (const row of rows) {
+      count += 1;
+      onRows(count);
+      yield `${row}\n`;
+    }
+  };
+  await pipeline(
+    Readable.from(lines()),
+    createGzip(),
+    createWriteStream(path, { mode: 0o600, flush: true }),
+  );
+}
+
+/** Reads a whole archive file: its size, its hash, and the tally of its rows. */
+async function readArchive(
+  path: string,
+): Promise<Pick<Manifest, 'bytes' | 'sha256'> & { tally: Tally }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const tally = createTally();
+  tally.start('rows');
+  const compressed = async function* () {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+  };
+  await pipeline(compressed, createGunzip(), async (text: AsyncIterable<Buffer>) => {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for await (const chunk of text) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      for (const row of lines) tally.add('rows', row);
+    }
+  });
+  const { rows } = tally.result();
+  return { bytes, sha256: hash.digest('hex'), tally: rows ?? { rows: 0, checksum: '0' } };
+}
+
+async function isIntact(folder: string, manifest: Manifest): Promise<boolean> {
+  try {
+    return (await readArchive(join(folder, manifest.file))).sha256 === manifest.sha256;
+  } catch {
+    // Missing, or truncated so that it cannot be decompressed.
+    return false;
+  }
+}
+
+/** Written last, and atomically, so that a file with a manifest is complete. */
+async function writeManifest(path: string, manifest: Manifest): Promise<void> {
+  await writeFile(`${path}.part`, `${JSON.stringify(manifest, null, 2)}\n`, {
+    mode: 0o600,
+    flush: true,
+  });
+  await rename(`${path}.part`, path);
+}
+
+/** Undefined if there is none, or the file is not a manifest. */
+async function readManifest(path: string): Promise<Manifest | undefined> {
+  try {
+    const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest;
+    return manifest.trueward_archive === 1 ? manifest : undefined;
+  } catch {
+    // Missing or incomplete: the week is archived again.
+    return undefined;
+  }
+}

@@ -1,0 +1,69 @@
+/** SQLSTATE classes of a server that cannot be reached or is shutting down: connection, operator intervention. */
+const unreachableStates = /^(08|57P)/;
+/**
+ * The server responds but cannot do it now: insufficient resources (such as a full disk), a timeout, a lock
+ * timeout, repeated conflicts, a read-only standby.
+ */
+const temporaryStates = /^(53|57014|55P03|40001|40P01|25006)/;
+const diskFullState = '53100';
+const lockTimeoutState = '55P03';
+const connectionErrors = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** The database was unreachable at the last attempt; requests fail immediately until it recovers. */
+export class DatabaseUnreachableError extends Error {
+  constructor(cause: unknown) {
+    super('The database is unreachable.', { cause });
+    this.name = 'DatabaseUnreachableError';
+  }
+}
+
+const codeOf = (error: Error): string | undefined =>
+  'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+/** Whether the server did not respond in time, so that its connection cannot be used any more. */
+export const isReadTimeout = (error: unknown): boolean =>
+  error instanceof Error && /query read timeout/i.test(error.message);
+
+/** Whether a statement timed out on a lock that another session holds. */
+export const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && codeOf(error) === lockTimeoutState;
+
+export const isDiskFull = (error: unknown): error is Error =>
+  error instanceof Error && codeOf(error) === diskFullState;
+
+/**
+ * A server that rejects one statement is still up, whatever the class of the error: a malformed message is
+ * `08P01`, an unreachable foreign table `08001`. A server that is shutting down sends `FATAL` or `PANIC`.
+ */
+const isStatementError = (error: Error): boolean =>
+  'severity' in error && error.severity === 'ERROR';
+
+/** Whether the error means that the database cannot be reached at all. */
+export function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error) || isStatementError(error)) return false;
+  const code = codeOf(error);
+  if (code !== undefined) return unreachableStates.test(code) || connectionErrors.has(code);
+  return (
+    // Neither `pg` nor the thread of the embedded database sets a code on these.
+    error.name === 'DatabaseError' ||
+    isReadTimeout(error) ||
+    /connection (terminated|timeout)|pool after calling end|when trying to connect|not queryable/i.test(
+      error.message,
+    )
+  );
+}
+
+/** Whether a request that failed with this error can be retried later, unchanged. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseUnreachableError || isUnreachable(error)) return true;
+  return error instanceof Error && temporaryStates.test(codeOf(error) ?? '');
+}

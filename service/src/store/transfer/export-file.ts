@@ -1,0 +1,165 @@
+import type { Database } from '../database.ts';
+import { migrationNames } from '../migrate.ts';
+import {
+  createTally,
+  findDifferences,
+  readRows,
+  readTables,
+  type Tallies,
+  useUtc,
+} from './table-rows.ts';
+
+/** The file cannot be imported, or not into this database; the message says why. */
+export class TransferError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'TransferError';
+  }
+}
+
+/** First line of an export. */
+interface Header {
+  trueward_export: 2;
+  /** Identifies this export. */
+  id: string;
+  migrations: string[];
+}
+
+/** Last line: a file without it is truncated. */
+interface Trailer {
+  tables: Tallies;
+}
+
+/** Every other line; the row is the database's own text. */
+export interface RowLine {
+  table: string;
+  row: string;
+}
+
+const formatRow = ({ table, row }: RowLine): string =>
+  `{"table":${JSON.stringify(table)},"row":${row}}`;
+
+const rowPattern = /^\{"table":("[^"]+(?:\\"[^"]*)*"),"row":(.*)\}$/;
+
+/** Undefined for the header and the trailer. */
+export function parseRow(text: string): RowLine | undefined {
+  const [, table, row] = rowPattern.exec(text) ?? [];
+  return table === undefined || row === undefined
+    ? undefined
+    : { table: JSON.parse(table) as string, row };
+}
+
+interface ExportOptions {
+  /** Identifies this export. */
+  id: string;
+  write(line: string): Promise<void>;
+  onProgress(rows: number): void;
+}
+
+/**
+ * Writes a consistent snapshot of all rows as JSON lines, and returns their number; other sessions may write
+ * meanwhile. An interrupted export starts again, because its snapshot is gone.
+ */
+export function exportRows(
+  database: Database,
+  { id, write, onProgress }: ExportOptions,
+): Promise<number> {
+  return database.transaction(
+    async (queries) => {
+      await queries.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ');
+      await queries.query(useUtc);
+      const header: Header = { trueward_export: 2, id, migrations: migrationNames() };
+      await write(JSON.stringify(header));
+      const tally = createTally();
+      let count = 0;
+      for (const table of await readTables(queries)) {
+        tally.start(table);
+        for await (const row of readRows(queries, table)) {
+          tally.add(table, row);
+          await write(formatRow({ table, row }));
+          count += 1;
+          onProgress(count);
+        }
+      }
+      const trailer: Trailer = { tables: tally.result() };
+      await write(JSON.stringify(trailer));
+      return count;
+    },
+    { unhurried: true },
+  );
+}
+
+/** A complete export. */
+export interface CheckedExport {
+  id: string;
+  rows: number;
+  tables: Tallies;
+  /** One encrypted secret, to verify the master key with; absent if there is none. */
+  sealed?: string;
+}
+
+/**
+ * Reads a whole export before any of it is imported.
+ *
+ * @throws TransferError when the file is no export, is truncated or was modified, or has a different schema.
+ */
+export async function checkExport(
+  lines: AsyncIterable<string>,
+  onProgress: (rows: number) => void,
+): Promise<CheckedExport> {
+  const tally = createTally();
+  let [number, rows] = [0, 0];
+  let id: string | undefined;
+  let trailer: Trailer | undefined;
+  let sealed: string | undefined;
+  for await (const text of lines) {
+    number += 1;
+    const line = number === 1 ? undefined : parseRow(text);
+    if (number === 1) id = checkHeader(parseObject(text, number));
+    else if (line) {
+      tally.add(line.table, line.row);
+      sealed ??= line.table === 'secrets' ? readSealed(line.row) : undefined;
+      rows += 1;
+      onProgress(rows);
+    } else trailer = parseObject(text, number) as Trailer;
+  }
+  if (id === undefined || trailer?.tables === undefined)
+    throw new TransferError(`The file is truncated after ${rows} rows: export again.`);
+  const tables = { ...emptyTallies(trailer.tables), ...tally.result() };
+  const changed = findDifferences(tables, trailer.tables);
+  if (changed.length > 0)
+    throw new TransferError(
+      `The file was modified or is truncated (${changed.join(', ')}): export again.`,
+    );
+  return { id, rows, tables, ...(sealed === undefined ? {} : { sealed }) };
+}
+
+const emptyTallies = (tables: Tallies): Tallies =>
+  Object.fromEntries(Object.keys(tables).map((table) => [table, { rows: 0, checksum: '0' }]));
+
+const readSealed = (row: string): string => (JSON.parse(row) as { sealed: string }).sealed;
+
+function parseObject(text: string, number: number): object {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // Reported below, with the line number.
+  }
+  throw new TransferError(
+    `Line ${number} is not a line of an export: the file is truncated or not an export.`,
+  );
+}
+
+function checkHeader(header: Partial<Header>): string {
+  if (header.trueward_export !== 2 || header.id === undefined) {
+    throw new TransferError('The file is not an export of this release of trueward-service.');
+  }
+  const [theirs, ours] = [JSON.stringify(header.migrations), JSON.stringify(migrationNames())];
+  if (theirs !== ours) {
+    throw new TransferError(
+      `The file was exported with a different schema (${theirs}, this release has ${ours}): import it with the release that exported it, then start the new one.`,
+    );
+  }
+  return header.id;
+}

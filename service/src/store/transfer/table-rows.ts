@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { Queries } from '../database.ts';
+
+/** The number of rows, and the sum of their digests, which does not depend on their order. */
+export interface Tally {
+  rows: number;
+  checksum: string;
+}
+
+/** Row counts and checksums by table. */
+export type Tallies = Record<string, Tally>;
+
+/** Hexadecimal digits of each digest that are summed: a 60-bit number fits into `bigint` on every engine. */
+const digestDigits = 15;
+
+/** Every table with data, quoted, including those that a later migration adds. */
+export const readTables = async (queries: Queries): Promise<string[]> =>
+  (
+    await queries.query<{ name: string }>(
+      `SELECT quote_ident(relname) AS name FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+          AND relname NOT IN ('migrations', 'migration_lock', 'import_progress')
+        ORDER BY relname`,
+    )
+  ).map(({ name }) => name);
+
+/** Makes rows read the same from every server: otherwise, times are in the server's time zone. */
+export const useUtc = `SET LOCAL timezone = 'UTC'`;
+
+const rowsPerFetch = 500;
+
+/** All rows of a table, or of a query in parentheses, as JSON from the database. Needs a transaction. */
+export async function* readRows(queries: Queries, source: string): AsyncGenerator<string> {
+  await queries.query(
+    `DECLARE read_rows NO SCROLL CURSOR FOR SELECT row_to_json(t)::text AS row FROM ${source} t`,
+  );
+  for (;;) {
+    const rows = await queries.query<{ row: string }>(`FETCH ${rowsPerFetch} FROM read_rows`);
+    for (const { row } of rows) yield row;
+    if (rows.length < rowsPerFetch) break;
+  }
+  await queries.query('CLOSE read_rows');
+}
+
+/** The tally of a table, or of a query in parentheses; equals that of {@link createTally} for the same rows. */
+export async function tallyTable(queries: Queries, source: string): Promise<Tally> {
+  const [tally] = await queries.query<Tally>(
+    `SELECT count(*)::bigint AS rows, coalesce(sum(
+        ('x' || left(encode(sha256(convert_to(row_to_json(t)::text, 'UTF8')), 'hex'), ${digestDigits}))::bit(${digestDigits * 4})::bigint
+      ), 0)::text AS checksum FROM ${source} t`,
+  );
+  if (!tally) throw new Error(`Counting ${source} returned no row.`);
+  return tally;
+}
+
+/** Counts rows by table, and sums their digests as the database does. */
+export function createTally() {
+  const tables = new Map<string, { rows: number; sum: bigint }>();
+  return {
+    add(table: string, row: string): void {
+      const tally = tables.get(table) ?? { rows: 0, sum: 0n };
+      const digest = createHash('sha256').update(row).digest('hex').slice(0, digestDigits);
+      tally.rows += 1;
+      tally.sum += BigInt(`0x${digest}`);
+      tables.set(table, tally);
+    },
+    /** Lists the table even if no row follows. */
+    start(table: string): void {
+      tables.set(table, { rows: 0, sum: 0n });
+    },
+    result: (): Tallies =>
+      Object.fromEntries(
+        [...tables].map(([table, { rows, sum }]) => [table, { rows, checksum: String(sum) }]),
+      ),
+  };
+}
+
+export const isSameTally = (a: Tally | undefined, b: Tally | undefined): boolean =>
+  a?.rows === b?.rows && a?.checksum === b?.checksum;
+
+/** The names of the tables that differ. */
+export const findDifferences = (a: Tallies, b: Tallies): string[] =>
+  [...new Set([...Object.keys(a), ...Object.keys(b)])].filter(
+    (table) => !isSameTally(a[table], b[table]),
+  );

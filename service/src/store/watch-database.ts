@@ -1,0 +1,147 @@
+import type { Database, Queries, Row, TransactionOptions } from './database.ts';
+import {
+  DatabaseUnreachableError,
+  isDiskFull,
+  isUnavailable,
+  isUnreachable,
+} from './database-errors.ts';
+
+type CallKind = 'statement' | 'transaction';
+
+/** The database with every call wrapped, except those inside a transaction. */
+function wrap(
+  database: Database,
+  around: <T>(kind: CallKind, call: () => Promise<T>) => Promise<T>,
+): Database {
+  return {
+    ...database,
+    query: <T = Row>(text: string, params?: readonly unknown[]) =>
+      around('statement', () => database.query<T>(text, params)),
+    execute: <T = Row>(text: string, params: readonly unknown[]) =>
+      around('statement', () => database.execute<T>(text, params)),
+    transaction: <T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions) =>
+      around('transaction', () => database.transaction(work, options)),
+  };
+}
+
+/** Observes how long each statement outside a transaction and each transaction takes, failed ones included. */
+export const measureCalls = (
+  database: Database,
+  observe: (kind: CallKind, seconds: number) => void,
+): Database =>
+  wrap(database, async (kind, call) => {
+    const startedMs = performance.now();
+    try {
+      return await call();
+    } finally {
+      observe(kind, (performance.now() - startedMs) / 1_000);
+    }
+  });
+
+interface DiskNotices {
+  /** The database disk is full; writes fail until {@link DiskNotices.onFree}. */
+  onFull(error: Error): void;
+  onFree(fullMs: number): void;
+}
+
+const diskProbeIntervalMs = 5_000;
+/** 40,000 rows take 1.4 MB; with less free space than that, a disk counts as full. */
+const diskProbe = 'CREATE TEMP TABLE disk_probe ON COMMIT DROP AS SELECT generate_series(1, 40000)';
+
+/**
+ * Reports a full database disk once, not for each request. Then probes with a write every 5 s, because a
+ * process that is not ready gets no requests that would show that there is free space again.
+ */
+export function watchDisk(database: Database, { onFull, onFree }: DiskNotices): Database {
+  let fullSinceMs: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const probe = async (): Promise<void> => {
+    try {
+      await database.transaction((queries) => queries.query(diskProbe));
+    } catch (error) {
+      // Still full, or the database does not respond.
+      if (isUnavailable(error)) return schedule();
+      // A role that may not create temporary tables cannot probe: the next write shows whether there is space.
+    }
+    if (!closed && fullSinceMs !== undefined) onFree(performance.now() - fullSinceMs);
+    fullSinceMs = undefined;
+  };
+  const schedule = (): void => {
+    if (!closed) timer = setTimeout(() => void probe(), diskProbeIntervalMs);
+  };
+
+  return {
+    ...wrap(database, async (_kind, call) => {
+      try {
+        return await call();
+      } catch (error) {
+        if (isDiskFull(error) && fullSinceMs === undefined) {
+          fullSinceMs = performance.now();
+          onFull(error);
+          schedule();
+        }
+        throw error;
+      }
+    }),
+    isFull: () => fullSinceMs !== undefined,
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      return database.close();
+    },
+  };
+}
+
+interface OutageNotices {
+  /** The database is unreachable; calls fail immediately until {@link OutageNotices.onRecover}. */
+  onOutage(error: unknown): void;
+  onRecover(outageMs: number): void;
+}
+
+const outageProbeIntervalMs = 500;
+
+/**
+ * Rejects calls immediately with {@link DatabaseUnreachableError} while the server is unreachable. Otherwise
+ * each request would wait for its timeout, and dead requests would fill the queue in front of the database.
+ * A probe twice a second notices the recovery.
+ */
+export function failFast(database: Database, { onOutage, onRecover }: OutageNotices): Database {
+  let outage: { sinceMs: number; error: unknown } | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const probe = (): void => {
+    database.query('SELECT 1').then(
+      () => {
+        if (outage && !closed) onRecover(performance.now() - outage.sinceMs);
+        outage = undefined;
+      },
+      () => {
+        if (!closed) timer = setTimeout(probe, outageProbeIntervalMs);
+      },
+    );
+  };
+
+  return {
+    ...wrap(database, async (_kind, call) => {
+      if (outage) throw new DatabaseUnreachableError(outage.error);
+      try {
+        return await call();
+      } catch (error) {
+        if (isUnreachable(error) && !outage && !closed) {
+          outage = { sinceMs: performance.now(), error };
+          onOutage(error);
+          probe();
+        }
+        throw error;
+      }
+    }),
+    close() {
+      closed = true;
+      clearTimeout(timer);
+      return database.close();
+    },
+  };
+}
