@@ -29,7 +29,7 @@ import { readServiceSecret } from './key/service-secrets.ts';
 import { createUserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
-import { refuseShortRetention } from './resource/check-retention.ts';
+import { refuseShortRetention } from './resource/check-document.ts';
 import { openConfiguration, type Configuration } from './decision/configuration.ts';
 import { createManage } from './resource/manage.ts';
 import { createLaneParts } from './store/lanes.ts';

@@ -1,5 +1,5 @@
 import { readSettings, unknownSettings } from '../config/read-settings.ts';
-import type { Setting } from '../config/setting.ts';
+import type { Setting } from '../config/settings.ts';
 import { settings } from '../config/settings.ts';
 import { archiveCommand } from './archive.ts';
 import { doctorCommand } from './doctor.ts';

@@ -3,7 +3,7 @@ import { ConfigError } from '../config/read-settings.ts';
 import { settingList } from '../config/settings.ts';
 import { MasterKeyError } from '../key/secret-box.ts';
 import { RefusedError } from '../platform/refused-error.ts';
-import { RetentionError } from '../resource/check-retention.ts';
+import { RetentionError } from '../resource/check-document.ts';
 import { DatabaseConnectionError } from '../store/open-database.ts';
 import { TransferError } from '../store/transfer/export-file.ts';
 import { DirectoryInUseError } from '../store/directory-lock.ts';

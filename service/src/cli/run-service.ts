@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import type { Logger } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { assemble, type Service } from '../assemble.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { unknownSettings } from '../config/read-settings.ts';
 import { seedDevelopment } from '../development/seed.ts';
 import { followParentClock } from '../development/test-clock.ts';
-import { createLog } from './log.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
+import { DatabaseUnreachableError, isDiskFull } from '../store/database-errors.ts';
 import { CommandError } from './command.ts';
 
 /** A hanging connection must not keep the process alive: it exits after this time. */
@@ -100,3 +100,52 @@ async function announce(
     `${JSON.stringify({ ready: true, url, panel_url: panelUrl, ...setup, ...keys })}\n`,
   );
 }
+
+/** Longest text in a log line, in characters; text from a client can be as long as a request body. */
+const maxTextLength = 500;
+const maxStackLength = 4_000;
+/** Longest array or object in a log line, as JSON. */
+const maxJsonLength = 2_000;
+
+/**
+ * The log of the service: JSON lines of bounded length. When the database is unavailable or its disk is
+ * full, only the start and the end are logged, not every request that fails in between.
+ */
+export function createLog(level: string, destination: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      formatters: { log: bound },
+      serializers: { err: (error: Error) => bound(pino.stdSerializers.err(error)) },
+      hooks: {
+        logMethod(args, method) {
+          const [first]: unknown[] = args;
+          const { err } = (typeof first === 'object' && first ? first : {}) as { err?: unknown };
+          if (!(err instanceof DatabaseUnreachableError) && !isDiskFull(err)) method.apply(this, args);
+        },
+      },
+    },
+    destination,
+  );
+}
+
+/** Errors are bounded by their serializer. */
+const bound = (members: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]: [string, unknown]) => [
+      name,
+      value instanceof Error
+        ? value
+        : boundValue(value, name === 'stack' ? maxStackLength : maxTextLength),
+    ]),
+  );
+
+function boundValue(value: unknown, maxLength: number): unknown {
+  if (typeof value === 'string') return cut(value, maxLength);
+  if (typeof value !== 'object' || value === null) return value;
+  const json = JSON.stringify(value) ?? '';
+  return json.length <= maxJsonLength ? value : cut(json, maxJsonLength);
+}
+
+const cut = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most)}… (${text.length} characters)`;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Setting } from './setting.ts';
+import type { Setting } from './settings.ts';
 import { settingList, type SettingName, settings } from './settings.ts';
 
 /** The configuration is invalid; the message lists every problem. */

@@ -1,8 +1,13 @@
 import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import { changeEvents, type WriteEvents } from './change-events.ts';
-import { checkDocument, checkReferences, findUser, referencesOf } from './check-document.ts';
-import { checkRetention } from './check-retention.ts';
+import {
+  checkDocument,
+  checkReferences,
+  findUser,
+  referencesOf,
+  checkRetention,
+} from './check-document.ts';
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
 

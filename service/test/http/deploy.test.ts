@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { Setting } from '../../src/config/setting.ts';
+import type { Setting } from '../../src/config/settings.ts';
 import { settingList } from '../../src/config/settings.ts';
 import { startInProcess } from '../in-process.ts';
 

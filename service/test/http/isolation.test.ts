@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Problem } from '@trueward/protocol/wire';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createLog } from '../../src/cli/log.ts';
+import { createLog } from '../../src/cli/run-service.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';

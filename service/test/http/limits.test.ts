@@ -1,6 +1,6 @@
 import type { ApiKey, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createLog } from '../../src/cli/log.ts';
+import { createLog } from '../../src/cli/run-service.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createSteerableClock } from '../steerable-clock.ts';
 import { type Client, createClient } from './client.ts';
