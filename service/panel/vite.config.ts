@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Puts `<file>.br` and `<file>.gz` beside each script, style and page, for the service to send. */
+/** Writes `<file>.br` and `<file>.gz` next to each script, style and page, for the service to send. */
 const compressed: Plugin = {
   name: 'trueward-compressed',
   async writeBundle({ dir = '' }, bundle) {
@@ -15,7 +15,7 @@ const compressed: Plugin = {
         promisify(brotliCompress)(body),
         promisify(gzip)(body, { level: 9 }),
       ]);
-      // A file that gets no smaller is sent as it is.
+      // Files that don't shrink are sent uncompressed.
       if (brotli.length < body.length) await writeFile(`${path}.br`, brotli);
       if (gzipped.length < body.length) await writeFile(`${path}.gz`, gzipped);
     }
@@ -34,12 +34,12 @@ export default defineConfig({
     outDir: join(import.meta.dirname, '../dist/panel'),
     emptyOutDir: true,
     manifest: 'manifest.json',
-    // A polyfill would be a script for browsers that are older than the target.
+    // Only browsers older than the target need the polyfill.
     modulePreload: { polyfill: false },
-    // react-admin with its parts is one chunk; `npm run check -- size` bounds what a page loads first.
+    // react-admin is one chunk; `npm run check -- size` limits what the page loads initially.
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: {
-      // MUI marks its files for servers that render; nothing of that is here.
+      // MUI's `use client` directives are for server rendering, which the panel doesn't use.
       checks: { moduleLevelDirective: false },
       input: {
         panel: join(import.meta.dirname, 'index.html'),

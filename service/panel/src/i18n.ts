@@ -1,6 +1,6 @@
 import { defaultI18nProvider } from 'react-admin';
 
-/** What react-admin calls an element, by the name of its resource. */
+/** The nouns of react-admin's notifications, by resource. */
 const nouns: Readonly<Record<string, string>> = {
   placements: 'Placement',
   'house-ads': 'House ad',
@@ -27,7 +27,7 @@ const ours: Readonly<Record<string, string>> = {
   'resources.users.notifications.deleted': 'User removed',
 };
 
-/** The words of the panel where react-admin's own are too general. */
+/** Replaces react-admin's messages where they are too general. */
 export const i18nProvider: typeof defaultI18nProvider = {
   ...defaultI18nProvider,
   translate: (key, options) => ours[key] ?? defaultI18nProvider.translate(key, options),

@@ -11,7 +11,7 @@ import {
   readEnvironment,
   storeEnvironment,
 } from './api/environment.ts';
-import { isWorthRetrying } from './api/use-call.ts';
+import { shouldRetry } from './api/use-call.ts';
 import { i18nProvider } from './i18n.ts';
 import { ConnectionBanner } from './layout/connection-banner.tsx';
 import { PanelLayout } from './layout/panel-layout.tsx';
@@ -25,7 +25,7 @@ import { SignInPage } from './session/sign-in.tsx';
 import { darkTheme, lightTheme } from './theme.ts';
 
 const store = localStorageStore();
-const look = { i18nProvider, store, theme: lightTheme, darkTheme };
+const appearance = { i18nProvider, store, theme: lightTheme, darkTheme };
 
 interface Props {
   connection: Connection;
@@ -34,9 +34,9 @@ interface Props {
 
 /** The administration panel. */
 export function Panel(props: Props) {
-  return useIsSetUp() ? (
+  return useIsSetupLink() ? (
     // During setup nobody is signed in yet, so nothing may require a session.
-    <AdminContext {...look}>
+    <AdminContext {...appearance}>
       <SetUpPage session={props.session} />
     </AdminContext>
   ) : (
@@ -45,7 +45,7 @@ export function Panel(props: Props) {
 }
 
 /** Whether the URL is a one-time link. */
-function useIsSetUp(): boolean {
+function useIsSetupLink(): boolean {
   const subscribe = (onChange: () => void) => {
     addEventListener('hashchange', onChange);
     return () => removeEventListener('hashchange', onChange);
@@ -66,8 +66,8 @@ function SignedInPanel({ connection, session }: Props) {
       environment,
       switchTo(next: Environment) {
         storeEnvironment(next);
-        // An object of one environment is unknown in the other: begin where both have something. The
-        // router that is there still is not told: a form that is not saved would hold it up.
+        // Objects of one environment don't exist in the other, so start at the overview. Bypass the router,
+        // which an unsaved form would block.
         history.replaceState(null, '', '#/');
         setEnvironment(next);
       },
@@ -82,7 +82,7 @@ function SignedInPanel({ connection, session }: Props) {
         authProvider={authProvider}
         dataProvider={dataProvider}
         queryClient={queryClient}
-        {...look}
+        {...appearance}
       >
         <ConnectionBanner connection={connection} />
         <SessionEndedDialog session={session} />
@@ -112,20 +112,20 @@ function SignedInPanel({ connection, session }: Props) {
 }
 
 /**
- * Asks even where the browser takes itself for offline: react-query would otherwise hold back a change
- * and make it on reconnection, whenever that is.
+ * Sends requests even if the browser reports that it is offline: otherwise, react-query would pause a change and
+ * make it on reconnection, whenever that is.
  */
 function createQueryClient(): QueryClient {
   const networkMode = 'always';
   return new QueryClient({
     defaultOptions: {
-      queries: { networkMode, retry: isWorthRetrying },
+      queries: { networkMode, retry: shouldRetry },
       mutations: { networkMode },
     },
   });
 }
 
-/** Pages of their own, each loaded when it is opened. */
+/** Pages that load when they are first opened. */
 const pages = {
   overview: lazy(async () => ({ default: (await import('./overview/overview.tsx')).Overview })),
   decisions: lazy(async () => ({

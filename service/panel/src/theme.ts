@@ -16,8 +16,8 @@ const components = (
   ...base.components,
   MuiPaper: { styleOverrides: { root: { backgroundImage: 'none' } } },
   MuiCard: { defaultProps: { variant: 'outlined' as const } },
-  // A long word without a space is broken: it must not push other columns off the
-  // screen. Short words stay whole, and a table that is wider than a phone is scrolled.
+  // Long words break, so that they don't push other columns off the screen. Short words stay whole, and
+  // a table that is wider than a phone scrolls.
   MuiTableCell: {
     styleOverrides: {
       root: { borderColor: lines },
@@ -34,7 +34,7 @@ const components = (
       },
     },
   },
-  // A line of text that fills a wide screen is hard to fill in and to read.
+  // Inputs as wide as the screen are hard to read.
   MuiFormControl: { styleOverrides: { root: { maxWidth: 720 } } },
   RaMenuItemLink: {
     styleOverrides: {
@@ -47,7 +47,7 @@ const components = (
     },
   },
   MuiCircularProgress: { defaultProps: { 'aria-label': 'Loading' } },
-  // On a phone it holds a floating button only, and would leave a gap.
+  // On a phone it contains only a floating button, and would leave a gap.
   RaTopToolbar: {
     styleOverrides: {
       root: ({ theme }: { theme: Theme }) => ({
@@ -60,12 +60,12 @@ const components = (
       root: ({ theme }: { theme: Theme }) => ({ backgroundColor: theme.palette.background.paper }),
     },
   },
-  // Every label is read by people who look for it: none is set in capitals.
+  // Sentence case instead of MUI's capitals: easier to read.
   MuiButton: { styleOverrides: { root: { textTransform: 'none' as const, fontWeight: 600 } } },
   MuiToggleButton: { styleOverrides: { root: { textTransform: 'none' as const } } },
 });
 
-/** Texts reach a contrast of 4.5 : 1 on every ground they stand on; axe checks it in the tests. */
+/** All text has a contrast of at least 4.5:1; axe checks that in the tests. */
 export const lightTheme: RaThemeOptions = {
   ...defaultLightTheme,
   palette: {
@@ -100,5 +100,5 @@ export const darkTheme: RaThemeOptions = {
   components: components(defaultDarkTheme, '#2c3542'),
 };
 
-/** The ground of each environment’s bar, dark enough for white letters. */
+/** The background of the app bar in each environment, dark enough for white text. */
 export const environmentColors = { sandbox: '#155e75', live: '#a3200d' } as const;

@@ -2,15 +2,15 @@ import { Box, Typography } from '@mui/material';
 import type { AuditEntry } from '@trueward/protocol/wire';
 import type { ReactNode } from 'react';
 import { DataTable, List, SelectInput, TextInput } from 'react-admin';
-import { words } from '../common/choices.tsx';
+import { choicesOf } from '../common/choices.tsx';
 import { ListError } from '../common/resource-pages.tsx';
 import { oneLine } from '../common/columns.tsx';
-import { inWords } from '../common/status-chip.tsx';
+import { humanize } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import { differences } from './differences.ts';
 
 /** The prefixes of actions. */
-const subjects = words(
+const subjects = choicesOf(
   'placement',
   'house_ad',
   'creative',
@@ -30,12 +30,12 @@ const filters = [
   <TextInput key="target" source="target_id" label="Object ID" alwaysOn />,
 ];
 
-/** Who changed what, and what it was before. */
+/** The audit log. */
 export const AuditList = () => (
   <List
     filters={filters}
     exporter={false}
-    empty={<NothingYet>No changes yet.</NothingYet>}
+    empty={<EmptyList>No changes yet.</EmptyList>}
     error={
       <ListError>
         <Entries />
@@ -64,14 +64,14 @@ const Entries = () => (
     />
     <DataTable.Col
       label="Action"
-      render={(entry) => inWords((entry as AuditEntry).action).replace('.', ' ')}
+      render={(entry) => humanize((entry as AuditEntry).action).replace('.', ' ')}
     />
     <DataTable.Col label="Object" render={(entry) => <Target entry={entry as AuditEntry} />} />
     <DataTable.Col label="Changes" render={(entry) => <Changes entry={entry as AuditEntry} />} />
   </DataTable>
 );
 
-/** The name that it had, where it had one; its id, which the filter takes. */
+/** The name at the time, if any, and the id, which the filter accepts. */
 function Target({ entry: { before, after, target_id: id } }: { entry: AuditEntry }) {
   const { name, url, email } = (after ?? before ?? {}) as Record<string, unknown>;
   const called = [name, url, email].find((each) => typeof each === 'string');
@@ -98,10 +98,10 @@ function Changes({ entry: { before, after } }: { entry: AuditEntry }) {
   if (changes.length === 0) return <>–</>;
   return (
     <details>
-      <summary>{changes.map(({ name }) => inWords(name)).join(', ')}</summary>
+      <summary>{changes.map(({ name }) => humanize(name)).join(', ')}</summary>
       {changes.map(({ name, from, to }) => (
         <Box key={name} sx={{ overflowWrap: 'anywhere', maxWidth: 480 }}>
-          {inWords(name)}: {from !== undefined && <del>{from}</del>}{' '}
+          {humanize(name)}: {from !== undefined && <del>{from}</del>}{' '}
           {to !== undefined && <ins>{to}</ins>}
         </Box>
       ))}
@@ -110,7 +110,7 @@ function Changes({ entry: { before, after } }: { entry: AuditEntry }) {
 }
 
 /** The placeholder of an empty list. */
-const NothingYet = ({ children }: { children: ReactNode }) => (
+const EmptyList = ({ children }: { children: ReactNode }) => (
   <Typography sx={{ padding: 3, textAlign: 'center', color: 'text.secondary' }}>
     {children}
   </Typography>

@@ -14,7 +14,7 @@ import { type FormEvent, useState } from 'react';
 import { useGetList } from 'react-admin';
 import { Link as RouterLink, useNavigate } from 'react-router';
 import { Page, PanelCard } from '../common/page.tsx';
-import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import type { StoredDecision } from './stored-decision.ts';
 
@@ -95,7 +95,7 @@ const Row = ({ decision }: { decision: StoredDecision }) => (
     <TableCell>{decision.user_ref ?? '–'}</TableCell>
     <TableCell>
       {decision.status && <StatusChip status={decision.status} />}{' '}
-      {decision.reason && inWords(decision.reason)}
+      {decision.reason && humanize(decision.reason)}
     </TableCell>
     <TableCell>
       <TimeText time={decision.issued_at} />

@@ -5,16 +5,16 @@ import { useRead } from '../api/use-call.ts';
 import { CopyText } from '../common/copy-text.tsx';
 import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
-import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { DeliveryDetails } from '../webhook/deliveries.tsx';
 import { DecisionSummary } from './decision-summary.tsx';
-import type { DecisionStory } from './stored-decision.ts';
+import type { DecisionDetails } from './stored-decision.ts';
 import { Timeline } from './timeline.tsx';
 
 /** One decision: the outcome and its reasons, the events, the reward and the deliveries. */
 export function DecisionPage() {
   const { id = '' } = useParams();
-  const { data, error, isPending } = useRead<DecisionStory>(
+  const { data, error, isPending } = useRead<DecisionDetails>(
     `/panel/api/decisions/${encodeURIComponent(id)}`,
   );
   return (
@@ -27,7 +27,7 @@ export function DecisionPage() {
   );
 }
 
-function Story({ story }: { story: DecisionStory }) {
+function Story({ story }: { story: DecisionDetails }) {
   const { decision, explain = [], cause, events = [], reward = {}, deliveries = [] } = story;
   return (
     <>
@@ -52,13 +52,13 @@ function Story({ story }: { story: DecisionStory }) {
   );
 }
 
-function RewardFacts({ reward }: { reward: NonNullable<DecisionStory['reward']> }) {
+function RewardFacts({ reward }: { reward: NonNullable<DecisionDetails['reward']> }) {
   const reasons = reward.reasons ?? (reward.reason ? [reward.reason] : []);
   return (
     <Facts
       facts={{
         State: <StatusChip status={reward.state ?? 'none'} />,
-        Reasons: reasons.map(inWords).join(', '),
+        Reasons: reasons.map(humanize).join(', '),
         Reward: reward.reward && `${reward.reward.amount} ${reward.reward.type}`,
         Receipt: reward.receipt,
       }}

@@ -2,16 +2,16 @@ import { Alert, Box, Link, Table, TableBody, TableCell, TableHead, TableRow } fr
 import type { Decision } from '@trueward/protocol/wire';
 import { Link as RouterLink } from 'react-router';
 import { Facts } from '../common/facts.tsx';
-import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import type { Cause } from './stored-decision.ts';
 
 interface Props {
   decision: Partial<Decision>;
   explain: NonNullable<Decision['explain']>;
-  /** The name of the rule that blocked it. */
+  /** The name of the policy that blocked the request. */
   blockedBy?: string | undefined;
-  /** What prevented every ad. */
+  /** What blocked every ad. */
   cause?: Cause | undefined;
 }
 
@@ -23,7 +23,7 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
       <Facts
         facts={{
           Decision: status && <StatusChip status={status} />,
-          Reason: reason && inWords(reason),
+          Reason: reason && humanize(reason),
           'Blocked by': blockedBy,
           'Retry after': retryAt && <TimeText time={retryAt} />,
           Placement: decision.placement,
@@ -35,7 +35,7 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
       />
       {explain.length === 0 ? (
         <Alert severity="info">
-          {cause ? <CauseInWords cause={cause} /> : withoutAds(reason, blockedBy)}
+          {cause ? <BlockerText cause={cause} /> : withoutAds(reason, blockedBy)}
         </Alert>
       ) : (
         <Explanation explain={explain} />
@@ -44,7 +44,7 @@ export function DecisionSummary({ decision, explain, blockedBy, cause }: Props) 
   );
 }
 
-function CauseInWords({ cause: { type, id, actor, since, text } }: { cause: Cause }) {
+function BlockerText({ cause: { type, id, actor, since, text } }: { cause: Cause }) {
   const [kind, path] =
     type === 'policy' ? ['the policy', `/policies/${id}`] : ['a kill switch', '/kill-switches'];
   return (

@@ -2,7 +2,7 @@ import { Alert, Box, Button, Link, Typography } from '@mui/material';
 import { useEffect, useState } from 'react';
 import { Link as RouterLink } from 'react-router';
 import { Page } from '../common/page.tsx';
-import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import { addLine, readLine, type TailLine } from './tail-line.ts';
 
@@ -40,10 +40,10 @@ function useTail(isPaused: boolean) {
   useEffect(() => {
     if (isPaused) return undefined;
     const source = new EventSource('/panel/api/live');
-    const hear = ({ type, data }: MessageEvent<string>) =>
+    const onMessage = ({ type, data }: MessageEvent<string>) =>
       setLines((before) => addLine(before, readLine(type, data)));
-    source.addEventListener('decision', hear);
-    source.addEventListener('event', hear);
+    source.addEventListener('decision', onMessage);
+    source.addEventListener('event', onMessage);
     source.addEventListener('open', () => setConnected(true));
     source.addEventListener('error', () => setConnected(false));
     return () => source.close();
@@ -53,7 +53,7 @@ function useTail(isPaused: boolean) {
 
 const Line = ({ line }: { line: TailLine }) => (
   <li>
-    <TimeText time={line.time} /> <strong>{inWords(line.what)}</strong>{' '}
+    <TimeText time={line.time} /> <strong>{humanize(line.what)}</strong>{' '}
     {line.status !== undefined && <StatusChip status={line.status} />}{' '}
     {line.decisionId !== undefined && (
       <Link component={RouterLink} to={`/decisions/${line.decisionId}`}>

@@ -1,13 +1,13 @@
 import type { AdEvent, Decision, Delivery, RewardStatus } from '@trueward/protocol/wire';
 
-/** A decision as it was stored. */
+/** A stored decision. */
 export type StoredDecision = Partial<Decision> & {
   id: string;
   user_ref?: string;
   custom_data?: string;
 };
 
-/** An event as recorded, with its result. */
+/** A recorded event and its result. */
 export type StoredEvent = Pick<AdEvent, 'id' | 'type'> & {
   occurred_at?: string;
   received_at?: string;
@@ -18,7 +18,7 @@ export type StoredEvent = Pick<AdEvent, 'id' | 'type'> & {
   code?: string;
 };
 
-/** What prevented every ad, and who had set it. */
+/** The kill switch or policy that blocked every ad, and who had set it. */
 export interface Cause {
   type: 'kill_switch' | 'policy';
   id: string;
@@ -28,8 +28,8 @@ export interface Cause {
   text?: string;
 }
 
-/** Everything that is known about a decision. */
-export interface DecisionStory {
+/** A decision with its explanation, events, reward and deliveries. */
+export interface DecisionDetails {
   decision: StoredDecision;
   explain?: Decision['explain'];
   cause?: Cause;

@@ -1,4 +1,4 @@
-import { inWords } from '../common/status-chip.tsx';
+import { humanize } from '../common/status-chip.tsx';
 import type { StoredDecision, StoredEvent } from './stored-decision.ts';
 
 /** A line of the live tail. */
@@ -13,16 +13,15 @@ export interface TailLine {
 }
 
 /** More lines would slow down the page. */
-const mostLines = 500;
+const maxLines = 500;
 
-/** The newest on top. */
+/** Adds a line at the top. */
 export const addLine = (
   lines: readonly TailLine[],
   line: Omit<TailLine, 'key'>,
-): readonly TailLine[] =>
-  [{ ...line, key: (lines[0]?.key ?? 0) + 1 }, ...lines].slice(0, mostLines);
+): readonly TailLine[] => [{ ...line, key: (lines[0]?.key ?? 0) + 1 }, ...lines].slice(0, maxLines);
 
-/** Reads what the service sent. */
+/** Parses a message from the service. */
 export function readLine(type: string, data: string): Omit<TailLine, 'key'> {
   if (type === 'decision') {
     const {
@@ -32,11 +31,11 @@ export function readLine(type: string, data: string): Omit<TailLine, 'key'> {
       reason,
       status,
     } = JSON.parse(data) as StoredDecision;
-    const detail = reason === undefined ? placement : `${placement}, ${inWords(reason)}`;
+    const detail = reason === undefined ? placement : `${placement}, ${humanize(reason)}`;
     return { time, what: 'decision', status, decisionId: id, detail };
   }
-  // Of a malformed event, the service sends only the id.
+  // For a malformed event, the service sends only the id.
   const event = JSON.parse(data) as Partial<StoredEvent> & { decision_id?: string };
   const { type: what = 'event', occurred_at: time, decision_id: decisionId, status, code } = event;
-  return { time, what, status, decisionId, detail: code === undefined ? '' : inWords(code) };
+  return { time, what, status, decisionId, detail: code === undefined ? '' : humanize(code) };
 }

@@ -1,5 +1,5 @@
 import { Box, Typography } from '@mui/material';
-import { inWords, StatusChip } from '../common/status-chip.tsx';
+import { humanize, StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 import type { StoredEvent } from './stored-decision.ts';
 
@@ -8,7 +8,7 @@ interface Props {
   events: readonly StoredEvent[];
 }
 
-/** The events of a decision in the order in which they happened, from its issue on. */
+/** The events of a decision in chronological order. */
 export function Timeline({ issuedAt, events }: Props) {
   const ordered = events.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)));
   return (
@@ -18,7 +18,7 @@ export function Timeline({ issuedAt, events }: Props) {
       </li>
       {ordered.map((event) => (
         <li key={event.id}>
-          <strong>{inWords(event.type)}</strong>
+          <strong>{humanize(event.type)}</strong>
           {issuedAt !== undefined && timeOf(event) !== '' && ` ${after(issuedAt, timeOf(event))}`}
           {' · '}
           <TimeText time={timeOf(event) || undefined} />{' '}
@@ -47,7 +47,7 @@ function details({ watched_ms: watchedMs, visible, code, detail }: StoredEvent):
     ...(visible === undefined
       ? []
       : [`${Math.round(visible.ratio * 100)}% visible for ${(visible.ms / 1_000).toFixed(1)} s`]),
-    ...(code === undefined ? [] : [inWords(code)]),
+    ...(code === undefined ? [] : [humanize(code)]),
     ...(detail === undefined ? [] : [detail]),
   ].join(', ');
 }

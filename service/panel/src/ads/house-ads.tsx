@@ -80,7 +80,7 @@ const HouseAdFields = () => (
   </>
 );
 
-/** What players of this house ad will see, while it is being edited. */
+/** Previews the house ad in the form. */
 function HouseAdPreview() {
   const creativeId = useWatch<Record<string, string | undefined>>({ name: 'creative_id' });
   const names = useWatch<Record<string, string[] | undefined>>({ name: 'placements' }) ?? [];

@@ -8,7 +8,7 @@ import {
   TextInput,
 } from 'react-admin';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
-import { statusChoices, words } from '../common/choices.tsx';
+import { statusChoices, choicesOf } from '../common/choices.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 
 export function PlacementList() {
@@ -41,7 +41,7 @@ export const PlacementEdit = () => (
   </EditPage>
 );
 
-/** Name and format are what games ask for: they are chosen once. */
+/** Name and format cannot change, because games depend on them. */
 function PlacementFields({ isNew }: { isNew: boolean }) {
   return (
     <>
@@ -55,7 +55,7 @@ function PlacementFields({ isNew }: { isNew: boolean }) {
       <SelectInput
         source="format"
         label="Format"
-        choices={words('rewarded', 'interstitial', 'banner')}
+        choices={choicesOf('rewarded', 'interstitial', 'banner')}
         validate={required()}
         readOnly={!isNew}
       />

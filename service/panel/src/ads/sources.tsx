@@ -6,7 +6,7 @@ import {
   SelectInput,
   TextInput,
 } from 'react-admin';
-import { statusChoices, words } from '../common/choices.tsx';
+import { statusChoices, choicesOf } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
 
@@ -36,7 +36,7 @@ const SourceFields = ({ isNew }: { isNew: boolean }) => (
     <SelectInput
       source="kind"
       label="Kind"
-      choices={words('house', 'direct', 'vast')}
+      choices={choicesOf('house', 'direct', 'vast')}
       validate={required()}
       readOnly={!isNew}
     />

@@ -1,5 +1,5 @@
 import type { Session } from '../session/session.ts';
-import { type Connection, fetchNoting } from './connection.ts';
+import { type Connection, fetchTracked } from './connection.ts';
 import type { Environment } from './environment.ts';
 import { toHttpError } from './problem.ts';
 
@@ -36,7 +36,7 @@ export function createCall(
     const isFile = body instanceof File;
     // The browser derives the type from the name; the service rejects content of a different type.
     const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
-    const response = await fetchNoting(connection, path, {
+    const response = await fetchTracked(connection, path, {
       method,
       signal: signal ?? null,
       headers: {

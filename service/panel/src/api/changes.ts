@@ -4,32 +4,32 @@ const setByService = ['id', 'environment', 'created_at', 'updated_at', 'review',
 
 /** The changes of an edited record: members that differ, and `null` for those that were cleared. */
 export function changesOf(before: Members, after: Members): Members {
-  const tidied = tidy(after);
-  const names = new Set([...Object.keys(before), ...Object.keys(tidied)]);
+  const cleaned = omitEmpty(after);
+  const names = new Set([...Object.keys(before), ...Object.keys(cleaned)]);
   const changes: Members = {};
   for (const name of names) {
     if (setByService.includes(name)) continue;
-    if (isEqual(before[name], tidied[name])) continue;
-    changes[name] = tidied[name] ?? null;
+    if (isEqual(before[name], cleaned[name])) continue;
+    changes[name] = cleaned[name] ?? null;
   }
   return changes;
 }
 
 /** A record without its empty form fields. */
-export function tidy(record: Members): Members {
+export function omitEmpty(record: Members): Members {
   return Object.fromEntries(
     Object.entries(record).flatMap(([name, value]) => {
-      const kept = tidyValue(value);
+      const kept = omitEmptyValue(value);
       return kept === undefined ? [] : [[name, kept]];
     }),
   );
 }
 
-function tidyValue(value: unknown): unknown {
+function omitEmptyValue(value: unknown): unknown {
   if (value === null || value === '') return undefined;
   if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'object' || Array.isArray(value)) return value;
-  const inside = tidy(value as Members);
+  const inside = omitEmpty(value as Members);
   // A group whose fields were all cleared is omitted.
   const isEmptied = Object.keys(inside).length === 0 && Object.keys(value as Members).length > 0;
   return isEmptied ? undefined : inside;

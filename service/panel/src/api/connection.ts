@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 
 type State = 'connected' | 'offline' | 'unreachable';
 
-/** Whether the service is reachable, according to the browser and the latest requests. */
+/** Tracks whether the service is reachable, by the browser's state and the latest requests. */
 export interface Connection {
   current(): State;
   /** A request got a response. */
@@ -42,12 +42,12 @@ export const useConnection = ({ subscribe, current }: Connection): State =>
 const unreachable = [502, 503, 504];
 
 /**
- * A `fetch` that tracks whether the service is reachable. While offline, changes are rejected immediately: none
- * may wait and take effect later, when nobody expects it any more.
+ * A `fetch` that tracks whether the service is reachable. While offline, it rejects changes immediately, so
+ * that none takes effect later, when nobody expects it.
  *
  * @throws Error with a readable message when there was no response.
  */
-export async function fetchNoting(
+export async function fetchTracked(
   connection: Connection,
   path: string,
   init: RequestInit = {},

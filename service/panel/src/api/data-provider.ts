@@ -1,6 +1,6 @@
 import type { DataProvider, GetListParams, Identifier, RaRecord } from 'react-admin';
 import type { Call } from './call.ts';
-import { changesOf, tidy } from './changes.ts';
+import { changesOf, omitEmpty } from './changes.ts';
 import { createCursorPages, readAll } from './cursors.ts';
 import { listPath, pathOf, streamPath } from './resources.ts';
 import { selectPage } from './select-page.ts';
@@ -16,7 +16,7 @@ interface NumberedPage {
 }
 
 /** The largest page of the service's lists. */
-const mostIds = 100;
+const maxIds = 100;
 
 /** Connects react-admin to the service. Each environment gets its own, so they share nothing. */
 export function createDataProvider(call: Call): PanelDataProvider {
@@ -49,12 +49,12 @@ export function createDataProvider(call: Call): PanelDataProvider {
     return (await call<NumberedPage>(path, { signal: params.signal })).body;
   }
   async function getMany(resource: string, ids: readonly Identifier[]) {
-    const parts = Array.from({ length: Math.ceil(ids.length / mostIds) }, (_value, index) =>
-      ids.slice(index * mostIds, (index + 1) * mostIds),
+    const parts = Array.from({ length: Math.ceil(ids.length / maxIds) }, (_value, index) =>
+      ids.slice(index * maxIds, (index + 1) * maxIds),
     );
     const pages = await Promise.all(
       parts.map(async (part) => {
-        const path = listPath(resource, { ids: part, limit: mostIds, offset: 0 });
+        const path = listPath(resource, { ids: part, limit: maxIds, offset: 0 });
         if (path !== undefined) return (await call<NumberedPage>(path)).body.data;
         const all = await readAll<RaRecord>(call, pathOf(resource));
         return all.filter(({ id }) => part.includes(id));
@@ -93,7 +93,7 @@ export function createDataProvider(call: Call): PanelDataProvider {
       params: GetListParams & { target: string; id: Identifier },
     ) => getList(resource, { ...params, filter: { ...params.filter, [params.target]: params.id } }),
     async create(resource: string, { data }: { data: object }) {
-      const body = tidy(data as Record<string, unknown>);
+      const body = omitEmpty(data as Record<string, unknown>);
       return { data: (await call<RaRecord>(pathOf(resource), { method: 'POST', body })).body };
     },
     async update(resource: string, { id, data, previousData }: ChangeParams) {

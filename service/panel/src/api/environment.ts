@@ -2,10 +2,10 @@ import { createContext, useContext } from 'react';
 
 export type Environment = 'sandbox' | 'live';
 
-/** Kept for each tab: two tabs can look at both at the same time. */
+/** Stored per tab, so that two tabs can show different environments. */
 const storageKey = 'trueward.environment';
 
-/** The environment that this tab looks at; the sandbox, until it is switched. */
+/** The environment of this tab; the sandbox by default. */
 export const readEnvironment = (): Environment =>
   sessionStorage.getItem(storageKey) === 'live' ? 'live' : 'sandbox';
 
@@ -22,5 +22,5 @@ export const EnvironmentContext = createContext<EnvironmentSwitch>({
   switchTo: () => {},
 });
 
-/** Which environment the panel shows, and how to change it. */
+/** The current environment, and a function to switch it. */
 export const useEnvironment = (): EnvironmentSwitch => useContext(EnvironmentContext);

@@ -6,25 +6,25 @@ interface FieldErrors {
 }
 
 /**
- * An answer that is no success, in the form in which react-admin shows it: a message for people, and
- * the errors of a form by the names of its fields.
+ * Converts an error response to what react-admin displays: a readable message, and the errors of a form by
+ * field name.
  */
 export async function toHttpError(response: Response): Promise<HttpError> {
   const problem = await readProblem(response);
   const message = problem
-    ? inWords(problem)
+    ? describeProblem(problem)
     : `The service returned an error (${response.status}).`;
   return new HttpError(message, response.status, {
     code: problem?.code,
     retryAfterS: Number(response.headers.get('retry-after')) || undefined,
-    // All of them in words too: some are about what has no field in the form.
+    // All errors are in the message as well, because some have no field in the form.
     ...(problem?.errors
       ? { errors: { ...byField(problem.errors), root: { serverError: message } } }
       : {}),
   });
 }
 
-/** The code of the problem document that an error came from. */
+/** The code of the problem document, if the error has one. */
 export function codeOf(error: unknown): string | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'code' in body
@@ -32,7 +32,7 @@ export function codeOf(error: unknown): string | undefined {
     : undefined;
 }
 
-/** What is wrong with which field, where the service said so. */
+/** The errors by field, if the service returned any. */
 export function fieldErrorsOf(error: unknown): object | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'errors' in body
@@ -40,7 +40,7 @@ export function fieldErrorsOf(error: unknown): object | undefined {
     : undefined;
 }
 
-/** The seconds after which to retry, if the service named any. */
+/** The seconds from `Retry-After`, if present. */
 export function retryAfterOf(error: unknown): number | undefined {
   const body: unknown = error instanceof HttpError ? error.body : undefined;
   return typeof body === 'object' && body !== null && 'retryAfterS' in body
@@ -56,7 +56,7 @@ export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : 'Something went wrong.';
 
 /** `Fix the highlighted fields. Domain: must be a host name.` */
-const inWords = ({ code, detail, errors = [] }: Problem): string => {
+const describeProblem = ({ code, detail, errors = [] }: Problem): string => {
   if (code === 'precondition_failed') return changedElsewhere;
   if (code !== 'invalid_request' || errors.length === 0) return detail;
   const wrong = errors.map(({ pointer, message }) => {
@@ -77,7 +77,7 @@ const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text
 async function readProblem(response: Response): Promise<Problem | undefined> {
   const isProblem = response.headers.get('content-type')?.includes('json') ?? false;
   if (!isProblem) return undefined;
-  // A truncated response has no more than its status.
+  // A truncated response: only the status is known.
   return (await response.json().catch(() => undefined)) as Problem | undefined;
 }
 

@@ -12,14 +12,14 @@ const paths: Readonly<Record<string, string>> = {
   users: '/panel/api/users',
 };
 
-/** The path of a resource, or of one object of it. */
+/** The path of a resource or of one of its objects. */
 export function pathOf(resource: string, id?: string | number): string {
   const path = paths[resource];
   if (path === undefined) throw new Error(`Unknown resource ${resource}.`);
   return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
 }
 
-/** Lists that grow without bound: they are read with cursors, newest first. */
+/** Unbounded lists, which are read with cursors, newest first. */
 const streams: Readonly<Record<string, (filter: Record<string, string>) => string>> = {
   'audit-entries': ({ target_id: target, actor, action }) =>
     query('/v1/audit-entries', { target_id: target, actor, action }),
@@ -58,7 +58,7 @@ export function listPath(
   });
 }
 
-/** A path with the parameters that have a value. */
+/** Appends the parameters that have a value. */
 export function query(path: string, parameters: Record<string, string | number | undefined>) {
   const given = Object.entries(parameters).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',

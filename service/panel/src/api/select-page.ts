@@ -10,7 +10,7 @@ export function selectPage<T extends RaRecord>(
 ): GetListResult<T> {
   const conditions = Object.entries(filter as Record<string, unknown>);
   const found = all.filter((record) =>
-    conditions.every(([name, value]) => fits(record, name, value)),
+    conditions.every(([name, value]) => matches(record, name, value)),
   );
   const sorted = sort ? found.toSorted((a, b) => compare(a, b, sort)) : found;
   const { page, perPage } = pagination ?? { page: 1, perPage: sorted.length };
@@ -18,16 +18,16 @@ export function selectPage<T extends RaRecord>(
 }
 
 /** `q` searches the whole record; every other filter is the value of a member. */
-function fits(record: RaRecord, name: string, value: unknown): boolean {
+function matches(record: RaRecord, name: string, value: unknown): boolean {
   if (value === undefined || value === null || value === '') return true;
   if (name === 'q') {
     return JSON.stringify(Object.values(record)).toLowerCase().includes(text(value).toLowerCase());
   }
-  return at(record, name) === value;
+  return valueAt(record, name) === value;
 }
 
 function compare(a: RaRecord, b: RaRecord, { field, order }: { field: string; order: string }) {
-  const [left, right] = [at(a, field), at(b, field)];
+  const [left, right] = [valueAt(a, field), valueAt(b, field)];
   const difference =
     typeof left === 'number' && typeof right === 'number'
       ? left - right
@@ -39,7 +39,7 @@ const text = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 /** `review.status` of a record. */
-export const at = (record: object, path: string): unknown =>
+export const valueAt = (record: object, path: string): unknown =>
   path
     .split('.')
     .reduce<unknown>(

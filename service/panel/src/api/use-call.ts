@@ -7,7 +7,7 @@ import { messageOf } from './problem.ts';
 /** Calls the service in the current environment. */
 export const useCall = (): Call => useDataProvider<PanelDataProvider>().call;
 
-/** Reads a path, repeatedly if there is an interval in milliseconds; undefined: reads nothing. */
+/** Reads a path, repeatedly if an interval in milliseconds is given; does nothing if the path is undefined. */
 export function useRead<T>(
   path: string | undefined,
   { refetchInterval = false }: { refetchInterval?: number | false } = {},
@@ -22,7 +22,7 @@ export function useRead<T>(
 }
 
 /** Retries failures of the network and the service, but not rejected requests. */
-export const isWorthRetrying = (failures: number, error: Error): boolean =>
+export const shouldRetry = (failures: number, error: Error): boolean =>
   failures < 2 && !(error instanceof HttpError && error.status < 500);
 
 interface Action<T> {

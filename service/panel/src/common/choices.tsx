@@ -1,13 +1,13 @@
 import { MenuItem, TextField } from '@mui/material';
-import { inWords } from './status-chip.tsx';
+import { humanize } from './status-chip.tsx';
 
 /** Choices from a fixed list of values. */
-export const words = (...names: string[]): { id: string; name: string }[] =>
-  names.map((name) => ({ id: name, name: inWords(name) }));
+export const choicesOf = (...names: string[]): { id: string; name: string }[] =>
+  names.map((name) => ({ id: name, name: humanize(name) }));
 
-export const statusChoices = words('active', 'paused');
-export const deviceChoices = words('desktop', 'mobile', 'tablet');
-export const mediaFormatChoices = words('video', 'image', 'html');
+export const statusChoices = choicesOf('active', 'paused');
+export const deviceChoices = choicesOf('desktop', 'mobile', 'tablet');
+export const mediaFormatChoices = choicesOf('video', 'image', 'html');
 
 /** The events that a webhook can subscribe to. */
 export const eventChoices = [
@@ -20,7 +20,7 @@ export const eventChoices = [
 
 /** The display name of an event type. */
 export const eventName = (type: string): string =>
-  eventChoices.find(({ id }) => id === type)?.name ?? inWords(type);
+  eventChoices.find(({ id }) => id === type)?.name ?? humanize(type);
 
 interface Props {
   label: string;
@@ -29,7 +29,7 @@ interface Props {
   onChange(value: string): void;
 }
 
-/** One of a few, outside of a form. */
+/** A select input outside a form. */
 export function ChoiceField({ label, choices, value, onChange }: Props) {
   return (
     <TextField

@@ -7,7 +7,7 @@ import {
   useResourceContext,
 } from 'react-admin';
 import { Link as RouterLink } from 'react-router';
-import { at } from '../api/select-page.ts';
+import { valueAt } from '../api/select-page.ts';
 import { StatusChip } from './status-chip.tsx';
 import { TimeText } from './time.tsx';
 
@@ -35,16 +35,16 @@ export function TimeColumn({ source, label }: ColumnProps) {
 }
 
 function StatusValue({ source }: { source: string }) {
-  const value = at(useRecordContext() ?? {}, source);
+  const value = valueAt(useRecordContext() ?? {}, source);
   return typeof value === 'string' ? <StatusChip status={value} /> : null;
 }
 
 function TimeValue({ source }: { source: string }) {
-  const value = at(useRecordContext() ?? {}, source);
+  const value = valueAt(useRecordContext() ?? {}, source);
   return <TimeText time={typeof value === 'string' ? value : undefined} />;
 }
 
-/** The column that a record goes by: a link, so that the keyboard opens it too. */
+/** The name column: a link, so that it works with the keyboard. */
 export function NameColumn({ source, label }: { source: string; label: string }) {
   return (
     <DataTable.Col source={source} label={label}>
@@ -56,7 +56,7 @@ export function NameColumn({ source, label }: { source: string; label: string })
 function NameLink({ source }: { source: string }) {
   const record = useRecordContext();
   const resource = useResourceContext() ?? '';
-  const type = useOpenAs();
+  const type = useRowClick();
   const createPath = useCreatePath();
   if (!record) return null;
   return (
@@ -71,7 +71,7 @@ function NameLink({ source }: { source: string }) {
   );
 }
 
-/** However long a text is, the columns beside it stay on the screen. */
+/** Truncates long text, so that it doesn't push other columns off the screen. */
 export const oneLine = {
   display: 'inline-block',
   maxWidth: { xs: 200, md: 320 },
@@ -81,8 +81,8 @@ export const oneLine = {
   verticalAlign: 'bottom',
 };
 
-/** How a record is opened: to be changed by who may, otherwise to be read. */
-export function useOpenAs(): 'edit' | 'show' {
+/** Opens records for editing if the user may edit them, else read-only. */
+export function useRowClick(): 'edit' | 'show' {
   const resource = useResourceContext() ?? '';
   const { canAccess } = useCanAccess({ resource, action: 'edit' });
   return canAccess === true ? 'edit' : 'show';

@@ -4,14 +4,14 @@ import { useState } from 'react';
 
 /** A text with a copy button. */
 export function CopyText({ text, label }: { text: string; label: string }) {
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      setSaid('Copied.');
+      setMessage('Copied.');
     } catch {
       // Without HTTPS there is no clipboard API; the text can still be selected.
-      setSaid('Copying is not available here. Select the text instead.');
+      setMessage('Copying is not available here. Select the text instead.');
     }
   }
   return (
@@ -32,7 +32,7 @@ export function CopyText({ text, label }: { text: string; label: string }) {
       <Button size="small" startIcon={<ContentCopyIcon />} onClick={() => void copy()}>
         Copy
       </Button>
-      <span role="status">{said}</span>
+      <span role="status">{message}</span>
     </Box>
   );
 }

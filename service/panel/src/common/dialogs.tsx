@@ -12,7 +12,7 @@ import {
 import { type ReactNode, useId, useState } from 'react';
 import { CopyText } from './copy-text.tsx';
 
-interface AskProps {
+interface FormDialogProps {
   title: string;
   text: string;
   /** The fields. */
@@ -26,7 +26,7 @@ interface AskProps {
 }
 
 /** A dialog that asks for input before an action. */
-export function AskDialog(props: AskProps) {
+export function FormDialog(props: FormDialogProps) {
   const { title, text, children, onClose, onConfirm } = props;
   const { confirm, confirmColor = 'primary', isReady = true } = props;
   const titleId = useId();
@@ -62,11 +62,11 @@ interface OverlapProps {
   onClose(): void;
 }
 
-/** Asks how long the old secret stays valid along with the new one. */
+/** Asks how long the old secret remains valid next to the new one. */
 export function OverlapDialog({ onConfirm, ...texts }: OverlapProps) {
   const [overlapS, setOverlapS] = useState(86_400);
   return (
-    <AskDialog {...texts} onConfirm={() => onConfirm(overlapS)}>
+    <FormDialog {...texts} onConfirm={() => onConfirm(overlapS)}>
       <TextField
         select
         label="Keep the old one valid for"
@@ -79,11 +79,11 @@ export function OverlapDialog({ onConfirm, ...texts }: OverlapProps) {
           </MenuItem>
         ))}
       </TextField>
-    </AskDialog>
+    </FormDialog>
   );
 }
 
-interface ShownOnceProps {
+interface SecretDialogProps {
   /** The secret; absent: hidden. */
   text: string | undefined;
   title: string;
@@ -93,7 +93,7 @@ interface ShownOnceProps {
 }
 
 /** A secret that is shown only once. Only its button closes it, never a stray click. */
-export function ShownOnce({ text, title, advice, onClose }: ShownOnceProps) {
+export function SecretDialog({ text, title, advice, onClose }: SecretDialogProps) {
   return (
     <Dialog open={text !== undefined} maxWidth="md" aria-labelledby="shown-once-title">
       <DialogTitle id="shown-once-title">{title}</DialogTitle>

@@ -1,9 +1,9 @@
 import { Box, Typography } from '@mui/material';
 import { Fragment, type ReactNode } from 'react';
-import { inWords } from './status-chip.tsx';
+import { humanize } from './status-chip.tsx';
 import { TimeText } from './time.tsx';
 
-/** Names with their values; what has no value is left out. */
+/** A list of names and values; omits names without a value. */
 export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   return (
     <Box
@@ -35,9 +35,9 @@ export function Facts({ facts }: { facts: Record<string, ReactNode> }) {
   );
 }
 
-/** Any object of the service, readable: every member by its name, the ones inside as well. */
+/** All members of an object, including nested ones. */
 export function RecordFacts({ record }: { record: object }) {
-  const facts = Object.entries(record).map(([name, value]) => [inWords(name), inText(value)]);
+  const facts = Object.entries(record).map(([name, value]) => [humanize(name), inText(value)]);
   return <Facts facts={Object.fromEntries(facts) as Record<string, ReactNode>} />;
 }
 

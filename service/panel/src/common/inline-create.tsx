@@ -2,25 +2,25 @@ import { Alert, MenuItem, TextField } from '@mui/material';
 import { useState } from 'react';
 import { type RaRecord, useCreate, useCreateSuggestionContext } from 'react-admin';
 import { messageOf } from '../api/problem.ts';
-import { AskDialog } from './dialogs.tsx';
+import { FormDialog } from './dialogs.tsx';
 
 interface Field {
   source: string;
   label: string;
   helperText?: string;
-  /** Absent: any text. */
+  /** Absent: free text. */
   choices?: readonly { id: string; name: string }[];
 }
 
 interface Props {
   resource: string;
-  /** The noun in texts: `advertiser`. */
+  /** The noun for messages: `advertiser`. */
   noun: string;
   /** The required field besides the name. */
   field: Field;
 }
 
-/** Creates a missing choice without leaving the form. */
+/** Creates a new option without leaving the form. */
 export function InlineCreate({ resource, noun, field }: Props) {
   const { filter = '', onCreate, onCancel } = useCreateSuggestionContext();
   const [create, { isPending, error }] = useCreate<RaRecord>();
@@ -28,7 +28,7 @@ export function InlineCreate({ resource, noun, field }: Props) {
   const [value, setValue] = useState('');
   const { choices } = field;
   return (
-    <AskDialog
+    <FormDialog
       title={`New ${noun}`}
       text={`You can use it right away, and edit it later under ${resource}.`}
       confirm={`Create ${noun}`}
@@ -64,6 +64,6 @@ export function InlineCreate({ resource, noun, field }: Props) {
           </MenuItem>
         ))}
       </TextField>
-    </AskDialog>
+    </FormDialog>
   );
 }

@@ -2,7 +2,7 @@ import { Box, Card, CardContent, Typography } from '@mui/material';
 import { type ReactNode, useId } from 'react';
 import { Title } from 'react-admin';
 
-/** A page that is no list and no form: its title is the one in the bar. */
+/** A page other than a list or a form; shows its title in the app bar. */
 export function Page({
   title,
   lead,
@@ -21,7 +21,7 @@ export function Page({
   );
 }
 
-/** A part of a page, with its heading. */
+/** A section of a page with a heading. */
 export function PanelCard({
   title,
   action,

@@ -28,7 +28,7 @@ export function PlacementsInput({ label, helperText, validate }: Props) {
   );
 }
 
-/** The first placements by name that match a text. */
+/** The first placements, by name, that match a search text. */
 export function usePlacementSearch(text: string): Placement[] {
   const q = useDeferredValue(text);
   const { data = [] } = useGetList<Placement>(

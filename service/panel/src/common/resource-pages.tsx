@@ -15,7 +15,7 @@ import {
   useRecordContext,
 } from 'react-admin';
 import { messageOf } from '../api/problem.ts';
-import { useOpenAs } from './columns.tsx';
+import { useRowClick } from './columns.tsx';
 import { RecordFacts } from './facts.tsx';
 
 const search = [<SearchInput key="q" source="q" alwaysOn aria-label="Search" />];
@@ -28,7 +28,7 @@ interface ListPageProps {
   actions?: ReactElement | false;
 }
 
-/** A list that can be searched and sorted; a click on a row opens it. */
+/** A searchable, sortable list; clicking a row opens it. */
 export function ListPage({ children, filters = search, sort, actions }: ListPageProps) {
   return (
     <List
@@ -38,26 +38,26 @@ export function ListPage({ children, filters = search, sort, actions }: ListPage
       sort={sort ?? { field: 'name', order: 'ASC' }}
       error={
         <ListError>
-          <OpeningTable>{children}</OpeningTable>
+          <RecordTable>{children}</RecordTable>
         </ListError>
       }
       {...(actions === undefined ? {} : { actions })}
     >
-      <OpeningTable>{children}</OpeningTable>
+      <RecordTable>{children}</RecordTable>
     </List>
   );
 }
 
-function OpeningTable({ children }: { children: ReactNode }) {
+function RecordTable({ children }: { children: ReactNode }) {
   return (
-    <DataTable bulkActionButtons={false} rowClick={useOpenAs()}>
+    <DataTable bulkActionButtons={false} rowClick={useRowClick()}>
       {children}
     </DataTable>
   );
 }
 
 interface FormPageProps {
-  /** The noun in texts: `house ad`. */
+  /** The noun for messages: `house ad`. */
   noun: string;
   /** The fields. */
   children: ReactNode;
@@ -66,17 +66,17 @@ interface FormPageProps {
 }
 
 interface EditPageProps extends FormPageProps {
-  /** How an object is removed from use; archived by default. */
-  ending?: Ending;
+  /** How the object is removed; archived by default. */
+  ending?: Removal;
 }
 
-interface Ending {
+interface Removal {
   label: string;
-  /** What the confirmation says about the effect. */
+  /** The text of the confirmation. */
   effect: string;
 }
 
-const archiving: Ending = {
+const archival: Removal = {
   label: 'Archive',
   effect: 'It is no longer used, but stays in reports and the audit log.',
 };
@@ -93,17 +93,17 @@ export function CreatePage({ noun, children, transform = unchanged }: FormPagePr
 }
 
 /**
- * When the record has changed elsewhere, edited fields keep their input and the others are updated. A saved
- * form stays saved: leaving it asks no question.
+ * When the record changes elsewhere, edited fields keep their input and the others are updated. Leaving a saved
+ * form needs no confirmation.
  */
-const keepTyped = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
+const keepDirtyInput = { keepDirtyValues: true, keepIsSubmitSuccessful: true };
 
-/** Edits an object. Waits for the service, so that only saved changes are shown as saved. */
+/** Edits an object. Not optimistic: a change shows as saved only after the service has saved it. */
 export function EditPage({
   noun,
   children,
   transform = unchanged,
-  ending = archiving,
+  ending = archival,
 }: EditPageProps) {
   return (
     <Edit
@@ -115,7 +115,7 @@ export function EditPage({
     >
       <SimpleForm
         toolbar={<EditToolbar noun={noun} ending={ending} />}
-        resetOptions={keepTyped}
+        resetOptions={keepDirtyInput}
         warnWhenUnsavedChanges
       >
         {children}
@@ -129,13 +129,13 @@ function RecordTitle({ noun }: { noun: string }) {
   return <>{`${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${name}`}</>;
 }
 
-/** Save and archive buttons; archiving asks for confirmation. */
+/** Save and archive buttons; archival asks for confirmation. */
 export function EditToolbar({
   noun,
-  ending: { label, effect } = archiving,
+  ending: { label, effect } = archival,
 }: {
   noun: string;
-  ending?: Ending;
+  ending?: Removal;
 }) {
   return (
     <Toolbar sx={{ justifyContent: 'space-between' }}>
@@ -155,13 +155,13 @@ export function EditToolbar({
 export function ShowPage() {
   return (
     <Show>
-      <ShownRecord />
+      <RecordCard />
     </Show>
   );
 }
 
 /** All members of the current record. */
-export function ShownRecord() {
+export function RecordCard() {
   const record = useRecordContext();
   if (!record) return null;
   return (

@@ -23,17 +23,17 @@ const colors: Record<string, 'success' | 'warning' | 'error' | 'default'> = {
   on: 'error',
 };
 
-/** A status as text; the color only repeats it. */
+/** A status as text; the color adds no information. */
 export function StatusChip({ status }: { status: string }) {
   return (
     <Chip
       size="small"
       variant="outlined"
       color={colors[status] ?? 'default'}
-      label={inWords(status)}
+      label={humanize(status)}
     />
   );
 }
 
 /** `pending_review` → `pending review` */
-export const inWords = (name: string): string => name.replaceAll('_', ' ');
+export const humanize = (name: string): string => name.replaceAll('_', ' ');

@@ -1,15 +1,15 @@
 import { DateTimeInput, useStore } from 'react-admin';
 
-/** The zone of this browser, as `Europe/Berlin`. */
+/** The time zone of this browser, such as `Europe/Berlin`. */
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The zones to choose from: reports, caps and logs go by UTC, people by their own clock. */
+/** The time zones to choose from. Reports, caps and logs use UTC. */
 export const timeZones: readonly string[] = [...new Set([here, 'UTC'])];
 
-/** The zone in which every time is shown and entered, and how to choose it; kept in this browser. */
+/** The time zone for display and input, and a function to choose it; stored in this browser. */
 export function useTimeZone(): [zone: string, choose: (zone: string) => void] {
   const [stored, choose] = useStore<string>('time-zone', here);
-  // The computer may have moved since.
+  // The browser's time zone may have changed since.
   return [timeZones.includes(stored) ? stored : here, choose];
 }
 
@@ -26,12 +26,12 @@ export const formatTime = (time: string | number | Date, timeZone: string): stri
     timeZone,
   }).format(new Date(time));
 
-/** A time as an input of the type `datetime-local` takes it: `2026-11-22T14:03`. */
+/** The value of a `datetime-local` input: `2026-11-22T14:03`. */
 function toLocalInput(time: unknown, timeZone: string): string {
-  // react-admin formats once more what is formatted already.
+  // react-admin also formats values that are already formatted.
   if (typeof time === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d$/.test(time)) return time;
   if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) return '';
-  // Swedish is written as ISO 8601.
+  // The Swedish locale formats as ISO 8601.
   const text = new Intl.DateTimeFormat('sv-SE', {
     dateStyle: 'short',
     timeStyle: 'medium',
@@ -40,13 +40,13 @@ function toLocalInput(time: unknown, timeZone: string): string {
   return text.replace(' ', 'T').slice(0, 16);
 }
 
-/** What such an input holds, as the time that it is in the zone: of {@link timeZones} one. */
+/** Parses the value of a `datetime-local` input in one of the {@link timeZones}. */
 function fromLocalInput(text: string, timeZone: string): string | null {
   const date = new Date(timeZone === 'UTC' ? `${text}Z` : text);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
-/** A time in the zone that the user has chosen; the exact one, in UTC, on hover. */
+/** A time in the chosen time zone, with the exact UTC time on hover. */
 export function TimeText({ time }: { time: string | undefined }) {
   const [zone] = useTimeZone();
   if (time === undefined) return <>–</>;
@@ -57,12 +57,12 @@ export function TimeText({ time }: { time: string | undefined }) {
   );
 }
 
-/** A time, entered in the zone that the user has chosen; the label says which one that is. */
+/** A time input in the chosen time zone, which is part of the label. */
 export function TimeInput({ source, label }: { source: string; label: string }) {
   const [zone] = useTimeZone();
   return (
     <DateTimeInput
-      // Its text is of the zone that it was made with.
+      // Remount when the time zone changes, because the text would be stale.
       key={zone}
       source={source}
       label={`${label} (${zone})`}

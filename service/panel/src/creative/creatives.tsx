@@ -11,7 +11,7 @@ import {
 } from 'react-admin';
 import { useWatch } from 'react-hook-form';
 import { domainHelp, CategoriesInput } from '../ads/advertisers.tsx';
-import { words } from '../common/choices.tsx';
+import { choicesOf } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { InlineCreate } from '../common/inline-create.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
@@ -25,7 +25,7 @@ const filters = [
     source="review.status"
     label="Review"
     alwaysOn
-    choices={words('pending_review', 'approved', 'rejected', 'suspended')}
+    choices={choicesOf('pending_review', 'approved', 'rejected', 'suspended')}
   />,
 ];
 
@@ -84,7 +84,7 @@ const CreativeFields = () => (
             resource="sources"
             noun="source"
             // A VAST source has no creatives of its own.
-            field={{ source: 'kind', label: 'Kind', choices: words('house', 'direct') }}
+            field={{ source: 'kind', label: 'Kind', choices: choicesOf('house', 'direct') }}
           />
         }
       />
@@ -102,10 +102,10 @@ const CreativeFields = () => (
   </>
 );
 
-/** The id that the preview needs, of a creative that has none yet. */
+/** A placeholder id for the preview of an unsaved creative. */
 const unsavedId = 'crv_00000000000000000000000000';
 
-/** What players will see, while the creative is being edited. */
+/** Previews the creative in the form. */
 function EditedCreativePreview() {
   const [id, media, alt, clickUrl] = useWatch<Record<string, unknown>>({
     name: ['id', 'media', 'alt', 'click_url'],

@@ -7,9 +7,9 @@ import { messageOf } from '../api/problem.ts';
 import { query } from '../api/resources.ts';
 import { useCall } from '../api/use-call.ts';
 import { Facts } from '../common/facts.tsx';
-import { type FoundMedia, inBytes, toMedia } from './found-media.ts';
+import { type UploadedMedia, formatBytes, toMedia } from './uploaded-media.ts';
 
-/** The media of a creative: what it is now, and a file to upload. */
+/** Shows the media of a creative and uploads new files. */
 export function MediaInput() {
   const { field, fieldState } = useInput<Media | ''>({ source: 'media', validate: required() });
   const media = field.value === '' ? undefined : field.value;
@@ -37,7 +37,7 @@ export function MediaInput() {
       <input ref={file} type="file" hidden onChange={upload.take} />
       <div role="status">
         {upload.refusal !== undefined && <Alert severity="error">{upload.refusal}</Alert>}
-        {upload.found && <FoundFacts found={upload.found} />}
+        {upload.found && <UploadedFacts found={upload.found} />}
       </div>
       {fieldState.error && <Alert severity="error">Upload a file.</Alert>}
       {media && <MediaFacts media={media} />}
@@ -45,10 +45,10 @@ export function MediaInput() {
   );
 }
 
-function useUpload(onFound: (found: FoundMedia) => void) {
+function useUpload(onFound: (found: UploadedMedia) => void) {
   const call = useCall();
   const [isBusy, setBusy] = useState(false);
-  const [found, setFound] = useState<FoundMedia>();
+  const [found, setFound] = useState<UploadedMedia>();
   const [refusal, setRefusal] = useState<string>();
 
   async function upload(file: File): Promise<void> {
@@ -56,7 +56,7 @@ function useUpload(onFound: (found: FoundMedia) => void) {
     setRefusal(undefined);
     try {
       const path = query('/panel/api/media', { name: file.name });
-      const { body } = await call<FoundMedia>(path, { method: 'POST', body: file });
+      const { body } = await call<UploadedMedia>(path, { method: 'POST', body: file });
       setFound(body);
       onFound(body);
     } catch (error) {
@@ -71,14 +71,14 @@ function useUpload(onFound: (found: FoundMedia) => void) {
     refusal,
     take({ target }: ChangeEvent<HTMLInputElement>) {
       const file = target.files?.[0];
-      // So that the same file can be chosen again after a fix.
+      // Allow choosing the same file again.
       target.value = '';
       if (file) void upload(file);
     },
   };
 }
 
-function FoundFacts({ found }: { found: FoundMedia }) {
+function UploadedFacts({ found }: { found: UploadedMedia }) {
   const { width, height, duration_ms: durationMs } = found;
   return (
     <Alert severity="success" sx={{ marginBottom: 1 }}>
@@ -86,7 +86,7 @@ function FoundFacts({ found }: { found: FoundMedia }) {
       <Facts
         facts={{
           Type: found.mime,
-          Size: inBytes(found.bytes),
+          Size: formatBytes(found.bytes),
           Pixels: width && height ? `${width} × ${height}` : undefined,
           Duration: durationMs === undefined ? undefined : `${(durationMs / 1_000).toFixed(1)} s`,
           'Video codec': found.video_codec,
@@ -98,7 +98,7 @@ function FoundFacts({ found }: { found: FoundMedia }) {
   );
 }
 
-/** The media of a creative, in words. */
+/** Describes the media of a creative. */
 function MediaFacts({ media }: { media: Media }) {
   if (media.format === 'html') {
     return (
@@ -127,7 +127,7 @@ function MediaFacts({ media }: { media: Media }) {
   );
 }
 
-/** Only http(s) is made a link: anything else could run script here. */
+/** Links only http(s) URLs: others could run script here. */
 const FileLink = ({ url }: { url: string }) =>
   /^https?:/i.test(url) ? (
     <Link href={url} target="_blank" rel="noopener noreferrer">

@@ -51,8 +51,8 @@ export function ReviewQueue() {
 type Content = Pick<Creative, 'media' | 'click_url'>;
 
 /**
- * The version before the one that is pending review, as far as the audit log reaches back: the state before the
- * newest change of media or click-through URL.
+ * The version before the one pending review, if the audit log still has it: the state before the newest change
+ * of media or click-through URL.
  *
  * @param entries The audit records of the creative, newest first.
  */

@@ -3,10 +3,10 @@ import type { ApiKey } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { Confirm, EditButton, useCanAccess, useRecordContext } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
-import { OverlapDialog, ShownOnce } from '../common/dialogs.tsx';
+import { OverlapDialog, SecretDialog } from '../common/dialogs.tsx';
 import { formatTime } from '../common/time.tsx';
 
-/** Roll, revoke, and where and how often a key may be used. */
+/** Edits, rolls or revokes a key. */
 export function KeyActions() {
   const key = useRecordContext<ApiKey>();
   const { canAccess = false } = useCanAccess({ resource: 'keys', action: 'edit' });
@@ -41,7 +41,7 @@ function RollKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) {
           }}
         />
       )}
-      <ShownOnce
+      <SecretDialog
         text={text}
         title="New API key"
         advice={keyAdvice}
@@ -75,11 +75,10 @@ function RevokeKey({ apiKey: { id, last_four: lastFour } }: { apiKey: ApiKey }) 
   );
 }
 
-/** Where a key belongs. */
 export const keyAdvice =
   'Use a publishable key in the game. Keep a secret key on your server, never in a web page.';
 
-/** Whether a key works, in words. */
+/** The status of a key as text. */
 export function keyState({ revoked_at: revokedAt }: ApiKey, nowMs: number, zone: string): string {
   if (revokedAt === undefined) return 'active';
   if (Date.parse(revokedAt) <= nowMs) return 'revoked';

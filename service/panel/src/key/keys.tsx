@@ -18,7 +18,7 @@ import {
 } from 'react-admin';
 import { TimeColumn } from '../common/columns.tsx';
 import { EditPage } from '../common/resource-pages.tsx';
-import { ShownOnce } from '../common/dialogs.tsx';
+import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText, useTimeZone } from '../common/time.tsx';
 import { KeyActions, keyAdvice, keyState, isRevoked } from './key-actions.tsx';
 
@@ -44,8 +44,8 @@ export function KeyList() {
             label="Ends in"
             render={(key) => `…${key['last_four']}`}
           />
-          <DataTable.Col label="Allowed origins" render={(key) => worksOn(key as ApiKey)} />
-          <DataTable.Col label="Rate limit" render={(key) => limitOf(key as ApiKey)} />
+          <DataTable.Col label="Allowed origins" render={(key) => describeOrigins(key as ApiKey)} />
+          <DataTable.Col label="Rate limit" render={(key) => describeLimit(key as ApiKey)} />
           <TimeColumn source="last_used_at" label="Last used" />
           <DataTable.Col
             label="Status"
@@ -60,15 +60,15 @@ export function KeyList() {
   );
 }
 
-const worksOn = ({ kind, allowed_origins: origins }: ApiKey): string =>
+const describeOrigins = ({ kind, allowed_origins: origins }: ApiKey): string =>
   kind === 'secret' ? 'servers' : origins.includes('*') ? 'any origin' : origins.join(', ');
 
-const limitOf = ({ rate_limit: limit }: ApiKey): string =>
+const describeLimit = ({ rate_limit: limit }: ApiKey): string =>
   limit === undefined
     ? 'default'
     : `${limit.per_s.toLocaleString()} per second, burst ${limit.burst.toLocaleString()}`;
 
-/** The text comes with the answer, once: it is shown before anything else. */
+/** The response contains the key only this once, so it is shown before the list. */
 export function KeyCreate() {
   const redirect = useRedirect();
   const [text, setText] = useState<string>();
@@ -91,7 +91,7 @@ export function KeyCreate() {
           <RateLimitInputs />
         </SimpleForm>
       </Create>
-      <ShownOnce
+      <SecretDialog
         text={text}
         title="New API key"
         advice={keyAdvice}
@@ -111,7 +111,7 @@ export const KeyEdit = () => (
   </EditPage>
 );
 
-/** Both or neither. The error of the service names the highest limit. */
+/** Both or neither. If too high, the error from the service states the maximum. */
 const RateLimitInputs = () => (
   <Stack direction="row" spacing={2}>
     <NumberInput
@@ -147,7 +147,7 @@ const OriginsInput = () => (
   />
 );
 
-/** Secret keys that still work although a web page has sent them. */
+/** Warns of active secret keys that a web page has sent. */
 function LeakWarnings() {
   const { data: keys = [] } = useGetList<ApiKey>('keys', {
     pagination: { page: 1, perPage: 1_000 },

@@ -8,11 +8,11 @@ import type { KillTarget } from './kill-targets.ts';
 import { StopDialog, useEffectTime } from './stop-dialog.tsx';
 import { useTargets } from './use-targets.ts';
 
-/** Everything that can be stopped, each with one button; made for a thumb on a phone as well. */
+/** Lists everything that can be stopped, with a button each; large enough for phones. */
 export function KillSwitchPage() {
   const { canAccess = false } = useCanAccess({ resource: 'kill-switches', action: 'edit' });
-  const [sought, setSought] = useState('');
-  const { targets, total, isPending, error } = useTargets(useDeferredValue(sought.trim()));
+  const [searchText, setSearchText] = useState('');
+  const { targets, total, isPending, error } = useTargets(useDeferredValue(searchText.trim()));
   const [stopping, setStopping] = useState<KillTarget>();
   const [effect, setEffect] = useState('');
   return (
@@ -26,8 +26,8 @@ export function KillSwitchPage() {
         label="Search"
         type="search"
         size="small"
-        value={sought}
-        onChange={({ target }) => setSought(target.value)}
+        value={searchText}
+        onChange={({ target }) => setSearchText(target.value)}
         sx={{ maxWidth: 400 }}
       />
       {isPending && <Loading />}
@@ -65,7 +65,7 @@ interface Props {
   onEffect(text: string): void;
 }
 
-/** One thing that can be stopped: what it is, whether it is stopped, and the one button. */
+/** A target, its state, and its button. */
 function KillTargetRow({ target, canChange, onStop, onEffect }: Props) {
   const { scope, name, isStopped, killSwitch } = target;
   const { change, isRunning } = useEffectTime(`${name} resumed`, onEffect);

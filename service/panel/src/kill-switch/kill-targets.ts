@@ -7,7 +7,7 @@ export interface KillTarget {
   scope: Scope;
   id: string;
   name: string;
-  /** The switch that was made for it before. */
+  /** Its existing kill switch, if any. */
   killSwitch: KillSwitch | undefined;
   isStopped: boolean;
 }
@@ -17,7 +17,7 @@ interface Named {
   name: string;
 }
 
-/** Everything that can be stopped, what is stopped first. Pure. */
+/** All targets, stopped ones first. Pure. */
 export function killTargets(
   things: Record<Scope, readonly Named[]>,
   killSwitches: readonly KillSwitch[],
@@ -25,7 +25,7 @@ export function killTargets(
 ): KillTarget[] {
   const targets = (Object.entries(things) as [Scope, Named[]][]).flatMap(([scope, named]) =>
     uniqueByName(scope, named).map(({ id, name }) => {
-      // A placement is stopped by its id or by its name.
+      // A kill switch refers to a placement by id or by name.
       const names = scope === 'placement' ? [id, name] : [id];
       const own = killSwitches.filter(
         (each) => each.scope === scope && names.includes(each.target_id),
@@ -39,7 +39,7 @@ export function killTargets(
   );
 }
 
-/** A thing can be both among the first and named by a switch; the names of placements are unique. */
+/** A target can be both on the first page and in a kill switch. Placement names are unique. */
 const uniqueByName = (scope: Scope, named: readonly Named[]): Named[] => [
   ...new Map(named.map((each) => [scope === 'placement' ? each.name : each.id, each])).values(),
 ];
@@ -47,7 +47,7 @@ const uniqueByName = (scope: Scope, named: readonly Named[]): Named[] => [
 const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): boolean =>
   state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 
-/** The choices of how long something is stopped, in hours; none: until somebody turns it off. */
+/** The durations to choose from, in hours; undefined: until resumed. */
 export const expiries = [
   { name: 'Until resumed', hours: undefined },
   { name: '1 hour', hours: 1 },

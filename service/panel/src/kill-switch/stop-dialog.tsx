@@ -5,7 +5,7 @@ import { useGetList } from 'react-admin';
 import type { CallOptions } from '../api/call.ts';
 import { useEnvironment } from '../api/environment.ts';
 import { useAction } from '../api/use-call.ts';
-import { AskDialog } from '../common/dialogs.tsx';
+import { FormDialog } from '../common/dialogs.tsx';
 import { formatTime, useTimeZone } from '../common/time.tsx';
 import { expiries, type KillTarget, stopRequest } from './kill-targets.ts';
 
@@ -15,7 +15,7 @@ interface Props {
   onEffect(text: string): void;
 }
 
-/** Asks once more, with the reason and for how long, and stops it. */
+/** Asks for the reason and the duration, and stops the target. */
 export function StopDialog({ target, onClose, onEffect }: Props) {
   const { environment } = useEnvironment();
   const [reason, setReason] = useState('');
@@ -24,7 +24,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
     onEffect(text);
     onClose();
   });
-  // One that is off is turned on again: so a target has one, with all of its history.
+  // Reuse an inactive kill switch, so that each target has one with all of its history.
   const { scope, id } = target;
   const { data: earlier, isPending } = useGetList<KillSwitch>('kill-switches', {
     filter: { scope, target_id: id },
@@ -35,7 +35,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
     change(stopRequest(known, { reason, hours: expiries[expiry]?.hours }, Date.now()));
 
   return (
-    <AskDialog
+    <FormDialog
       title={`Stop ${target.name} in ${environment}?`}
       text={`Its ads stop immediately, including those already loaded.`}
       confirm="Stop now"
@@ -64,7 +64,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
           </MenuItem>
         ))}
       </TextField>
-    </AskDialog>
+    </FormDialog>
   );
 }
 
@@ -75,8 +75,8 @@ interface Change {
 }
 
 /**
- * Changes a kill switch, and says how long it took until the change was in force: it is, when its
- * answer arrives.
+ * Changes a kill switch and reports how long it took to take effect. The change is in effect when its response
+ * arrives.
  */
 export function useEffectTime(what: string, onEffect: (text: string) => void) {
   const startedAt = useRef(0);

@@ -3,11 +3,11 @@ import { type RaRecord, useGetList, useGetManyAggregate } from 'react-admin';
 import { type KillTarget, killTargets, type Scope } from './kill-targets.ts';
 
 const perScope = 20;
-const mostSwitches = 100;
+const maxSwitches = 100;
 
 interface Targets {
   targets: KillTarget[];
-  /** How many there are that match, the ones that are not shown included. */
+  /** The number of matches, including those not shown. */
   total: number;
   isPending: boolean;
   error: Error | null | undefined;
@@ -18,21 +18,21 @@ interface Named extends RaRecord {
   name: string;
 }
 
-/** What can be stopped and matches a text: all that is stopped, and the first of everything else by name. */
+/** The targets that match a search text: all stopped ones, and the first others by name. */
 export function useTargets(text: string): Targets {
-  const placements = useFirst('placements', text);
-  const advertisers = useFirst('advertisers', text);
-  const sources = useFirst('sources', text);
+  const placements = useFirstPage('placements', text);
+  const advertisers = useFirstPage('advertisers', text);
+  const sources = useFirstPage('sources', text);
   const on = useGetList<KillSwitch>('kill-switches', {
     filter: { state: 'on' },
-    pagination: { page: 1, perPage: mostSwitches },
+    pagination: { page: 1, perPage: maxSwitches },
     sort: { field: 'updated_at', order: 'DESC' },
   });
   const switches = on.data ?? [];
   const stopped = {
-    placement: useStopped('placements', 'placement', switches),
-    advertiser: useStopped('advertisers', 'advertiser', switches),
-    source: useStopped('sources', 'source', switches),
+    placement: useStoppedTargets('placements', 'placement', switches),
+    advertiser: useStoppedTargets('advertisers', 'advertiser', switches),
+    source: useStoppedTargets('sources', 'source', switches),
   };
   const lists = [placements, advertisers, sources];
   const targets = killTargets(
@@ -52,7 +52,7 @@ export function useTargets(text: string): Targets {
   };
 }
 
-const useFirst = (resource: string, text: string) =>
+const useFirstPage = (resource: string, text: string) =>
   useGetList<Named>(
     resource,
     {
@@ -63,12 +63,16 @@ const useFirst = (resource: string, text: string) =>
     { placeholderData: (before) => before },
   );
 
-/** What the switches that are on name, whether or not it is among the first. */
-function useStopped(resource: string, scope: Scope, switches: readonly KillSwitch[]): Named[] {
+/** The targets of active kill switches, whether or not they are on the first page. */
+function useStoppedTargets(
+  resource: string,
+  scope: Scope,
+  switches: readonly KillSwitch[],
+): Named[] {
   const ids = switches
     .filter((each) => each.scope === scope)
     .map(({ target_id: id }) => id)
-    // A placement can be named by its name too, which says enough.
+    // A placement may be referred to by name, which needs no lookup.
     .filter((id) => scope !== 'placement' || id.startsWith('plc_'));
   const { data = [] } = useGetManyAggregate<Named>(resource, { ids });
   const named = switches

@@ -7,14 +7,14 @@ const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
 const liveEffect = 'Your changes there reach real players immediately.';
 const loss = 'Your unsaved changes will be lost.';
 
-/** Shows and switches the environment; asks for confirmation before live, and before input is lost. */
+/** Shows and switches the environment. Switching to live, and losing input, asks for confirmation. */
 export function EnvironmentSwitch() {
   const { environment, switchTo } = useEnvironment();
-  const [asked, setAsked] = useState<{ next: Environment; loses: boolean }>();
+  const [asked, setPending] = useState<{ next: Environment; loses: boolean }>();
   const choose = (next: Environment | null) => {
     if (next === null) return;
     const loses = hasUnsavedChanges();
-    if (next === 'live' || loses) setAsked({ next, loses });
+    if (next === 'live' || loses) setPending({ next, loses });
     else switchTo(next);
   };
   return (
@@ -44,7 +44,7 @@ export function EnvironmentSwitch() {
           confirm={`Switch to ${asked.next}`}
           confirmColor="warning"
           onConfirm={() => switchTo(asked.next)}
-          onClose={() => setAsked(undefined)}
+          onClose={() => setPending(undefined)}
         />
       )}
     </>
@@ -63,8 +63,8 @@ const buttonStyle = {
 };
 
 /**
- * Whether a form has changes that are not saved. Each such form holds up the page when it is left: it
- * is asked as the browser would ask it.
+ * Whether a form has unsaved changes. Such forms cancel `beforeunload`, so this dispatches one, as the browser
+ * would.
  */
 function hasUnsavedChanges(): boolean {
   return !dispatchEvent(new Event('beforeunload', { cancelable: true }));

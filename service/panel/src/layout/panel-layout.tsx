@@ -37,13 +37,13 @@ export function PanelLayout({ children }: { children: ReactNode }) {
   );
 }
 
-/** Then the bar has no room for the title, and it stands above the page. */
+/** On a phone, the app bar has no room for the title, so it is above the page. */
 const useIsPhone = (): boolean =>
   useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'), { noSsr: true });
 
 const titleStyle = { fontSize: '1.25rem', fontWeight: 500 };
 
-/** Leads to the password and the one-time codes of whoever is signed in. */
+/** The link to the account page in the user menu. */
 function AccountMenuItem({ ref }: { ref?: Ref<HTMLAnchorElement> }) {
   const menu = useUserMenu();
   return (
@@ -56,7 +56,7 @@ function AccountMenuItem({ ref }: { ref?: Ref<HTMLAnchorElement> }) {
   );
 }
 
-/** The bar at the top, in the colour of its environment. */
+/** The app bar, in the color of the environment. */
 function PanelAppBar() {
   const { environment } = useEnvironment();
   const isPhone = useIsPhone();

@@ -10,9 +10,9 @@ import { eventName } from '../common/choices.tsx';
 import { PanelCard } from '../common/page.tsx';
 import { TimeText } from '../common/time.tsx';
 
-const mostShown = 5;
+const maxShown = 5;
 
-/** The newest webhook deliveries that nobody took. */
+/** The newest failed webhook deliveries. */
 export function FailingDeliveries() {
   const { failing, isKnown, hasWebhooks } = useFailing();
   return (
@@ -41,7 +41,7 @@ export function FailingDeliveries() {
 
 interface Failing {
   failing: { webhook: Webhook; failed: Delivery[] }[];
-  /** Whether every webhook was looked at. */
+  /** Whether the deliveries of every webhook have been read. */
   isKnown: boolean;
   hasWebhooks: boolean;
 }
@@ -58,7 +58,7 @@ function useFailing(): Failing {
       queryKey: ['failing', id],
       refetchInterval,
       queryFn: async () => {
-        const path = query(`/v1/webhooks/${id}/deliveries`, { state: 'failed', limit: mostShown });
+        const path = query(`/v1/webhooks/${id}/deliveries`, { state: 'failed', limit: maxShown });
         return (await call<Page<Delivery>>(path)).body.data;
       },
     })),

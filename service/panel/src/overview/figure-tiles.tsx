@@ -19,7 +19,7 @@ const beforeStyle = {
 
 const number = new Intl.NumberFormat();
 
-/** The sums of the whole range, and how they moved. */
+/** The totals of the time range, and their change. */
 export const FigureTiles = ({ now, before }: { now: Figures; before: Figures | undefined }) => (
   <Box
     component="dl"
@@ -52,7 +52,7 @@ export const FigureTiles = ({ now, before }: { now: Figures; before: Figures | u
 const inText = (value: number | undefined, unit: string): string =>
   value === undefined ? '–' : `${number.format(value)}${unit}`;
 
-/** ` (+12 %)`, or in points where it is a share already. */
+/** ` (+12.0%)`; for a rate, in percentage points. */
 function change(now: number | undefined, before: number | undefined, unit: string): string {
   if (now === undefined || before === undefined || before === 0) return '';
   const difference = unit === '' ? ((now - before) / before) * 100 : now - before;

@@ -1,7 +1,7 @@
 import type { ReportRow } from '@trueward/protocol/wire';
 
 /** What the overview counts. */
-export const counted = [
+export const countNames = [
   'requests',
   'filled',
   'impressions',
@@ -12,39 +12,39 @@ export const counted = [
   'rewards_expired',
 ] as const;
 
-type Counts = Record<(typeof counted)[number], number>;
+type Counts = Record<(typeof countNames)[number], number>;
 
-/** Counts, and the shares that follow from them, in per cent; absent: nothing to divide by. */
+/** Counts, and the rates computed from them, in percent; absent when the denominator is zero. */
 export interface Figures extends Counts {
   fill?: number;
   completion?: number;
   reward?: number;
 }
 
-/** The figures of some rows together. */
-export function sumUp(rows: readonly ReportRow[]): Figures {
+/** The totals of some rows. */
+export function sumRows(rows: readonly ReportRow[]): Figures {
   const sums = Object.fromEntries(
-    counted.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
+    countNames.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
   ) as Counts;
   const decided = sums.rewards_earned + sums.rewards_denied + sums.rewards_expired;
   return {
     ...sums,
-    ...share('fill', sums.filled, sums.requests),
-    ...share('completion', sums.completes, sums.starts),
-    ...share('reward', sums.rewards_earned, decided),
+    ...rateOf('fill', sums.filled, sums.requests),
+    ...rateOf('completion', sums.completes, sums.starts),
+    ...rateOf('reward', sums.rewards_earned, decided),
   };
 }
 
-const share = (name: string, part: number, whole: number): object =>
+const rateOf = (name: string, part: number, whole: number): object =>
   whole === 0 ? {} : { [name]: Math.round((part / whole) * 1_000) / 10 };
 
-/** One point of a plot: the figures of a period, and of the period before it that it compares with. */
+/** One point of a plot: the figures of a period and of the period that it is compared with. */
 export interface Point extends Figures {
   period: string;
   previous?: Figures;
 }
 
-/** A point for each period, those in which nothing happened included. */
+/** A point for each period, including periods without requests. */
 export function toPoints(
   periods: readonly string[],
   rows: readonly ReportRow[],
@@ -52,7 +52,7 @@ export function toPoints(
   previousRows: readonly ReportRow[] = [],
 ): Point[] {
   const figuresOf = (all: readonly ReportRow[], period: string | undefined) =>
-    sumUp(all.filter((row) => Date.parse(row.period) === Date.parse(period ?? '')));
+    sumRows(all.filter((row) => Date.parse(row.period) === Date.parse(period ?? '')));
   return periods.map((period, index) => ({
     period,
     ...figuresOf(rows, period),
@@ -62,18 +62,18 @@ export function toPoints(
   }));
 }
 
-/** The figures of each group, the one with most requests first. */
-export function byGroup(
+/** The figures of each group, most requests first. */
+export function groupRows(
   rows: readonly ReportRow[],
   dimension: 'placement',
 ): (Figures & { name: string })[] {
   const names = [...new Set(rows.map((row) => row[dimension] ?? ''))];
   return names
-    .map((name) => ({ name, ...sumUp(rows.filter((row) => (row[dimension] ?? '') === name)) }))
+    .map((name) => ({ name, ...sumRows(rows.filter((row) => (row[dimension] ?? '') === name)) }))
     .toSorted((a, b) => b.requests - a.requests);
 }
 
-/** Why there was no ad, and how often, the commonest reason first. */
+/** The reasons for no ad and their counts, most frequent first. */
 export function reasonsForNoAd(rows: readonly ReportRow[]): { reason: string; count: number }[] {
   const sums = new Map<string, number>();
   for (const { reasons } of rows) {
@@ -99,16 +99,16 @@ export const ranges = {
 
 export type RangeName = keyof typeof ranges;
 
-/** Whole hours or days (UTC) of a report, the running one included. */
+/** Whole hours or days (UTC) of a report, including the current one. */
 export interface TimeRange {
   interval: 'hour' | 'day';
   from: Date;
   to: Date;
-  /** When each period begins. */
+  /** The start of each period. */
   periods: string[];
 }
 
-/** The range that ends now, or, `back` times its length earlier, the one that it is compared with. */
+/** The range that ends now, or `back` times its length earlier. */
 export function timeRange(name: RangeName, nowMs: number, back = 0): TimeRange {
   const { interval, count } = ranges[name];
   const stepMs = interval === 'hour' ? hourMs : dayMs;

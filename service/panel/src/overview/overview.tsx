@@ -12,12 +12,12 @@ import { FigureTiles } from './figure-tiles.tsx';
 import { TopPlacements, NoAdReasons } from './top-placements.tsx';
 import { reportPath, useFigures } from './use-figures.ts';
 
-/** The library that draws is larger than the page: it comes after the figures. */
+/** The chart library is larger than the page, so it loads after the figures. */
 const Plots = lazy(async () => ({ default: (await import('./plots.tsx')).Plots }));
 
 const choices = Object.entries(ranges).map(([id, { name }]) => ({ id, name }));
 
-/** How the account does: what was asked, shown and rewarded, and what failed. */
+/** Requests, impressions, rewards and failed deliveries of a time range. */
 export function Overview() {
   const [rangeName, setRangeName] = useState<RangeName>('week');
   const [compares, setCompares] = useState(false);
@@ -72,7 +72,7 @@ const columnsStyle = {
   alignItems: 'start',
 };
 
-/** Hands over the report of the range as a file. */
+/** Downloads the report of the time range. */
 function DownloadCsv({ range }: { range: TimeRange }) {
   const { environment } = useEnvironment();
   const { run, isRunning } = useAction<string>({ onDone: save, changes: false });

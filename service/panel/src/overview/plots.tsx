@@ -24,7 +24,7 @@ const rates: PlotLine[] = [
   { name: 'reward', label: 'Approval rate' },
 ];
 
-/** What was counted over time, and the shares of it. */
+/** Counts and rates over time. */
 export const Plots = ({ points, interval }: { points: Point[]; interval: 'hour' | 'day' }) => (
   <Box
     sx={{
@@ -63,7 +63,7 @@ const strokes = {
   dark: ['#8ab8ff', '#7fd6a0', '#ffc266'],
 } as const;
 
-/** Lines over time; the same figures stand in a table below. */
+/** A line chart, with the same figures in a table below. */
 function Plot({ title, unit, lines, points, interval }: PlotProps) {
   const { palette } = useTheme();
   const colors = strokes[palette.mode];
@@ -71,7 +71,7 @@ function Plot({ title, unit, lines, points, interval }: PlotProps) {
   const compares = points.some(({ previous }) => previous !== undefined);
   return (
     <PanelCard title={title}>
-      {/* A screen reader is better served by the table. */}
+      {/* Screen readers get the table. */}
       <Box aria-hidden="true" sx={{ height: 260 }}>
         <ResponsiveContainer width="100%" height="100%">
           <LineChart
@@ -129,7 +129,7 @@ function Plot({ title, unit, lines, points, interval }: PlotProps) {
 const shortPeriod = (value: unknown, interval: 'hour' | 'day'): string =>
   interval === 'hour' ? String(value).slice(11, 16) : String(value).slice(5, 10);
 
-/** The figures of a plot, to be read one by one. */
+/** The figures of a plot as a table. */
 const PlotTable = ({ title, unit, lines, points, interval }: PlotProps) => (
   <details>
     <summary>View as table</summary>

@@ -10,14 +10,14 @@ import {
 } from '@mui/material';
 import type { ReportRow } from '@trueward/protocol/wire';
 import { PanelCard } from '../common/page.tsx';
-import { inWords } from '../common/status-chip.tsx';
-import { byGroup, reasonsForNoAd } from './figures.ts';
+import { humanize } from '../common/status-chip.tsx';
+import { groupRows, reasonsForNoAd } from './figures.ts';
 
-const mostShown = 10;
+const maxShown = 10;
 
-/** The placements that games ask for most. */
+/** The placements with the most requests. */
 export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
-  const placements = byGroup(rows, 'placement').slice(0, mostShown);
+  const placements = groupRows(rows, 'placement').slice(0, maxShown);
   return (
     <PanelCard title="Top placements">
       {placements.length === 0 ? (
@@ -52,7 +52,7 @@ export function TopPlacements({ rows }: { rows: readonly ReportRow[] }) {
   );
 }
 
-/** Why players got no ad, the commonest reason first. */
+/** Why players got no ad, most frequent reason first. */
 export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
   const reasons = reasonsForNoAd(rows);
   const isEmpty = rows.every(({ requests }) => requests === 0);
@@ -71,7 +71,7 @@ export function NoAdReasons({ rows }: { rows: readonly ReportRow[] }) {
         {reasons.map(({ reason, count }) => (
           <li key={reason}>
             <Box sx={{ display: 'flex', justifyContent: 'space-between' }}>
-              <span>{inWords(reason)}</span>
+              <span>{humanize(reason)}</span>
               <span>{count}</span>
             </Box>
             <LinearProgress variant="determinate" value={(count / most) * 100} aria-hidden="true" />

@@ -5,7 +5,7 @@ import { useCall } from '../api/use-call.ts';
 import {
   type Figures,
   type Point,
-  sumUp,
+  sumRows,
   toPoints,
   type RangeName,
   type TimeRange,
@@ -14,18 +14,18 @@ import {
 
 interface OverviewFigures {
   range: TimeRange;
-  /** Of each period and placement. */
+  /** One row per period and placement. */
   rows: ReportRow[];
   points: Point[];
   total: Figures;
   totalBefore: Figures | undefined;
   isPending: boolean;
-  /** Whether there are figures: none are shown as zeros that were not read. */
+  /** False before the first response: missing figures must not be shown as zeros. */
   hasData: boolean;
   error: Error | null;
 }
 
-/** Everything that the overview shows of a time range, and of the one before where it is compared. */
+/** The data of the overview for a time range and, if compared, for the previous one. */
 export function useFigures(rangeName: RangeName, compares: boolean): OverviewFigures {
   const call = useCall();
   const { data, isPending, error } = useQuery({
@@ -51,8 +51,8 @@ export function useFigures(rangeName: RangeName, compares: boolean): OverviewFig
     isPending,
     hasData: data !== undefined,
     error,
-    total: sumUp(rows),
-    totalBefore: rowsBefore && sumUp(rowsBefore),
+    total: sumRows(rows),
+    totalBefore: rowsBefore && sumRows(rowsBefore),
     points: toPoints(range.periods, rows, rowsBefore && data.before.periods, rowsBefore),
   };
 }

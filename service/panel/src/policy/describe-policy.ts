@@ -51,7 +51,7 @@ const either = (values: readonly (string | number)[]): string => {
 
 type Members = Record<string, unknown>;
 
-/** A policy as the form has it, without the lists that were emptied: an empty condition never holds. */
+/** The policy in the form, without cleared lists: an empty condition would never match. */
 export function policyOf(values: Members): Pick<Policy, 'placements' | 'when' | 'block'> & Members {
   return {
     ...values,

@@ -3,10 +3,10 @@ import { statusChoices } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
 import { PlacementsInput } from '../common/placements-input.tsx';
 import { CreatePage, EditPage, ListPage } from '../common/resource-pages.tsx';
-import { inWords } from '../common/status-chip.tsx';
+import { humanize } from '../common/status-chip.tsx';
 import { BlockFields, ConditionFields } from './policy-fields.tsx';
 import { policyOf } from './describe-policy.ts';
-import { PolicyInWords, PolicySentence } from './policy-sentence.tsx';
+import { PolicyText, PolicySentence } from './policy-sentence.tsx';
 import { TryPolicy } from './try-request.tsx';
 
 const kinds = [
@@ -19,9 +19,9 @@ export const PolicyList = () => (
   <ListPage>
     <NameColumn source="name" label="Name" />
     <DataTable.Col label="Rule">
-      <PolicyInWords />
+      <PolicyText />
     </DataTable.Col>
-    <DataTable.Col source="kind" label="Kind" render={({ kind }) => inWords(kind as string)} />
+    <DataTable.Col source="kind" label="Kind" render={({ kind }) => humanize(kind as string)} />
     <StatusColumn source="status" label="Status" />
   </ListPage>
 );

@@ -36,7 +36,7 @@ export const BlockFields = () => (
 
 const hours = Array.from({ length: 24 }, (_value, hour) => ({ id: hour, name: `${hour}:00` }));
 
-/** When a policy holds: every condition that is given must be true. */
+/** When a policy applies: all conditions must match. */
 export const ConditionFields = () => (
   <Box component="fieldset" sx={groupStyle}>
     <Typography component="legend" variant="h3">
@@ -75,7 +75,7 @@ const groupStyle = {
   borderRadius: 1,
 };
 
-/** What is wrong with a group of fields as a whole, until one of them is changed. */
+/** The error of a whole group of fields, until one of them changes. */
 function GroupError({ source }: { source: string }) {
   const { clearErrors } = useFormContext();
   const { errors } = useFormState({ name: source });

@@ -4,7 +4,7 @@ import { useGetManyAggregate, useRecordContext } from 'react-admin';
 import { useWatch } from 'react-hook-form';
 import { describePolicy, policyOf } from './describe-policy.ts';
 
-/** The rule as it stands in the form, in words. */
+/** Describes the policy in the form. */
 export function PolicySentence() {
   const policy = policyOf(useWatch() as Partial<Policy>);
   return (
@@ -14,8 +14,8 @@ export function PolicySentence() {
   );
 }
 
-/** The rule of a row, in words. */
-export function PolicyInWords() {
+/** Describes the policy of a row. */
+export function PolicyText() {
   const policy = useRecordContext<Policy>() ?? ({} as Partial<Policy>);
   return <>{describePolicy(policy, useNames(policy))}</>;
 }
@@ -25,9 +25,9 @@ interface Named {
   name: string;
 }
 
-/** The names of the advertisers and sources that a policy blocks, by their ids; the id where there is none. */
+/** Looks up the names of the advertisers and sources that a policy blocks; falls back to the id. */
 function useNames({ block }: Pick<Partial<Policy>, 'block'>): (id: string) => string {
-  // Asked together with those of the other policies on the page.
+  // react-admin batches the requests of all policies on the page.
   const advertisers = useGetManyAggregate<Named>('advertisers', { ids: block?.advertisers ?? [] });
   const sources = useGetManyAggregate<Named>('sources', { ids: block?.sources ?? [] });
   const named = [...(advertisers.data ?? []), ...(sources.data ?? [])];

@@ -8,28 +8,28 @@ import { Page, PanelCard } from '../common/page.tsx';
 import { usePlacementSearch } from '../common/placements-input.tsx';
 import { policyOf } from './describe-policy.ts';
 
-interface Tried {
+interface TrialResult {
   decision: Decision;
   explain?: Decision['explain'];
-  /** The rule that blocked it. */
+  /** The policy that blocked the request. */
   rule?: Policy;
 }
 
 interface Props {
   /** An unsaved policy to apply as well. */
   policy?: object;
-  /** The saved policy that it replaces; absent: it is new. */
+  /** The saved policy that it replaces; absent for a new one. */
   policyId?: string | undefined;
 }
 
 /** A trial request and its result. Not a form, because it is also used inside of one. */
 function TryRequest({ policy, policyId }: Props) {
-  const [values, setValues] = useState(emptyRequest);
-  const { run, isRunning, result } = useAction<Tried>({ changes: false });
-  const [sought, setSought] = useState('');
-  const placements = usePlacementSearch(sought).map(({ name }) => name);
+  const [values, setValues] = useState(defaultRequest);
+  const { run, isRunning, result } = useAction<TrialResult>({ changes: false });
+  const [searchText, setSearchText] = useState('');
+  const placements = usePlacementSearch(searchText).map(({ name }) => name);
   const request = { ...values, placement: values.placement || (placements[0] ?? '') };
-  const ask = () =>
+  const runTrial = () =>
     run('/panel/api/policies/try', {
       body: {
         request: toRequest(request),
@@ -39,7 +39,7 @@ function TryRequest({ policy, policyId }: Props) {
         ...(policyId === undefined ? {} : { policy_id: policyId }),
       },
     });
-  const field = (name: keyof TriedRequest, label: string, options?: ReactNode) => (
+  const field = (name: keyof TrialRequest, label: string, options?: ReactNode) => (
     <TextField
       label={label}
       size="small"
@@ -60,7 +60,7 @@ function TryRequest({ policy, policyId }: Props) {
           options={[...new Set([...placements, request.placement])]}
           onChange={(_event, placement) => setValues({ ...values, placement })}
           // Search for typed text only, not for a selected option.
-          onInputChange={(_event, text, reason) => setSought(reason === 'input' ? text : '')}
+          onInputChange={(_event, text, reason) => setSearchText(reason === 'input' ? text : '')}
           renderInput={(params) => <TextField {...params} label="Placement" />}
         />
         {field('userRef', 'Player ID')}
@@ -72,7 +72,11 @@ function TryRequest({ policy, policyId }: Props) {
         {field('segments', 'Segments (comma-separated)')}
       </Box>
       <div>
-        <Button variant="contained" disabled={isRunning || request.placement === ''} onClick={ask}>
+        <Button
+          variant="contained"
+          disabled={isRunning || request.placement === ''}
+          onClick={runTrial}
+        >
           Try it
         </Button>
       </div>
@@ -102,7 +106,7 @@ const options = (...names: string[]) =>
     </MenuItem>
   ));
 
-/** Asks what the service would decide, by the code that decides. */
+/** Tries a request with the decision code of the service. */
 export const TryRequestPage = () => (
   <Page
     title="Try a request"
@@ -128,7 +132,7 @@ export function TryPolicy() {
 }
 
 /** The form values of a trial request. */
-interface TriedRequest {
+interface TrialRequest {
   placement: string;
   userRef: string;
   locale: string;
@@ -141,7 +145,7 @@ interface TriedRequest {
   segments: string;
 }
 
-const emptyRequest: TriedRequest = {
+const defaultRequest: TrialRequest = {
   placement: '',
   userRef: 'player-1',
   locale: 'en',
@@ -153,11 +157,11 @@ const emptyRequest: TriedRequest = {
 };
 
 /** Converts the form values to an ad request. */
-const toRequest = (tried: TriedRequest): DecisionRequest => ({
-  placement: tried.placement,
-  consent: { status: tried.consent },
-  segments: [...new Set(tried.segments.split(',').flatMap((each) => each.trim() || []))],
-  ...(tried.userRef === '' ? {} : { user_ref: tried.userRef }),
-  ...(tried.locale === '' ? {} : { locale: tried.locale }),
-  ...(tried.childDirected === 'yes' ? { child_directed: true } : {}),
+const toRequest = (values: TrialRequest): DecisionRequest => ({
+  placement: values.placement,
+  consent: { status: values.consent },
+  segments: [...new Set(values.segments.split(',').flatMap((each) => each.trim() || []))],
+  ...(values.userRef === '' ? {} : { user_ref: values.userRef }),
+  ...(values.locale === '' ? {} : { locale: values.locale }),
+  ...(values.childDirected === 'yes' ? { child_directed: true } : {}),
 });

@@ -2,7 +2,7 @@ import { Alert, Box, Typography, useMediaQuery } from '@mui/material';
 import type { Creative, Placement } from '@trueward/protocol/wire';
 import { useEffect, useRef, useState } from 'react';
 import { PanelCard } from '../common/page.tsx';
-import { type PreviewAnswer, type PreviewMessage, previewSizes } from './preview-message.ts';
+import { type PreviewReply, type PreviewMessage, previewSizes } from './preview-message.ts';
 
 interface PreviewProps {
   title: string;
@@ -13,7 +13,7 @@ interface PreviewProps {
   sizes?: readonly { width: number; height: number }[];
 }
 
-/** A creative in several sizes, by the SDK’s own renderers. */
+/** Previews a creative in several sizes with the SDK’s renderers. */
 export function CreativePreview(props: PreviewProps) {
   const { title, creative, reward, format = 'interstitial', sizes = previewSizes } = props;
   const isPhone = useMediaQuery('(max-width: 600px)');
@@ -38,28 +38,28 @@ export function CreativePreview(props: PreviewProps) {
 interface FrameProps {
   message: PreviewMessage;
   size: { width: number; height: number };
-  /** How wide it is shown; the ad itself sees its whole size. */
+  /** The displayed width; the frame is scaled, and the ad sees its full size. */
   shownWidth: number;
 }
 
-/** One ad in one size, as the SDK shows it. */
+/** Previews an ad in one size. */
 function PreviewFrame({ message, size: { width, height }, shownWidth }: FrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
-  const [answer, setAnswer] = useState<PreviewAnswer>();
-  const wanted = JSON.stringify(message);
+  const [reply, setReply] = useState<PreviewReply>();
+  const messageJson = JSON.stringify(message);
 
   useEffect(() => {
-    // Its origin is opaque, so no other target can be named.
-    const tell = () => frame.current?.contentWindow?.postMessage(JSON.parse(wanted), '*');
-    const hear = ({ data, source }: MessageEvent<PreviewAnswer>) => {
+    // The frame has an opaque origin, so no target origin can be named.
+    const send = () => frame.current?.contentWindow?.postMessage(JSON.parse(messageJson), '*');
+    const onMessage = ({ data, source }: MessageEvent<PreviewReply>) => {
       if (source !== frame.current?.contentWindow) return;
-      if (data.trueward === 'ready') tell();
-      else setAnswer(data);
+      if (data.trueward === 'ready') send();
+      else setReply(data);
     };
-    addEventListener('message', hear);
-    tell();
-    return () => removeEventListener('message', hear);
-  }, [wanted]);
+    addEventListener('message', onMessage);
+    send();
+    return () => removeEventListener('message', onMessage);
+  }, [messageJson]);
 
   const scale = Math.min(1, shownWidth / width);
   const name = `${width} × ${height}`;
@@ -72,11 +72,11 @@ function PreviewFrame({ message, size: { width, height }, shownWidth }: FramePro
           ref={frame}
           src="/panel/preview.html"
           title={`Preview at ${name}`}
-          // Display only: it takes neither keyboard focus nor clicks.
+          // Display only: no keyboard focus, no clicks.
           inert
           sandbox="allow-scripts"
           allow="autoplay"
-          data-state={answer?.trueward ?? 'loading'}
+          data-state={reply?.trueward ?? 'loading'}
           width={width}
           height={height}
           style={{ border: 0, transform: `scale(${scale})`, transformOrigin: '0 0' }}
@@ -85,8 +85,8 @@ function PreviewFrame({ message, size: { width, height }, shownWidth }: FramePro
       <Typography component="figcaption" variant="body2" color="textSecondary">
         {name}
       </Typography>
-      {answer?.trueward === 'failed' && (
-        <Alert severity="error">Cannot show this ad: {answer.reason}.</Alert>
+      {reply?.trueward === 'failed' && (
+        <Alert severity="error">Cannot show this ad: {reply.reason}.</Alert>
       )}
     </Box>
   );

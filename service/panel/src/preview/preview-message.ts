@@ -8,13 +8,13 @@ export interface PreviewMessage {
   format: Placement['format'];
 }
 
-/** A message from a preview frame: it is ready, it shows the ad, or why it can't. */
-export interface PreviewAnswer {
+/** A message from a preview frame: ready, ad shown, or failed with a reason. */
+export interface PreviewReply {
   trueward: 'ready' | 'shown' | 'failed';
   reason?: string;
 }
 
-/** The sizes that an ad is shown in: a desktop window, a small one, a phone. */
+/** Preview sizes: a desktop window, a small window, a phone. */
 export const previewSizes = [
   { width: 1280, height: 720 },
   { width: 800, height: 600 },

@@ -3,42 +3,42 @@ import { openOverlay } from '../../../../src/creative/overlay.ts';
 import { type LoadedCreative, loadCreative } from '../../../../src/creative/renderer.ts';
 import { stringsFor } from '../../../../src/creative/strings.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import type { PreviewAnswer, PreviewMessage } from './preview-message.ts';
+import type { PreviewReply, PreviewMessage } from './preview-message.ts';
 
 /**
- * Shows an ad by the renderers and the overlay of the SDK itself. This page runs in a sandboxed frame
- * with an origin of its own: whatever an ad does, it does not reach the panel.
+ * Shows an ad with the SDK's own renderers and overlay. This page runs in a sandboxed frame with an opaque
+ * origin, so that an ad cannot reach the panel.
  */
 const minWatchMs = 15_000;
-let takeDown = () => {};
-/** The panel makes its frames inert: nobody can press anything here. */
-const quiet = () => {};
+let dispose = () => {};
+/** The panel's frames are inert: there is no user input here. */
+const noop = () => {};
 
-// The keyboard belongs to whoever fills in the form around this frame: an inert frame can still take
-// it by script, and a modal dialog takes it when it opens.
-HTMLElement.prototype.focus = quiet;
+// Keep keyboard focus in the form around this frame: script can focus an element of an inert frame, and a modal
+// dialog takes the focus when it opens.
+HTMLElement.prototype.focus = noop;
 HTMLDialogElement.prototype.showModal = function showWithoutFocus() {
   this.open = true;
 };
 
-const answer = (message: PreviewAnswer) => parent.postMessage(message, '*');
+const reply = (message: PreviewReply) => parent.postMessage(message, '*');
 
 async function show({ creative, format, reward }: PreviewMessage): Promise<void> {
-  takeDown();
+  dispose();
   const loading = new AbortController();
-  takeDown = () => loading.abort();
+  dispose = () => loading.abort();
   const options = { clock: systemClock, signal: loading.signal, locale: 'en' };
   const loaded = await loadCreative({ creative, min_watch_ms: minWatchMs }, options);
-  takeDown =
+  dispose =
     format === 'banner' ? showBanner(loaded, creative) : await cover(loaded, creative, reward);
-  answer({ trueward: 'shown' });
+  reply({ trueward: 'shown' });
 }
 
 function showBanner(loaded: LoadedCreative, creative: PreviewMessage['creative']): () => void {
   return mountBanner(document.body, loaded, {
     clock: systemClock,
     clickUrl: creative.click_url,
-    hooks: { painted: quiet, viewed: quiet, clicked: quiet, failed: fail },
+    hooks: { painted: noop, viewed: noop, clicked: noop, failed: fail },
   });
 }
 
@@ -51,12 +51,12 @@ async function cover(
   const overlay = openOverlay(
     { element: loaded.element, strings, alt, clickUrl, reward },
     {
-      closeRequested: quiet,
-      closeConfirmed: quiet,
-      closeCancelled: quiet,
-      clicked: quiet,
-      muteToggled: quiet,
-      tapped: quiet,
+      closeRequested: noop,
+      closeConfirmed: noop,
+      closeCancelled: noop,
+      clicked: noop,
+      muteToggled: noop,
+      tapped: noop,
     },
   );
   overlay.allowClose();
@@ -67,7 +67,7 @@ async function cover(
     else if (event.type === 'ended') overlay.showEndCard();
     else if (event.type === 'failed') fail(event.reason);
   });
-  // Several sizes play at once: none of them aloud.
+  // Several sizes play at once, so all are muted.
   loaded.setMuted(true);
   return () => {
     overlay.close();
@@ -75,10 +75,10 @@ async function cover(
   };
 }
 
-const fail = (reason: string) => answer({ trueward: 'failed', reason });
+const fail = (reason: string) => reply({ trueward: 'failed', reason });
 
 addEventListener('message', ({ data, source }: MessageEvent<PreviewMessage>) => {
   if (source !== parent || data?.trueward !== 'preview') return;
   show(data).catch((error: unknown) => fail(error instanceof Error ? error.message : 'unknown'));
 });
-answer({ trueward: 'ready' });
+reply({ trueward: 'ready' });

@@ -1,8 +1,8 @@
 import type { AuthProvider } from 'react-admin';
-import { mayDo } from './roles.ts';
+import { isAllowed } from './roles.ts';
 import type { Credentials, Session } from './session.ts';
 
-/** Tells react-admin who is signed in, and what they may do. */
+/** Connects react-admin to the session and its permissions. */
 export function createAuthProvider(session: Session): AuthProvider {
   return {
     login: (credentials: Credentials) => session.signIn(credentials),
@@ -20,7 +20,7 @@ export function createAuthProvider(session: Session): AuthProvider {
     },
     async canAccess({ resource, action }) {
       const { user } = await session.read();
-      return mayDo(user.role, resource, action);
+      return isAllowed(user.role, resource, action);
     },
   };
 }

@@ -1,26 +1,30 @@
 export type Role = 'owner' | 'operator' | 'viewer';
 
-export const roles: readonly { id: Role; name: string; may: string }[] = [
-  { id: 'owner', name: 'Owner', may: 'full access' },
-  { id: 'operator', name: 'Operator', may: 'can change everything except keys, secrets and users' },
-  { id: 'viewer', name: 'Viewer', may: 'read-only' },
+export const roles: readonly { id: Role; name: string; permissions: string }[] = [
+  { id: 'owner', name: 'Owner', permissions: 'full access' },
+  {
+    id: 'operator',
+    name: 'Operator',
+    permissions: 'can change everything except keys, secrets and users',
+  },
+  { id: 'viewer', name: 'Viewer', permissions: 'read-only' },
 ];
 
-/** Only owners change these; users are not even shown to others. */
-const ofOwners = ['keys', 'users'];
-/** Making a webhook, or a new secret of it, shows a secret. */
+/** Only owners can change these. Others cannot even see users. */
+const ownerOnly = ['keys', 'users'];
+/** Actions that reveal a secret. */
 const secretActions = ['rotate_secret'];
 
 /**
- * Whether the panel offers something. The service decides for itself; this only spares people buttons
- * that would be refused.
+ * Whether the panel offers an action. The service enforces permissions itself; this only hides buttons that
+ * it would reject.
  *
- * @param action As react-admin names them: `list`, `show`, `create`, `edit`, `delete`, and our own.
+ * @param action One of react-admin's (`list`, `show`, `create`, `edit`, `delete`) or ours.
  */
-export function mayDo(role: Role, resource: string, action: string): boolean {
+export function isAllowed(role: Role, resource: string, action: string): boolean {
   if (role === 'owner') return true;
   const isRead = action === 'list' || action === 'show';
   if (resource === 'users') return false;
   if (isRead) return true;
-  return role === 'operator' && !ofOwners.includes(resource) && !secretActions.includes(action);
+  return role === 'operator' && !ownerOnly.includes(resource) && !secretActions.includes(action);
 }

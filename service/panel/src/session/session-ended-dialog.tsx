@@ -7,10 +7,10 @@ import { SignInForm } from './sign-in.tsx';
 /** Asks to sign in again on top of the current page, so that no input is lost. */
 export function SessionEndedDialog({ session }: { session: Session }) {
   const hasEnded = useSyncExternalStore(session.subscribe, session.hasEnded);
-  return hasEnded ? <EndedSession session={session} /> : null;
+  return hasEnded ? <SignInAgain session={session} /> : null;
 }
 
-function EndedSession({ session }: { session: Session }) {
+function SignInAgain({ session }: { session: Session }) {
   const client = useQueryClient();
   const [before, setBefore] = useState<SessionInfo>();
   useEffect(() => {

@@ -1,5 +1,5 @@
 import { HttpError } from 'react-admin';
-import { type Connection, fetchNoting } from '../api/connection.ts';
+import { type Connection, fetchTracked } from '../api/connection.ts';
 import { toHttpError } from '../api/problem.ts';
 import type { Role } from './roles.ts';
 
@@ -36,24 +36,24 @@ export interface Session {
   signIn(credentials: Credentials): Promise<void>;
   /** The known details of the user of a one-time link. */
   readLink(token: string): Promise<{ email?: string; name?: string }>;
-  /** Sets up the user of a one-time link, and signs them in. */
+  /** Sets up the user of a one-time link and signs them in. */
   setUp(details: SetUp): Promise<void>;
   /** Changes the password, ends every other session of the user, and starts a new one. */
   changePassword(passwords: Passwords): Promise<void>;
   signOut(): Promise<void>;
   /**
-   * Handles a session that the service no longer accepts. Returns whether somebody was signed in: they are
-   * asked to sign in again, and until then {@link read} returns who they were.
+   * Handles a session that the service no longer accepts. Returns whether somebody was signed in; if so, they
+   * are asked to sign in again, and {@link read} still returns their details until then.
    */
   end(): boolean;
   hasEnded(): boolean;
   /** Subscribes to the end and the renewal of the session; returns how to unsubscribe. */
   subscribe(onChange: () => void): () => void;
-  /** Sent with every change; empty when nobody is signed in. */
+  /** The CSRF token for changes; empty when nobody is signed in. */
   csrfToken(): string;
 }
 
-const address = '/panel/api/session';
+const sessionPath = '/panel/api/session';
 
 const retryMs = 2_000;
 
@@ -63,26 +63,26 @@ export function createSession(connection: Connection): Session {
   let hasEnded = false;
   let csrf = '';
 
-  async function ask(path: string, body?: object): Promise<SessionInfo> {
+  async function request(path: string, body?: object): Promise<SessionInfo> {
     const headers = { 'Content-Type': 'application/json', 'Trueward-Csrf': csrf };
     const init = body && { method: 'POST', headers, body: JSON.stringify(body) };
-    const response = await fetchNoting(connection, path, init);
+    const response = await fetchTracked(connection, path, init);
     if (!response.ok) throw await toHttpError(response);
     const answer = (await response.json()) as SessionInfo;
     csrf = answer.csrf_token;
     return answer;
   }
   /** Signs in with the session in the response. */
-  async function adopt(path: string, body: object): Promise<void> {
-    const answer = await ask(path, body);
+  async function signInWith(path: string, body: object): Promise<void> {
+    const answer = await request(path, body);
     info = Promise.resolve(answer);
     setEnded(false);
   }
-  /** Retries: without a response it is unknown whether somebody is signed in, so don't ask them to. */
-  async function askUntilAnswered(): Promise<SessionInfo> {
+  /** Retries: without a response it is unknown whether somebody is signed in, so don't request them to. */
+  async function fetchUntilResponse(): Promise<SessionInfo> {
     for (;;) {
       try {
-        return await ask(address);
+        return await request(sessionPath);
       } catch (error) {
         if (error instanceof HttpError && error.status < 500) throw error;
         await new Promise((resolve) => setTimeout(resolve, retryMs));
@@ -91,7 +91,7 @@ export function createSession(connection: Connection): Session {
   }
   function read(): Promise<SessionInfo> {
     if (info === undefined) {
-      info = askUntilAnswered();
+      info = fetchUntilResponse();
       info.catch(forget);
     }
     return info;
@@ -118,20 +118,20 @@ export function createSession(connection: Connection): Session {
       return () => listeners.delete(onChange);
     },
     csrfToken: () => csrf,
-    signIn: (credentials) => adopt(address, credentials),
+    signIn: (credentials) => signInWith(sessionPath, credentials),
     async readLink(token) {
       const path = `/panel/api/setup?${new URLSearchParams({ token })}`;
-      const response = await fetchNoting(connection, path);
+      const response = await fetchTracked(connection, path);
       if (!response.ok) throw await toHttpError(response);
-      // The response has more members, which the form would send back.
+      // Pick the members that the form may send back.
       const { email, name } = (await response.json()) as { email?: string; name?: string };
       return { ...(email === undefined ? {} : { email }), ...(name === undefined ? {} : { name }) };
     },
-    setUp: (details) => adopt('/panel/api/setup', details),
-    changePassword: (passwords) => adopt('/panel/api/account/password', passwords),
+    setUp: (details) => signInWith('/panel/api/setup', details),
+    changePassword: (passwords) => signInWith('/panel/api/account/password', passwords),
     async signOut() {
       const headers = { 'Trueward-Csrf': csrf };
-      if (csrf !== '') await fetchNoting(connection, address, { method: 'DELETE', headers });
+      if (csrf !== '') await fetchTracked(connection, sessionPath, { method: 'DELETE', headers });
       forget();
     },
   };

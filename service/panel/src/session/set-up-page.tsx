@@ -7,7 +7,7 @@ import { fieldErrorsOf, messageOf } from '../api/problem.ts';
 import { Gate } from './sign-in.tsx';
 import type { Session, SetUp } from './session.ts';
 
-/** Where the one-time link leads: the first owner, or somebody who was invited, chooses a password. */
+/** The target of a one-time link: the first owner or an invited user sets a password. */
 export function SetUpPage({ session }: { session: Session }) {
   const [parameters] = useSearchParams();
   const token = parameters.get('token') ?? '';
@@ -37,14 +37,14 @@ function SetUpForm({ session, token, known }: FormProps) {
     setRefusal(undefined);
     try {
       await session.setUp({ ...(values as Omit<SetUp, 'token'>), token });
-      // Begins anew: what is loaded has seen nobody signed in, and the link is of no more use.
+      // Reload, because the loaded page has no session. The link is used up.
       history.replaceState(null, '', '#/');
       location.reload();
       return undefined;
     } catch (error) {
       const refusals = fieldErrorsOf(error);
       if (!refusals) setRefusal(messageOf(error));
-      // The form shows each at its field.
+      // The form shows each error at its field.
       return refusals;
     }
   }

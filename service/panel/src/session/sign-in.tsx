@@ -5,7 +5,7 @@ import { codeOf, messageOf, retryAfterOf } from '../api/problem.ts';
 import type { Credentials } from './session.ts';
 
 interface FormProps {
-  /** Whose session has ended; absent: anybody may sign in. */
+  /** The user whose session has ended; absent: any user. */
   email?: string | undefined;
   onSignIn(credentials: Credentials): Promise<unknown>;
 }
@@ -15,7 +15,7 @@ interface Refusal {
   waitS: number | undefined;
 }
 
-/** Asks for e-mail and password, and for a one-time code where the user has turned them on. */
+/** Asks for e-mail and password and, if the user has them enabled, a one-time code. */
 export function SignInForm({ email, onSignIn }: FormProps) {
   const [needsCode, setNeedsCode] = useState(false);
   const [refusal, setRefusal] = useState<Refusal>();
@@ -85,11 +85,11 @@ export function SignInForm({ email, onSignIn }: FormProps) {
 interface CountdownProps {
   seconds: number;
   text(left: number): string;
-  /** Shown from the end on. */
+  /** Shown at the end. */
   done: string;
 }
 
-/** The seconds until something can be done. */
+/** Counts down the seconds. */
 function Countdown({ seconds, text, done }: CountdownProps) {
   const [endsAt] = useState(() => performance.now() + seconds * 1_000);
   const [left, setLeft] = useState(seconds);
@@ -115,7 +115,7 @@ export function SignInPage() {
   );
 }
 
-/** The one card of a page that is shown before anybody is signed in. */
+/** The frame of the pages for signed-out users. */
 export function Gate({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Box

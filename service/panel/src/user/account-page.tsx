@@ -7,7 +7,7 @@ import { Facts } from '../common/facts.tsx';
 import { Page, PanelCard } from '../common/page.tsx';
 import { OneTimeCodes } from './one-time-codes.tsx';
 
-/** The password and the one-time codes of whoever is signed in. */
+/** The password and the one-time codes of the signed-in user. */
 export function AccountPage({ session }: { session: Session }) {
   const [info, setInfo] = useState<SessionInfo>();
   useEffect(() => {
@@ -46,14 +46,14 @@ function ChangePassword({ session }: { session: Session }) {
     try {
       await session.changePassword(passwords as Passwords);
       notify('Password changed. Your other sessions have been signed out.', { type: 'success' });
-      // An empty form again: nothing of a password stays in the page.
+      // Remount the form, so that no password stays in the page.
       setCount(count + 1);
       return undefined;
     } catch (error) {
-      const refusals = fieldErrorsOf(error);
-      if (!refusals) notify(messageOf(error), { type: 'error' });
-      // The form shows each at its field.
-      return refusals;
+      const fieldErrors = fieldErrorsOf(error);
+      if (!fieldErrors) notify(messageOf(error), { type: 'error' });
+      // The form shows each error at its field.
+      return fieldErrors;
     }
   }
   return (

@@ -5,9 +5,9 @@ import { Form, PasswordInput, required, TextInput } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
 import { CopyText } from '../common/copy-text.tsx';
 
-const address = '/panel/api/account/codes';
+const path = '/panel/api/account/codes';
 
-/** A second proof at sign-in, from an authenticator app: turned on, and off again. */
+/** Turns one-time codes from an authenticator app on and off. */
 export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
   const [isOn, setOn] = useState(isOnAtFirst);
   const start = useAction<{ secret: string; otpauth_url: string }>({ changes: false });
@@ -19,7 +19,7 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
           Require a six-digit code from an authenticator app, in addition to your password, when you
           sign in.
         </Typography>
-        <Button variant="contained" disabled={start.isRunning} onClick={() => start.run(address)}>
+        <Button variant="contained" disabled={start.isRunning} onClick={() => start.run(path)}>
           Turn on
         </Button>
       </>
@@ -32,7 +32,7 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
         Scan this with your authenticator app, <Link href={link}>open it on this device</Link>, or
         enter the secret below.
       </Typography>
-      {/* Apps expect dark on light with a margin of four modules, whatever the theme is. */}
+      {/* Apps expect dark on light with a margin of four modules, in dark mode too. */}
       <Box sx={{ marginBottom: 1, lineHeight: 0 }}>
         <QRCodeSVG
           value={link}
@@ -51,7 +51,7 @@ export function OneTimeCodes({ isOnAtFirst }: { isOnAtFirst: boolean }) {
 function ConfirmCode({ onDone }: { onDone(): void }) {
   const { run, isRunning } = useAction({ done: 'One-time codes are on.', onDone });
   return (
-    <Form onSubmit={(body: object) => run(`${address}/confirm`, { body })} noValidate>
+    <Form onSubmit={(body: object) => run(`${path}/confirm`, { body })} noValidate>
       <TextInput
         source="code"
         label="Six-digit code"
@@ -68,7 +68,7 @@ function ConfirmCode({ onDone }: { onDone(): void }) {
 function TurnOff({ onDone }: { onDone(): void }) {
   const { run, isRunning } = useAction({ done: 'One-time codes are off.', onDone });
   return (
-    <Form onSubmit={(body: object) => run(address, { method: 'DELETE', body })} noValidate>
+    <Form onSubmit={(body: object) => run(path, { method: 'DELETE', body })} noValidate>
       <Typography>One-time codes are on.</Typography>
       <PasswordInput
         source="password"

@@ -14,11 +14,14 @@ import {
 import { useAction } from '../api/use-call.ts';
 import { NameColumn } from '../common/columns.tsx';
 import { EditPage, ListPage } from '../common/resource-pages.tsx';
-import { ShownOnce } from '../common/dialogs.tsx';
+import { SecretDialog } from '../common/dialogs.tsx';
 import { TimeText } from '../common/time.tsx';
 import { roles } from '../session/roles.ts';
 
-const roleChoices = roles.map(({ id, name, may }) => ({ id, name: `${name}: ${may}` }));
+const roleChoices = roles.map(({ id, name, permissions }) => ({
+  id,
+  name: `${name}: ${permissions}`,
+}));
 
 export const UserList = () => (
   <ListPage sort={{ field: 'email', order: 'ASC' }}>
@@ -39,7 +42,7 @@ export const UserList = () => (
   </ListPage>
 );
 
-/** The link is shown once; whoever gets it chooses a password by it. */
+/** Shows the invitation link once; the user sets a password with it. */
 export function UserCreate() {
   const redirect = useRedirect();
   const [link, setLink] = useState<string>();
@@ -55,7 +58,7 @@ export function UserCreate() {
           <UserFields isNew />
         </SimpleForm>
       </Create>
-      <ShownOnce
+      <SecretDialog
         text={link}
         title="Invitation link"
         advice={linkAdvice}
@@ -91,7 +94,6 @@ const UserFields = ({ isNew }: { isNew: boolean }) => (
   </>
 );
 
-/** What to do with a one-time link. */
 const linkAdvice = 'Send them this link. It works once and expires in 24 hours.';
 
 /** Creates a one-time link for a user who has lost the password, the authenticator or the first link. */
@@ -111,7 +113,7 @@ function NewLink() {
       >
         Create password link
       </Button>
-      <ShownOnce
+      <SecretDialog
         text={link}
         title="Password link"
         advice={linkAdvice}

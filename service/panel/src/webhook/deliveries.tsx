@@ -3,15 +3,15 @@ import type { Delivery, Webhook } from '@trueward/protocol/wire';
 import { useState } from 'react';
 import { Loading, useGetList, useRecordContext } from 'react-admin';
 import { useAction } from '../api/use-call.ts';
-import { ChoiceField, eventName, words } from '../common/choices.tsx';
+import { ChoiceField, eventName, choicesOf } from '../common/choices.tsx';
 import { PanelCard } from '../common/page.tsx';
 import { StatusChip } from '../common/status-chip.tsx';
 import { TimeText } from '../common/time.tsx';
 
 const perPage = 20;
-const states = [{ id: '', name: 'All' }, ...words('delivered', 'pending', 'failed')];
+const states = [{ id: '', name: 'All' }, ...choicesOf('delivered', 'pending', 'failed')];
 
-/** What was sent to a webhook, newest first, with every attempt. */
+/** The deliveries of a webhook with their attempts, newest first. */
 export function Deliveries({ canRedeliver }: { canRedeliver: boolean }) {
   const webhook = useRecordContext<Webhook>();
   const [page, setPage] = useState(1);
@@ -61,7 +61,7 @@ interface Props {
   canRedeliver: boolean;
 }
 
-/** One delivery in a line; opened, every attempt with what came back. */
+/** One delivery; expands to its attempts and their responses. */
 export function DeliveryDetails({ delivery, canRedeliver }: Props) {
   const { id, event_type: type, state, attempts, created_at: createdAt } = delivery;
   const { run, isRunning } = useAction({ done: 'Redelivery queued.' });

@@ -6,12 +6,12 @@ import type { Page } from '../api/cursors.ts';
 import { query } from '../api/resources.ts';
 import { useAction, useRead } from '../api/use-call.ts';
 import { ChoiceField, eventChoices } from '../common/choices.tsx';
-import { OverlapDialog, ShownOnce } from '../common/dialogs.tsx';
+import { OverlapDialog, SecretDialog } from '../common/dialogs.tsx';
 import { PanelCard } from '../common/page.tsx';
 
 const dayMs = 86_400_000;
 
-/** What can be done with a webhook beside changing it: a test, what it missed, a new secret. */
+/** The health of a webhook, and its actions: send a test event, resend missed events, rotate the secret. */
 export function WebhookActions() {
   const webhook = useRecordContext<Webhook>();
   const { canAccess: mayRotate = false } = useCanAccess({
@@ -96,18 +96,17 @@ function RotateSecret({ webhook: { id } }: { webhook: Webhook }) {
           }}
         />
       )}
-      <ShownOnce
+      <SecretDialog
         text={secret}
         title="New webhook secret"
-        advice={secretAdvice}
+        advice={webhookSecretAdvice}
         onClose={() => setSecret(undefined)}
       />
     </>
   );
 }
 
-/** What a signing secret is for. */
-export const secretAdvice =
+export const webhookSecretAdvice =
   'Your server needs it to verify webhooks: pass it to verifyWebhook from trueward/server.';
 
 const reasons = {
@@ -116,7 +115,7 @@ const reasons = {
   operator: 'Disabled by an operator.',
 };
 
-/** How a webhook does, by its newest deliveries; read again every so many milliseconds. */
+/** Summarizes the newest deliveries of a webhook; refetches at the interval, in milliseconds. */
 export function WebhookHealth({ refetchInterval }: { refetchInterval: number }) {
   const webhook = useRecordContext<Webhook>();
   const { data } = useRead<Page<Delivery>>(

@@ -13,12 +13,12 @@ import {
   TextInput,
   useRedirect,
 } from 'react-admin';
-import { eventChoices, eventName, words } from '../common/choices.tsx';
+import { eventChoices, eventName, choicesOf } from '../common/choices.tsx';
 import { StatusColumn, NameColumn } from '../common/columns.tsx';
-import { EditToolbar, ListPage, ShownRecord } from '../common/resource-pages.tsx';
-import { ShownOnce } from '../common/dialogs.tsx';
+import { EditToolbar, ListPage, RecordCard } from '../common/resource-pages.tsx';
+import { SecretDialog } from '../common/dialogs.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { secretAdvice, WebhookHealth, WebhookActions } from './webhook-actions.tsx';
+import { webhookSecretAdvice, WebhookHealth, WebhookActions } from './webhook-actions.tsx';
 
 export const WebhookList = () => (
   <ListPage sort={{ field: 'created_at', order: 'DESC' }}>
@@ -34,7 +34,7 @@ export const WebhookList = () => (
   </ListPage>
 );
 
-/** The secret comes with the answer, once: it is shown before anything else. */
+/** The response contains the secret only this once, so it is shown before the list. */
 export function WebhookCreate() {
   const redirect = useRedirect();
   const [secret, setSecret] = useState<string>();
@@ -48,10 +48,10 @@ export function WebhookCreate() {
           <WebhookFields />
         </SimpleForm>
       </Create>
-      <ShownOnce
+      <SecretDialog
         text={secret}
         title="Webhook secret"
-        advice={secretAdvice}
+        advice={webhookSecretAdvice}
         onClose={() => redirect('list', 'webhooks')}
       />
     </>
@@ -62,7 +62,7 @@ export const WebhookEdit = () => (
   <Edit actions={false} mutationMode="pessimistic" redirect={false} sx={{ marginBottom: 2 }}>
     <SimpleForm toolbar={<EditToolbar noun="webhook" />} warnWhenUnsavedChanges>
       <WebhookFields />
-      <SelectInput source="status" label="Status" choices={words('enabled', 'disabled')} />
+      <SelectInput source="status" label="Status" choices={choicesOf('enabled', 'disabled')} />
     </SimpleForm>
     <Box sx={{ padding: 2, display: 'grid', gap: 2, gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <WebhookActions />
@@ -73,7 +73,7 @@ export const WebhookEdit = () => (
 
 export const WebhookShow = () => (
   <Show>
-    <ShownRecord />
+    <RecordCard />
     <Box sx={{ padding: 2 }}>
       <Deliveries canRedeliver={false} />
     </Box>

@@ -1,9 +1,14 @@
 import type { KillSwitch, ReportRow } from '@trueward/protocol/wire';
 import { expect, test } from 'vitest';
 import { differences } from '../../../panel/src/activity/differences.ts';
-import { toMedia } from '../../../panel/src/creative/found-media.ts';
+import { toMedia } from '../../../panel/src/creative/uploaded-media.ts';
 import { killTargets, stopRequest } from '../../../panel/src/kill-switch/kill-targets.ts';
-import { reasonsForNoAd, sumUp, toPoints, timeRange } from '../../../panel/src/overview/figures.ts';
+import {
+  reasonsForNoAd,
+  sumRows,
+  toPoints,
+  timeRange,
+} from '../../../panel/src/overview/figures.ts';
 import { describePolicy } from '../../../panel/src/policy/describe-policy.ts';
 
 const nowMs = Date.parse('2026-11-21T17:20:00.000Z');
@@ -31,12 +36,12 @@ test('a range ends with the current hour or day, and the previous range ends whe
 
 test('rates are computed correctly, and absent when the denominator is zero', () => {
   expect(
-    sumUp([
+    sumRows([
       row('a', { requests: 3, filled: 2, starts: 2, completes: 1 }),
       row('b', { rewards_earned: 2, rewards_denied: 1 }),
     ]),
   ).toMatchObject({ requests: 3, fill: 66.7, completion: 50, reward: 66.7 });
-  expect(sumUp([])).not.toHaveProperty('fill');
+  expect(sumRows([])).not.toHaveProperty('fill');
 });
 
 test('a plot has a point for a day without requests, next to the day it is compared with', () => {

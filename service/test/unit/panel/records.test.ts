@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesOf, tidy } from '../../../panel/src/api/changes.ts';
+import { changesOf, omitEmpty } from '../../../panel/src/api/changes.ts';
 import { createCursorPages, readAll } from '../../../panel/src/api/cursors.ts';
 import type { Answer, Call } from '../../../panel/src/api/call.ts';
 import { selectPage } from '../../../panel/src/api/select-page.ts';
@@ -26,14 +26,14 @@ test('only changed members are sent, and null for cleared ones', () => {
 });
 
 test('empty fields are omitted; intentionally empty lists and groups are kept', () => {
-  expect(tidy({ a: '', b: null, c: { d: null }, when: {}, list: [], off: false, zero: 0 })).toEqual(
-    {
-      when: {},
-      list: [],
-      off: false,
-      zero: 0,
-    },
-  );
+  expect(
+    omitEmpty({ a: '', b: null, c: { d: null }, when: {}, list: [], off: false, zero: 0 }),
+  ).toEqual({
+    when: {},
+    list: [],
+    off: false,
+    zero: 0,
+  });
 });
 
 const records = [

@@ -1,7 +1,7 @@
 import type { Media } from '@trueward/protocol/wire';
 
-/** What the service found in a file, by its content. */
-export interface FoundMedia {
+/** The metadata that the service read from an uploaded file. */
+export interface UploadedMedia {
   url: string;
   sha256: string;
   bytes: number;
@@ -13,11 +13,11 @@ export interface FoundMedia {
   audio_codec?: string;
 }
 
-/** A frame without sizes of its own is drawn in this one. */
+/** For HTML without intrinsic dimensions. */
 const defaultSize = { width: 640, height: 360 };
 
-/** The media of a creative that shows this file; a second encoding of a video joins the first. */
-export function toMedia(found: FoundMedia, before: Media | undefined): Media {
+/** Adds an uploaded file to the media of a creative; a second encoding of a video is added to the first. */
+export function toMedia(found: UploadedMedia, before: Media | undefined): Media {
   const { url, mime, duration_ms: durationMs } = found;
   const size = {
     width: found.width ?? defaultSize.width,
@@ -40,7 +40,7 @@ export function toMedia(found: FoundMedia, before: Media | undefined): Media {
 }
 
 /** `1.4 MB` */
-export function inBytes(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
