@@ -121,7 +121,8 @@ export function createLog(level: string, destination: DestinationStream): Logger
         logMethod(args, method) {
           const [first]: unknown[] = args;
           const { err } = (typeof first === 'object' && first ? first : {}) as { err?: unknown };
-          if (!(err instanceof DatabaseUnreachableError) && !isDiskFull(err)) method.apply(this, args);
+          if (!(err instanceof DatabaseUnreachableError) && !isDiskFull(err))
+            method.apply(this, args);
         },
       },
     },
