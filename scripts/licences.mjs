@@ -1,13 +1,14 @@
 /**
- * `npm run licences` writes docs/licences.md from package-lock.json; with `--check`, fails where it is not
- * that of the packages that are used. Fails too for a licence that nobody has looked at yet.
+ * `npm run licences` writes docs/licences.md from package-lock.json; with `--check`, fails if it is out of date. Also fails
+ * for a license that is not listed here. Tools like license-checker read node_modules, which lacks the packages of other
+ * platforms.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { root } from './lib/run.mjs';
 
-/** Free to use, to change and to pass on, also inside a closed game or service. */
+/** Allow use, changes and redistribution, in closed-source games and services too. */
 const permissive = [
   '(MPL-2.0 OR Apache-2.0)',
   '0BSD',
@@ -24,8 +25,8 @@ const permissive = [
   'Python-2.0',
   'Unlicense',
 ];
-/** Asks for the source of changed files of the package itself; of what uses it, nothing. */
-const byFile = ['MPL-2.0', 'CC-BY-4.0'];
+/** Ask for the source of changed files of the package itself, or for attribution. */
+const weakCopyleft = ['MPL-2.0', 'CC-BY-4.0'];
 /** Licenses of packages that only refer to their license file. */
 const readByHand = new Map([['node_modules/spawndamnit', 'MIT']]);
 
@@ -40,18 +41,20 @@ const installed = Object.entries(locked).filter(
   ([path, { link }]) => path.includes('node_modules/') && !link,
 );
 
-const strange = installed.filter(
-  ([, { license = '' }]) => ![...permissive, ...byFile].includes(license),
+const unknown = installed.filter(
+  ([, { license = '' }]) => ![...permissive, ...weakCopyleft].includes(license),
 );
-for (const [path, { license }] of strange)
-  console.error(`${path}: check the license, ${license ?? 'which the package does not state'}.`);
+for (const [path, { license }] of unknown)
+  console.error(
+    `${path}: check the license (${license ?? 'not stated'}) and list it in scripts/licences.mjs.`,
+  );
 
 const target = join(root, 'docs', 'licences.md');
 const text = await format(describe(), { parser: 'markdown', singleQuote: true, printWidth: 100 });
 const stale = process.argv.includes('--check') && readFileSync(target, 'utf8') !== text;
 if (stale) console.error('docs/licences.md is out of date: run `npm run licences`.');
 if (!process.argv.includes('--check')) writeFileSync(target, text);
-process.exitCode = stale || strange.length > 0 ? 1 : 0;
+process.exitCode = stale || unknown.length > 0 ? 1 : 0;
 
 function describe() {
   return `# Packages and licenses
@@ -66,27 +69,27 @@ ${table('', 'dependencies')}
 
 ## In the service
 
-Packages that a running service loads; including transitive dependencies, ${count(({ dev, devOptional }) => !dev && !devOptional)}.
+Packages that the running service loads. Including transitive dependencies, ${count(({ dev, devOptional }) => !dev && !devOptional)}.
 
 ${table('service', 'dependencies')}
 
 ## For building and testing
 
-None of these runs in a game. Some are bundled into the service's panel. Including transitive dependencies, ${count(({ dev, devOptional }) => dev === true || devOptional === true)}.
+None of these run in a game. Some are bundled into the service's panel. Including transitive dependencies, ${count(({ dev, devOptional }) => dev === true || devOptional === true)}.
 
 ${['', 'service', 'demo', 'docs']
   .filter((folder) => locked[folder]?.devDependencies)
-  .map((folder) => `### ${folder || 'The whole'}\n\n${table(folder, 'devDependencies')}`)
+  .map((folder) => `### ${folder || 'Root'}\n\n${table(folder, 'devDependencies')}`)
   .join('\n\n')}
 
-## What the licences ask for
+## Obligations
 
-All but MPL-2.0 and CC-BY-4.0 ask for no more than their notice. MPL-2.0 asks whoever changes a file of such a package to publish that file; CC-BY-4.0 (a table of browsers, for tools) asks for the name of its author. Both leave what uses them alone.
+All licenses but MPL-2.0 and CC-BY-4.0 only require their notice. MPL-2.0 requires that changed files of such a package are published; CC-BY-4.0 (browser data for build tools) requires attribution. Neither affects code that uses the package.
 `;
 }
 
 /**
- * The packages that a workspace names, with the version that is installed.
+ * The direct dependencies of a workspace, with their installed versions.
  *
  * @param {string} folder
  * @param {'dependencies' | 'devDependencies'} kind
@@ -96,16 +99,16 @@ function table(folder, kind) {
     const found = locked[join(folder, 'node_modules', name)] ?? locked[`node_modules/${name}`];
     return `| \`${name}\` | ${found?.version ?? ''} | ${found?.license ?? ''} |`;
   });
-  return ['| Package | Version | Licence |', '| --- | --- | --- |', ...rows].join('\n');
+  return ['| Package | Version | License |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 /** @param {(entry: Locked) => boolean} isCounted */
 function count(isCounted) {
-  const licences = installed.flatMap(([, entry]) =>
+  const licenses = installed.flatMap(([, entry]) =>
     isCounted(entry) ? [entry.license ?? 'unknown'] : [],
   );
-  const counts = [...new Set(licences)]
-    .map((name) => ({ name, number: licences.filter((each) => each === name).length }))
+  const counts = [...new Set(licenses)]
+    .map((name) => ({ name, number: licenses.filter((each) => each === name).length }))
     .toSorted((a, b) => b.number - a.number);
-  return `${licences.length} packages: ${counts.map(({ name, number }) => `${number} ${name}`).join(', ')}`;
+  return `${licenses.length} packages: ${counts.map(({ name, number }) => `${number} ${name}`).join(', ')}`;
 }

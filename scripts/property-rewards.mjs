@@ -1,18 +1,18 @@
 /**
- * `npm run property:rewards`: many random players, cheats, faults and clock jumps against the real
- * service, on both databases. See `--help`.
+ * `npm run property:rewards`: runs many random players, cheats, faults and clock jumps against the real service, on both
+ * databases. See `--help`.
  */
 import { parseArgs } from 'node:util';
 import { ensureInstall } from './lib/ensure-install.mjs';
 
 const help = `npm run property:rewards -- [--sequences 10000] [--seed N [--shrink]]
 
-  --sequences N   players per database, 50 at a time; 10,000 take about half an hour
+  --sequences N   players per database, 50 at a time; 10,000 take about 30 minutes
   --seed N        replays the batch that failed with this seed, and only that one
-  --shrink        makes the failing batch smaller (slow)
+  --shrink        shrinks the failing batch (slow)
 
-Environment: DATABASE_URL is the PostgreSQL server to use; by default a private one is started
-where the machine has PostgreSQL.`;
+Environment: DATABASE_URL is the PostgreSQL server to use; by default, a private one is started
+if PostgreSQL is installed.`;
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 /**
- * `npm run script-tags` writes the script tags, with their integrity hashes, and the policy that they
- * need into README.md; with `--check`, fails where they are not those of what is built.
+ * `npm run script-tags` writes the script tags with their integrity hashes, and the content security policy that they need,
+ * into README.md; with `--check`, fails if README.md doesn't match the build.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,8 @@ import { root } from './lib/run.mjs';
 const target = join(root, 'README.md');
 const readme = readFileSync(target, 'utf8');
 const block = /(?<=<!-- script-tags -->\n)[^]*(?=<!-- \/script-tags -->)/;
-if (!block.test(readme)) throw new Error('README.md has lost its marks for the script tags.');
+if (!block.test(readme))
+  throw new Error('README.md has no block <!-- script-tags --> … <!-- /script-tags -->.');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const cdn = `https://cdn.jsdelivr.net/npm/trueward@${version}/dist/`;
 const written = readme.replace(block, () => `\n${describe()}\n`);
@@ -20,7 +21,7 @@ const text = await format(written, { parser: 'markdown', singleQuote: true, prin
 if (!process.argv.includes('--check')) writeFileSync(target, text);
 else if (text !== readme) {
   console.error(
-    'The script tags in README.md are not those of what is built: run `npm run build && npm run script-tags`.',
+    'The script tags in README.md are out of date: run `npm run build && npm run script-tags`.',
   );
   process.exitCode = 1;
 }

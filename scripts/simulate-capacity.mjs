@@ -1,6 +1,6 @@
 /**
- * `npm run capacity`: what 1,000 to 1,000,000 decisions a second need, calculated from the costs that
- * `npm run bench:costs` measured, and simulated where two cores cannot run it.
+ * `npm run capacity`: calculates what 1,000 to 1,000,000 decisions a second need, from the costs measured by
+ * `npm run bench:costs`, and simulates a PostgreSQL server of the assumed size.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { assumptions, costOfAd, plan } from './lib/capacity-model.mjs';
 import { createRandom, simulate } from './lib/capacity-simulation.mjs';
 import { root } from './lib/run.mjs';
 
-const [beginning, end] = ['<!-- capacity -->', '<!-- /capacity -->'];
+const [startMark, endMark] = ['<!-- capacity -->', '<!-- /capacity -->'];
 
 const options = Object.fromEntries(
   Object.keys(assumptions).map((name) => [name, { type: /** @type {const} */ ('string') }]),
@@ -20,18 +20,18 @@ const { values } = parseArgs({
 if (values.help === true) {
   console.log(`npm run capacity [-- --write] [-- --<assumption> <number>…]
 
-Prints the tables of docs/scale.md; --write puts them there. Assumptions:
+Prints the tables of docs/scale.md; --write writes them into it. Assumptions:
 ${Object.entries(assumptions)
   .map(([name, value]) => `  --${name} (${value})`)
   .join('\n')}`);
 } else {
-  const given = Object.entries(values).filter(([name]) => name in assumptions);
+  const changed = Object.entries(values).filter(([name]) => name in assumptions);
   const assumed = {
     ...assumptions,
-    ...Object.fromEntries(given.map(([name, value]) => [name, Number(value)])),
+    ...Object.fromEntries(changed.map(([name, value]) => [name, Number(value)])),
   };
   const tables = calculate(assumed);
-  if (values.write === true) putIntoGuide(tables);
+  if (values.write === true) writeGuide(tables);
   else console.log(tables);
 }
 
@@ -94,7 +94,7 @@ function calculate(assumed) {
 }
 
 /**
- * One server at a multiple of its planned rate.
+ * Simulates one server at a multiple of its planned rate.
  *
  * @param {number} share
  * @param {import('./lib/capacity-model.mjs').AdCost} ad
@@ -108,7 +108,7 @@ function simulateServer(share, ad, assumed) {
   );
   const { processes } = plan(planned, ad, assumed);
   const rate = planned * share;
-  const { p50, p99, batch, kept } = simulate(
+  const { p50, p99, batch, keepsUp } = simulate(
     {
       rate: rate * ad.requests,
       processes,
@@ -121,15 +121,15 @@ function simulateServer(share, ad, assumed) {
     },
     createRandom(1),
   );
-  const tenth = (/** @type {number} */ value) => Math.round(value * 10) / 10;
+  const round = (/** @type {number} */ value) => Math.round(value * 10) / 10;
   return [
     Math.round(rate),
     processes,
     serverCores,
-    tenth(p50),
-    tenth(p99),
-    tenth(batch),
-    kept ? 'yes' : '**no**',
+    round(p50),
+    round(p99),
+    round(batch),
+    keepsUp ? 'yes' : '**no**',
   ];
 }
 
@@ -156,12 +156,12 @@ function read(path) {
 }
 
 /** @param {string} tables */
-function putIntoGuide(tables) {
+function writeGuide(tables) {
   const guide = read('docs/scale.md');
-  const [before = ''] = guide.split(beginning);
-  const [, after = ''] = guide.split(end);
+  const [before = ''] = guide.split(startMark);
+  const [, after = ''] = guide.split(endMark);
   writeFileSync(
     join(root, 'docs/scale.md'),
-    `${before}${beginning}\n\n${tables}\n\n${end}${after}`,
+    `${before}${startMark}\n\n${tables}\n\n${endMark}${after}`,
   );
 }

@@ -1,24 +1,24 @@
 /**
- * `npm run test:browsers`: the component and ad-break tests in Firefox and WebKit. See `--help`.
+ * `npm run test:browsers`: runs the component and ad-break tests in Firefox and WebKit. See `--help`.
  */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ensureInstall } from './lib/ensure-install.mjs';
-import { root, run, tool } from './lib/run.mjs';
+import { buildStale, root, run, tool } from './lib/run.mjs';
 import { startSilentSound } from './lib/silent-sound.mjs';
 
 const help = `npm run test:browsers [-- firefox|webkit] [-- arguments of vitest]
 npm run test:browsers -- pages
 
-Runs test/browser in Firefox and in WebKit (WebKitGTK, the engine of Safari), or in one
-of them, beside what \`npm test\` runs in Chromium. They have to be there:
+Runs test/browser, which \`npm test\` runs in Chromium, in Firefox and in WebKit (WebKitGTK,
+the engine of Safari), or in one of them. They must be installed:
   apt-get install --no-install-recommends firefox-esr pulseaudio
   apt-get install --no-install-recommends webkit2gtk-driver libwebkit2gtk-4.1-0 \\
     gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav xvfb xauth
 
 With \`pages\`: test/e2e/true-rewards, whole pages with the real service, in Firefox only.
 
-Without pulseaudio there is no sound device; what needs one is left out, and that is said.
+Tests that need a sound device are skipped, with a message, unless pulseaudio is installed.
 
 Environment: FIREFOX_PATH and WEBKIT_PATH (MiniBrowser) are their executables.`;
 
@@ -27,9 +27,9 @@ const browsers = [
   {
     name: 'firefox',
     path: process.env.FIREFOX_PATH || inPath('firefox-esr') || inPath('firefox'),
-    needs: /** @type {string[]} */ ([]),
-    /** Tests that cannot be run without a sound device, and why. */
-    withoutSound: {
+    programs: /** @type {string[]} */ ([]),
+    /** Tests to skip without a sound device, with the reason. */
+    skippedWithoutSound: {
       'wakes the sound that the device interrupted during the ad':
         'audio contexts stay suspended without a sound device, and pulseaudio is not installed',
     },
@@ -38,53 +38,54 @@ const browsers = [
   {
     name: 'webkit',
     path: process.env.WEBKIT_PATH || '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser',
-    needs: ['WebKitWebDriver', 'xvfb-run'],
-    // With PulseAudio, a video that is paused as it begins to play does not always go on.
+    programs: ['WebKitWebDriver', 'xvfb-run'],
+    // With PulseAudio, a video that is paused as it starts doesn't always resume.
     env: { GST_PLUGIN_FEATURE_RANK: 'alsasink:NONE,pulsesink:NONE' },
   },
 ];
 
-const given = process.argv.slice(2);
-if (given.includes('--help')) {
+const args = process.argv.slice(2);
+if (args.includes('--help')) {
   console.log(help);
   process.exit();
 }
-const pages = given.includes('pages');
-const named = pages ? ['firefox'] : given;
+const pages = args.includes('pages');
+const named = pages ? ['firefox'] : args;
 const names = browsers.map(({ name }) => name).filter((name) => named.includes(name));
-const vitestArguments = given.filter((argument) => ![...names, 'pages'].includes(argument));
+const vitestArguments = args.filter((argument) => ![...names, 'pages'].includes(argument));
 await ensureInstall();
 await ensurePlaywright();
-if (pages) await build();
+// Whole pages use the built SDK and service.
+if (pages) await buildStale();
 for (const browser of browsers)
   if (names.length === 0 || names.includes(browser.name)) await test(browser);
 
 /** @param {typeof browsers[number]} browser */
-async function test({ name, needs, env, path = '', withoutSound }) {
-  const missing = needs.filter((program) => inPath(program) === undefined);
+async function test({ name, programs, env, path = '', skippedWithoutSound }) {
+  const missing = programs.filter((program) => inPath(program) === undefined);
   if (!existsSync(path)) missing.unshift(path || name);
   if (missing.length > 0) {
-    console.error(`Not run in ${name}: ${missing.join(', ')} is missing. See --help.`);
+    console.error(`Skipped ${name}: ${missing.join(', ')} is not installed. See --help.`);
     process.exitCode = 1;
     return;
   }
-  const sound = withoutSound && inPath('pulseaudio') ? await startSilentSound() : undefined;
-  const leftOut = sound ? {} : (withoutSound ?? {});
-  for (const [test, reason] of Object.entries(leftOut))
-    console.log(`Left out in ${name}: “${test}”, because ${reason}.`);
+  const sound = skippedWithoutSound && inPath('pulseaudio') ? await startSilentSound() : undefined;
+  const skipped = sound ? {} : (skippedWithoutSound ?? {});
+  for (const [test, reason] of Object.entries(skipped))
+    console.log(`Skipped in ${name}: “${test}”, because ${reason}.`);
   const config = join(folder, pages ? 'pages.config.ts' : 'vitest.config.ts');
   const command = [...tool('vitest'), 'run', '--config', config, ...vitestArguments];
   const { code } = await run(command, {
     env: {
       BROWSER_NAME: name,
       BROWSER_PATH: path,
-      BROWSER_LEFT_OUT: JSON.stringify(leftOut),
+      BROWSER_LEFT_OUT: JSON.stringify(skipped),
       ...env,
       ...sound?.env,
     },
     show: true,
   });
-  sound?.end();
+  sound?.stop();
   if (code !== 0) process.exitCode = 1;
 }
 
@@ -94,13 +95,7 @@ function inPath(program) {
   return folders.map((path) => join(path, program)).find((path) => existsSync(path));
 }
 
-/** Whole pages take the SDK and the service as they are built. */
-async function build() {
-  const { code } = await run([process.execPath, 'scripts/build.mjs', '--stale'], { show: true });
-  if (code !== 0) throw new Error('The build failed; its message is above.');
-}
-
-/** What drives Firefox is no part of the project's own install: only this needs it. */
+/** The Playwright that drives Firefox is installed separately, because only this script needs it. */
 async function ensurePlaywright() {
   if (existsSync(join(folder, 'node_modules', 'playwright'))) return;
   const command = ['npm', 'ci', '--prefix', folder, '--omit=optional', '--ignore-scripts'];

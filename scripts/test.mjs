@@ -1,6 +1,6 @@
 /**
- * `npm test` and `npm run test:full`: install what is missing, find or install Chromium, build, run
- * checks and tests, and end with the line `N passed, N failed`. See `--help`.
+ * `npm test` and `npm run test:full`: install what is missing, find or install Chromium, build, and run checks and tests.
+ * The last line is `N passed, N failed`. See `--help`.
  */
 import { ensureInstall } from './lib/ensure-install.mjs';
 
@@ -22,9 +22,9 @@ test:full adds what is slow, or repeats a case that npm test covers once:
 Environment: CHROMIUM_PATH selects the browser; by default, an installed one is used,
 or one is installed.`;
 
-const given = process.argv.slice(2);
-const full = given.includes('--full');
-const vitestArguments = given.filter((argument) => argument !== '--full');
+const args = process.argv.slice(2);
+const full = args.includes('--full');
+const vitestArguments = args.filter((argument) => argument !== '--full');
 if (vitestArguments.includes('--help')) {
   console.log(help);
   process.exit();
@@ -34,15 +34,15 @@ if (vitestArguments.includes('--help')) {
 
 try {
   await ensureInstall();
-  end(await buildAndTest());
+  report(await buildAndTest());
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  end([{ passed: 0, failed: 1 }]);
+  report([{ passed: 0, failed: 1 }]);
 }
 
 /** @returns {Promise<Tally[]>} */
 async function buildAndTest() {
-  // Imported now, because they need installed packages.
+  // Imported now, because it needs installed packages.
   const { ensureChromium } = await import('./lib/find-chromium.mjs');
   const { run } = await import('./lib/run.mjs');
   const chromium = await ensureChromium();
@@ -59,7 +59,7 @@ async function runChecks() {
   const { seconds } = await import('./lib/run.mjs');
   console.log('Checking …');
   const startedAt = performance.now();
-  const tally = await runSteps(checks({ full }), { atOnce: 2 });
+  const tally = await runSteps(checks({ full }), { concurrency: 2 });
   const took = seconds(performance.now() - startedAt);
   console.log(`Checks: ${tally.passed} passed, ${tally.failed} failed (${took})`);
   return tally;
@@ -71,21 +71,21 @@ async function runChecks() {
  */
 async function runVitest(chromium) {
   const { run, tool } = await import('./lib/run.mjs');
-  const { forgetTestReport, readTestReport } = await import('./lib/test-report.mjs');
-  forgetTestReport();
+  const { deleteTestReport, readTestReport } = await import('./lib/test-report.mjs');
+  deleteTestReport();
   const reporters = ['--reporter=default', '--reporter=./scripts/lib/test-report.mjs'];
   const { code } = await run([...tool('vitest'), 'run', ...reporters, ...vitestArguments], {
     env: { CHROMIUM_PATH: chromium, TRUEWARD_TEST_FULL: full ? '1' : '' },
     show: true,
   });
   const tally = readTestReport()?.tally ?? { passed: 0, failed: 0, skipped: 0 };
-  // Vitest also fails outside of any test: an unhandled rejection, a wrong argument, no tests found.
+  // Vitest can also fail outside of tests: unhandled rejections, invalid arguments, no tests found.
   if (tally.failed === 0 && (code !== 0 || tally.passed === 0)) return { ...tally, failed: 1 };
   return tally;
 }
 
 /** @param {Tally[]} tallies */
-function end(tallies) {
+function report(tallies) {
   const sum = (/** @type {keyof Tally} */ key) =>
     tallies.reduce((total, tally) => total + (tally[key] ?? 0), 0);
   const [passed, failed, skipped] = [sum('passed'), sum('failed'), sum('skipped')];

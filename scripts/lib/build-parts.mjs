@@ -1,4 +1,6 @@
-import { tool } from './run.mjs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, tool } from './run.mjs';
 
 const vite = (/** @type {string[]} */ ...args) => [
   ...tool('vite'),
@@ -11,7 +13,7 @@ const viteSdk = (/** @type {string[]} */ ...args) =>
   vite('--config', 'scripts/vite.config.ts', ...args);
 
 /**
- * What is built, from which sources, and into which files.
+ * What is built, from which sources, into which files.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { sources: string[], outputs: string[] })[]}
  */
@@ -57,7 +59,7 @@ export const buildParts = [
       'package-lock.json',
     ],
     outputs: ['service/dist/main.js', 'service/dist/panel/index.html'],
-    // The first empties the folder that the second builds into.
+    // In this order: the first empties the folder that the second builds into.
     commands: [vite('service'), vite('service/panel')],
   },
   {
@@ -80,3 +82,29 @@ export const buildParts = [
     commands: [vite('demo/game-server')],
   },
 ];
+
+/**
+ * Whether an output is missing or older than a source.
+ *
+ * @param {{ sources: readonly string[], outputs: readonly string[] }} part
+ */
+export function isStale({ sources, outputs }) {
+  const paths = outputs.map((path) => join(root, path));
+  if (!paths.every((path) => existsSync(path))) return true;
+  const oldestOutput = Math.min(...paths.map((path) => statSync(path).mtimeMs));
+  return sources.some((path) => lastModified(join(root, path)) > oldestOutput);
+}
+
+/**
+ * When the newest file in a folder was modified; 0 if there is none.
+ *
+ * @param {string} path
+ * @returns {number}
+ */
+function lastModified(path) {
+  if (!existsSync(path)) return 0;
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  const names = readdirSync(path).filter((name) => !/^(dist|dist-.*|node_modules)$/.test(name));
+  return Math.max(0, ...names.map((name) => lastModified(join(path, name))));
+}

@@ -1,5 +1,5 @@
 /**
- * How many processes and servers a rate of ads needs, calculated from measured costs and assumptions.
+ * Calculates how many processes and servers a rate of ads needs, from measured costs and assumptions.
  *
  * @typedef {{ serviceUs: number, databaseUs: number, storedBytes: number, loggedBytes: number }} Cost
  * @typedef {Record<'decision' | 'start' | 'quartiles' | 'finish' | 'delivery', Cost>} Costs
@@ -10,20 +10,20 @@
  * }} Plan
  */
 
-/** What is not measured; each is an option of `npm run capacity`. */
+/** Values that are not measured; each is an option of `npm run capacity`. */
 export const assumptions = {
-  /** Share of the decisions whose ad starts. */
+  /** Share of decisions whose ad starts. */
   shown: 0.8,
-  /** Share of the started ads that are watched to the end and rewarded. */
+  /** Share of started ads that are watched to the end and rewarded. */
   finished: 0.8,
   /** Average CPU utilization; the rest is headroom for bursts. */
   busy: 0.6,
-  /** Of one PostgreSQL server: cores, and megabytes of WAL a second. */
+  /** Cores of one PostgreSQL server, and its megabytes of WAL a second. */
   serverCores: 32,
   serverLogMbS: 300,
-  /** How long rows are kept before their partition is dropped. */
+  /** Retention of rows until their partition is dropped. */
   keptDays: 30,
-  /** Dollars a month for a core with its memory, and for a gigabyte of fast disk. */
+  /** Dollars a month for a core including memory, and for a gigabyte of fast disk. */
   coreDollars: 25,
   gigabyteDollars: 0.1,
 };
@@ -31,7 +31,7 @@ export const assumptions = {
 /** @typedef {typeof assumptions} Assumptions */
 
 /**
- * What a decision and everything that follows from it cost on average.
+ * Returns the average cost of a decision and everything that follows from it.
  *
  * @param {Costs} costs
  * @param {Assumptions} assumed
@@ -59,8 +59,8 @@ export function costOfAd(costs, { shown, finished }) {
 }
 
 /**
- * What a rate of decisions a second needs. A process uses one core. Where one server of the assumed size is
- * not enough, the accounts are spread over several.
+ * Returns what a rate of decisions a second needs. A process uses one core. If one server of the assumed size is not
+ * enough, the accounts are distributed over several.
  *
  * @param {number} rate
  * @param {AdCost} ad
@@ -69,7 +69,7 @@ export function costOfAd(costs, { shown, finished }) {
  */
 export function plan(rate, ad, assumed) {
   const { busy, serverCores, serverLogMbS, keptDays, coreDollars, gigabyteDollars } = assumed;
-  // One more than needed, so that one may fail.
+  // One spare, in case one fails.
   const processes = Math.ceil((rate * ad.serviceUs) / 1e6 / busy) + 1;
   const cores = Math.max(2, Math.ceil((rate * ad.databaseUs) / 1e6 / busy));
   const logMbS = (rate * ad.loggedBytes) / 1e6;

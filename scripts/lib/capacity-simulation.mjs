@@ -1,6 +1,6 @@
 /**
- * Simulates what two cores cannot run: the processes of one PostgreSQL server, their group commits, and the
- * cores and the disk of the server. Transactions do not wait for each other's rows.
+ * Simulates the service processes on one PostgreSQL server with their group commits, and the cores and the disk of that
+ * server. Transactions don't wait for each other's row locks.
  *
  * @typedef {{
  *   rate: number, processes: number, cores: number, serviceUs: number, databaseUs: number,
@@ -8,17 +8,17 @@
  * }} Cell
  */
 
-/** As the service does it: `service/src/store/group-commit.ts`. */
+/** Equal to the service's limit in `service/src/store/group-commit.ts`. */
 const maxBatch = 200;
 
 /**
- * Requests arrive at random (a Poisson process). Each takes CPU of its process, waits for the transaction that
- * runs, and joins the next one with all others that wait. A transaction takes a core of the server, and then a
- * flush of the disk. Returns the latencies in milliseconds.
+ * Requests arrive at random (a Poisson process). Each uses CPU of its process, waits for the running transaction, and joins
+ * the next one with all others that wait. A transaction uses a core of the server and then waits for a disk flush. Returns
+ * latencies in milliseconds.
  *
  * @param {Cell} cell
  * @param {() => number} random
- * @returns {{ p50: number, p99: number, batch: number, kept: boolean }}
+ * @returns {{ p50: number, p99: number, batch: number, keepsUp: boolean }}
  */
 export function simulate(cell, random) {
   const { rate, processes, cores, serviceUs, databaseUs, transactionUs, syncMs, seconds } = cell;
@@ -58,12 +58,12 @@ export function simulate(cell, random) {
   const late = Math.max(...busyUntil) - until;
   waits.sort((a, b) => a - b);
   const at = (/** @type {number} */ share) => waits[Math.floor(waits.length * share)] ?? 0;
-  // Work that is left after the last request is a queue that only grows.
-  return { p50: at(0.5), p99: at(0.99), batch: waits.length / batches, kept: late < until / 20 };
+  // Work that is left long after the last request means that the queue grows.
+  return { p50: at(0.5), p99: at(0.99), batch: waits.length / batches, keepsUp: late < until / 20 };
 }
 
 /**
- * When requests arrive at one process, and when its own work for them is done.
+ * Returns when requests arrive at one process, and when it has done its own work for them.
  *
  * @param {number} rate
  * @param {number} workMs
@@ -82,7 +82,7 @@ function arrivals(rate, workMs, until, random) {
 }
 
 /**
- * The lane whose next transaction can begin first; -1 when all is done.
+ * Returns the lane whose next transaction can start first; -1 if none is left.
  *
  * @param {{ readyMs: number }[][]} lanes
  * @param {number[]} position
@@ -100,7 +100,7 @@ function nextLane(lanes, position, busyUntil) {
 }
 
 /**
- * The same numbers at each run.
+ * A random number generator with a seed, so that every run returns the same numbers.
  *
  * @param {number} seed
  */

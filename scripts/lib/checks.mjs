@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import { isStale } from './is-stale.mjs';
+import { isStale } from './build-parts.mjs';
 import { root, tool } from './run.mjs';
 
-/** Cached results for unchanged files; safe to delete. */
+/** Results for unchanged files. */
 const cache = join(root, 'node_modules', '.cache', 'checks');
 
 const node = (/** @type {string[]} */ ...args) => [process.execPath, ...args];
 
-/** The pages generated from the code; the last one is written only when all others were. */
+/** The pages generated from the code. The generator writes the page in `outputs` last. */
 const reference = {
   sources: [
     'src',
@@ -21,7 +21,7 @@ const reference = {
 };
 
 /**
- * The slow ones first, because two run at once. `fullCommands` run only with `npm run test:full`.
+ * Slow checks first, because two run at a time. `fullCommands` run only with `--full`.
  *
  * @type {readonly (import('./run-steps.mjs').Step & { fullCommands?: string[][] })[]}
  */
@@ -45,7 +45,7 @@ const all = [
         '--cache',
         '--cache-location',
         join(cache, 'prettier'),
-        // Not the modification times, which a checkout changes.
+        // Not by modification time, which a checkout changes.
         '--cache-strategy',
         'content',
         '.',
@@ -83,7 +83,7 @@ const all = [
     fullCommands: [
       [
         ...tool('@arethetypeswrong/cli', 'attw'),
-        // Script tags are no modules, and what resolves only by CommonJS rules is not offered.
+        // Script tags aren't modules, and CommonJS isn't supported.
         '--pack',
         '.',
         '--profile',

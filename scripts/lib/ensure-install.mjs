@@ -3,27 +3,27 @@ import { join } from 'node:path';
 import { root, run, seconds } from './run.mjs';
 
 /**
- * Installs the packages of package-lock.json unless exactly these are there.
+ * Installs the packages of package-lock.json unless exactly these are installed.
  *
- * @throws when npm cannot install them.
+ * @throws when `npm ci` fails.
  */
 export async function ensureInstall() {
   if (isInstalled()) return;
   console.log('Installing packages with `npm ci` (a minute or two on a first run) …');
   const startedAt = performance.now();
-  // npm draws its progress on terminals only.
-  const tick = setInterval(() => {
+  // npm shows its progress in terminals only.
+  const progress = setInterval(() => {
     console.log(`  still installing, ${seconds(performance.now() - startedAt)}`);
   }, 10_000);
   const { code } = await run(['npm', 'ci', '--no-audit', '--no-fund'], { show: true });
-  clearInterval(tick);
+  clearInterval(progress);
   if (code === 0) return;
   throw new Error(
-    `\`npm ci\` failed with exit code ${code}; its message is above. Check the network, then try again.`,
+    `\`npm ci\` failed with exit code ${code}; its message is above. Check the network and try again.`,
   );
 }
 
-/** npm keeps what it installed in a hidden lockfile; packages for other platforms are not in it. */
+/** npm records what it installed in a hidden lockfile, which lacks packages for other platforms. */
 function isInstalled() {
   const hidden = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return false;

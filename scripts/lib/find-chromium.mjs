@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import { run, tool } from './run.mjs';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
-const places = {
+const usualPaths = {
   darwin: [
     '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
     '/Applications/Chromium.app/Contents/MacOS/Chromium',
@@ -14,15 +14,16 @@ const places = {
 };
 
 /**
- * The path of a Chromium or Chrome for the tests; installs one where none is found.
+ * Returns the path of a Chromium or Chrome for the tests, and installs one if none is found. Playwright only finds the
+ * browsers that it has downloaded itself.
  *
  * @returns {Promise<string>}
- * @throws with what to do, when there is none and none can be installed.
+ * @throws when there is none and none can be installed; the message says what to do.
  */
 export async function ensureChromium() {
-  const found = chosen() ?? installed() ?? (await downloaded());
+  const found = configured() ?? installed() ?? (await downloaded());
   if (found !== undefined) return found;
-  // Debian's package first: when its server is unreachable, Playwright keeps trying for minutes.
+  // Debian's package first, because Playwright retries for minutes when its server is unreachable.
   for (const install of [installOnDebian, downloadWithPlaywright]) {
     const path = await install();
     if (path !== undefined) return path;
@@ -33,13 +34,13 @@ export async function ensureChromium() {
   );
 }
 
-function chosen() {
+function configured() {
   const path = process.env.CHROMIUM_PATH;
   if (!path) return undefined;
   if (existsSync(path)) return path;
   throw new Error(
     `CHROMIUM_PATH is ${JSON.stringify(path)}, which does not exist. Set it to the executable of ` +
-      'Chromium or Chrome, or unset it to have one found.',
+      'Chromium or Chrome, or unset it to use an installed one.',
   );
 }
 
@@ -47,7 +48,7 @@ function installed() {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
   const inPath = folders.flatMap((folder) => names.map((name) => join(folder, name)));
   const usual =
-    process.platform in places ? places[/** @type {'darwin'} */ (process.platform)] : [];
+    process.platform in usualPaths ? usualPaths[/** @type {'darwin'} */ (process.platform)] : [];
   return [...(process.platform === 'win32' ? [] : inPath), ...usual].find((path) =>
     existsSync(path),
   );
@@ -68,7 +69,7 @@ async function downloadWithPlaywright() {
 async function installOnDebian() {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined;
   console.log(
-    'No Chromium found. Installing Debian’s chromium package, which takes about a minute …',
+    'No Chromium found: installing Debian’s chromium package, which takes about a minute …',
   );
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
   const commands = [

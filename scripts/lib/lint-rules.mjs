@@ -1,14 +1,12 @@
-/**
- * Lint rules of this repository's own, as a plugin for oxlint.
- */
+/** This repository's own lint rules, as an oxlint plugin. No ruleset knows Creator's compiler. */
 
 const message =
   'Cocos Creator’s option “Loose” compiles `[...values]` to `[].concat(values)`: a set becomes an array with one set in it. Use `Array.from(values)`, or `concat()` for arrays.';
 
-const methodsOfArrays = new Set(['concat', 'filter', 'flat', 'flatMap', 'map', 'slice', 'sort']);
+const arrayMethods = new Set(['concat', 'filter', 'flat', 'flatMap', 'map', 'slice', 'sort']);
 
 /**
- * Whether it is an array for certain, as far as one can see without types.
+ * Whether an expression is certainly an array, judged without types.
  *
  * @param {any} node
  * @returns {boolean}
@@ -22,13 +20,13 @@ function isArray(node) {
     case 'TSAsExpression':
       return isArray(node.expression);
     case 'CallExpression':
-      return methodsOfArrays.has(node.callee.property?.name);
+      return arrayMethods.has(node.callee.property?.name);
     default:
       return false;
   }
 }
 
-/** Refuses `[...values]`, unless `values` is an array for certain. */
+/** Rejects `[...values]` unless `values` is certainly an array. */
 const noIterableSpread = {
   /** @param {{ report(problem: object): void }} context */
   create: (context) => ({

@@ -5,22 +5,22 @@ import { run, seconds } from './run.mjs';
  */
 
 /**
- * Runs steps, each the commands of which run one after another; prints the name and the time of
- * each, and the output of one that fails.
+ * Runs steps, up to `concurrency` at a time, and the commands of each in sequence. Prints the name and duration of each
+ * step, and the output of those that fail.
  *
  * @param {readonly Step[]} steps
- * @param {{ atOnce?: number }} [options]
+ * @param {{ concurrency?: number }} [options]
  * @returns {Promise<{ passed: number, failed: number }>}
  */
-export async function runSteps(steps, { atOnce = 1 } = {}) {
+export async function runSteps(steps, { concurrency = 1 } = {}) {
   const result = { passed: 0, failed: 0 };
-  const waiting = [...steps];
+  const queue = [...steps];
   const worker = async () => {
-    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+    for (let step = queue.shift(); step !== undefined; step = queue.shift()) {
       result[(await runStep(step)) ? 'passed' : 'failed'] += 1;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   return result;
 }
 

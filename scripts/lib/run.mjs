@@ -2,15 +2,16 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The top of the project; every path and command of the scripts starts there. */
+/** The repository's root: the working directory of every command. */
 export const root = join(import.meta.dirname, '..', '..');
 
 /**
- * Runs a command to its end and gives its exit code, its output and how long it took.
+ * Runs a command and returns its exit code, output and duration. Not with execa, because `npm start` and `npm test` run
+ * before any package is installed.
  *
  * @param {readonly string[]} command
  * @param {{ env?: Record<string, string>, show?: boolean, signal?: AbortSignal }} [options] `show`: print the
- *   output as it comes. `signal`: end the command.
+ *   output immediately instead of returning it. `signal`: kills the command.
  * @returns {Promise<{ code: number, output: string, ms: number }>}
  */
 export function run([program, ...args], { env = {}, show = false, signal } = {}) {
@@ -22,7 +23,7 @@ export function run([program, ...args], { env = {}, show = false, signal } = {})
       env: { ...process.env, ...env },
       ...(signal === undefined ? {} : { signal }),
       stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
-      // npm and npx are .cmd files on Windows, which only a shell runs.
+      // On Windows, npm and npx are .cmd files, which only a shell can run.
       shell: process.platform === 'win32' && program !== process.execPath,
     });
     let output = '';
@@ -36,16 +37,28 @@ export function run([program, ...args], { env = {}, show = false, signal } = {})
 }
 
 /**
- * The command of an installed package, run by this Node: npx would take half a second each time.
+ * The command of an installed package, run by the current Node: npx would add half a second each time.
  *
  * @param {string} packageName
- * @param {string} [binName] Default: the last part of the package's name.
+ * @param {string} [binName] Default: the last segment of the package name.
  * @returns {string[]}
  */
 export function tool(packageName, binName = packageName.split('/').at(-1) ?? packageName) {
   const manifest = join(root, 'node_modules', packageName, 'package.json');
   const { bin } = createRequire(import.meta.url)(manifest);
   return [process.execPath, join(dirname(manifest), typeof bin === 'string' ? bin : bin[binName])];
+}
+
+/**
+ * Builds what is stale.
+ *
+ * @param {{ signal?: AbortSignal }} [options]
+ * @throws when the build fails.
+ */
+export async function buildStale(options) {
+  const command = [process.execPath, 'scripts/build.mjs', '--stale'];
+  const { code } = await run(command, { ...options, show: true });
+  if (code !== 0) throw new Error('The build failed; its message is above.');
 }
 
 /** @param {number} ms */

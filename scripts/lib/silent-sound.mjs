@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long PulseAudio may take until it listens, in milliseconds. */
-const patienceMs = 10_000;
+/** How long to wait until PulseAudio listens, in milliseconds. */
+const startTimeoutMs = 10_000;
 
 /**
- * A sound device that nobody hears, by a PulseAudio of its own: Firefox runs no audio context without a
- * device. It has to be there (`pulseaudio`).
+ * Starts a PulseAudio server with a silent sound device, because Firefox suspends audio contexts without a device.
+ * Requires `pulseaudio`.
  *
- * @returns {Promise<{ env: Record<string, string>, end(): void }>} `env`: for who is to play.
+ * @returns {Promise<{ env: Record<string, string>, stop(): void }>} `env`: for the browser.
  */
 export async function startSilentSound() {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-sound-'));
@@ -25,19 +25,19 @@ export async function startSilentSound() {
     env: { ...process.env, HOME: folder, XDG_RUNTIME_DIR: folder },
     stdio: 'ignore',
   });
-  const end = () => {
-    process.off('exit', end);
+  const stop = () => {
+    process.off('exit', stop);
     server.kill();
     rmSync(folder, { recursive: true, force: true });
   };
-  process.once('exit', end);
-  const until = performance.now() + patienceMs;
+  process.once('exit', stop);
+  const deadline = performance.now() + startTimeoutMs;
   while (!existsSync(socket)) {
-    if (performance.now() > until || server.exitCode !== null) {
-      end();
+    if (performance.now() > deadline || server.exitCode !== null) {
+      stop();
       throw new Error(`pulseaudio did not listen at ${socket}.`);
     }
     await delay(50);
   }
-  return { env: { PULSE_SERVER: `unix:${socket}` }, end };
+  return { env: { PULSE_SERVER: `unix:${socket}` }, stop };
 }

@@ -1,21 +1,21 @@
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from './free-port.mjs';
-import { openBrowser } from './open-browser.mjs';
+import getPort from 'get-port';
 import { startProcess } from './start-process.mjs';
 
 const defaultPorts = { service: 8787, gameServer: 8788 };
-const at = (/** @type {number} */ port) => `http://127.0.0.1:${port}`;
+const urlOf = (/** @type {number} */ port) => `http://127.0.0.1:${port}`;
 
 /**
- * Starts the service, and the game server, which serves the demo game too.
+ * Starts the service and the game server, which also serves the demo game.
  *
  * @param {string} dataDirectory
- * @param {(pid: number) => void} onChild Hears the id of each process that is started.
- * @param {(reason: string) => void} onDeath Hears when one of them ends by itself.
+ * @param {(pid: number) => void} onChild Called for each started process.
+ * @param {(reason: string) => void} onExit Called when one of them exits by itself.
  * @returns {{ ready: Promise<void>, stop(): Promise<void> }}
  */
-export function startEverything(dataDirectory, onChild, onDeath) {
+export function startEverything(dataDirectory, onChild, onExit) {
   const devFile = join(dataDirectory, 'dev.json');
   /** @type {(() => Promise<void>)[]} */
   const stops = [];
@@ -28,9 +28,9 @@ export function startEverything(dataDirectory, onChild, onDeath) {
     const child = startProcess(name, command, env, logFile);
     onChild(child.pid);
     stops.push(child.stop);
-    // While it starts, `ready` says it.
+    // Until it is ready, `ready` reports its exit.
     void child.ready
-      .then(() => child.ended.then((reason) => stopped || onDeath(reason)))
+      .then(() => child.exited.then((reason) => stopped || onExit(reason)))
       .catch(() => {});
     return child.ready;
   };
@@ -39,7 +39,7 @@ export function startEverything(dataDirectory, onChild, onDeath) {
     rmSync(devFile, { force: true });
     mkdirSync(join(dataDirectory, 'logs'), { recursive: true });
     const ports = await choosePorts(join(dataDirectory, 'ports.json'));
-    console.log('Starting the service (the first start makes its database) …');
+    console.log('Starting the service (the first start creates its database) …');
     const {
       url: serviceUrl,
       panel_url: panelUrl,
@@ -49,7 +49,7 @@ export function startEverything(dataDirectory, onChild, onDeath) {
       TRUEWARD_DATA_DIR: dataDirectory,
       TRUEWARD_DEVELOPMENT: '1',
       PORT: String(ports.service),
-      PUBLIC_URL: at(ports.service),
+      PUBLIC_URL: urlOf(ports.service),
     });
     const { url: gameServerUrl } = await startChild('game server', ['demo/dist/server/main.js'], {
       PORT: String(ports.gameServer),
@@ -58,15 +58,15 @@ export function startEverything(dataDirectory, onChild, onDeath) {
       PUBLISHABLE_KEY: keys.sandbox.publishable,
       DATA_DIR: join(dataDirectory, 'game-server'),
     });
-    const addresses = { serviceUrl, panelUrl, demoUrl: gameServerUrl, gameServerUrl };
-    await Promise.all(Object.values(addresses).map(checkAnswer));
+    const urls = { serviceUrl, panelUrl, demoUrl: gameServerUrl, gameServerUrl };
+    await Promise.all(Object.values(urls).map(checkResponse));
     if (stopped) return;
-    // Complete from its first moment; and only the owner may read the secret keys.
-    const text = JSON.stringify({ ...addresses, keys }, null, 2);
+    // Written atomically, and readable by its owner only, because it has the secret keys.
+    const text = JSON.stringify({ ...urls, keys }, null, 2);
     writeFileSync(`${devFile}.new`, text, { mode: 0o600 });
     renameSync(`${devFile}.new`, devFile);
-    printTable({ ...addresses, setupUrl }, keys, devFile);
-    openBrowser(addresses.demoUrl);
+    printTable({ ...urls, setupUrl }, keys, devFile);
+    openBrowser(urls.demoUrl);
   }
 
   return {
@@ -80,14 +80,20 @@ export function startEverything(dataDirectory, onChild, onDeath) {
 }
 
 /**
- * The ports of the last start, or the usual ones, or free ones; remembered for the next start.
+ * Returns the ports of the last start, the default ports or, if these are in use, any free ports; saves them for the next
+ * start.
  *
  * @param {string} file
  */
 async function choosePorts(file) {
   const last = readPorts(file);
-  const service = await freePort([last.service, defaultPorts.service]);
-  const gameServer = await freePort([last.gameServer, defaultPorts.gameServer], [service]);
+  const host = '127.0.0.1';
+  const service = await getPort({ host, port: [last.service, defaultPorts.service] });
+  const gameServer = await getPort({
+    host,
+    port: [last.gameServer, defaultPorts.gameServer],
+    exclude: [service],
+  });
   const ports = { service, gameServer };
   writeFileSync(file, JSON.stringify(ports));
   return ports;
@@ -98,23 +104,23 @@ function readPorts(file) {
   try {
     return { ...defaultPorts, ...JSON.parse(readFileSync(file, 'utf8')) };
   } catch {
-    return defaultPorts; // a first start; or a torn file, of which nothing depends
+    return defaultPorts; // the first start, or the file is incomplete
   }
 }
 
 /** @param {string} url */
-async function checkAnswer(url) {
+async function checkResponse(url) {
   const { status } = await fetch(url, { signal: AbortSignal.timeout(10_000) });
-  if (status >= 500) throw new Error(`${url} answers with status ${status}.`);
+  if (status >= 500) throw new Error(`${url} responded with status ${status}.`);
 }
 
 /**
- * @param {{ serviceUrl: string, panelUrl: string, setupUrl: string | undefined, demoUrl: string, gameServerUrl: string }} addresses
+ * @param {{ serviceUrl: string, panelUrl: string, setupUrl: string | undefined, demoUrl: string, gameServerUrl: string }} urls
  * @param {Record<'sandbox' | 'live', { publishable: string, secret: string }>} keys
  * @param {string} devFile
  */
-function printTable(addresses, { sandbox, live }, devFile) {
-  const { serviceUrl, panelUrl, setupUrl, demoUrl, gameServerUrl } = addresses;
+function printTable(urls, { sandbox, live }, devFile) {
+  const { serviceUrl, panelUrl, setupUrl, demoUrl, gameServerUrl } = urls;
   const rows = [
     ['Demo game', demoUrl],
     ['More examples', `${demoUrl}/examples/`],
@@ -126,9 +132,30 @@ function printTable(addresses, { sandbox, live }, devFile) {
     ['Sandbox, secret key', sandbox.secret],
     ['Live, publishable key', live.publishable],
     ['Live, secret key', live.secret],
-    ['The same for programs', devFile],
+    ['This table as JSON', devFile],
   ];
   const width = Math.max(...rows.map(([name = '']) => name.length));
   const lines = rows.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`);
-  console.log(`\n${lines.join('\n')}\n\nPress Ctrl-C to end all of it.`);
+  console.log(`\n${lines.join('\n')}\n\nPress Ctrl-C to stop everything.`);
+}
+
+/**
+ * Opens a URL in the user's browser if there is a screen. Not with the package `open`, which would add a dozen packages
+ * for three commands.
+ *
+ * @param {string} url
+ */
+function openBrowser(url) {
+  const { TRUEWARD_NO_OPEN, CI, DISPLAY, WAYLAND_DISPLAY } = process.env;
+  if (TRUEWARD_NO_OPEN === '1' || CI) return;
+  const [program = '', ...args] =
+    {
+      darwin: ['open'],
+      win32: ['cmd', '/c', 'start', ''],
+      linux: DISPLAY || WAYLAND_DISPLAY ? ['xdg-open'] : [],
+    }[/** @type {string} */ (process.platform)] ?? [];
+  if (program === '') return;
+  const opener = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  opener.once('error', () => console.log(`Could not open a browser; the game is at ${url}`));
+  opener.unref();
 }

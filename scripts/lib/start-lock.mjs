@@ -1,34 +1,36 @@
+import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processStart } from './process-start.mjs';
 
 /**
- * @typedef {{ pid: number, start: string | undefined }} Known A process, told from a later one with its id.
+ * @typedef {{ pid: number, start: string | undefined }} ProcessId `start` distinguishes a process from a later one with
+ *   the same pid.
  */
 
 /**
- * Makes this process the only one that has started Trueward on these data. What a process that was
- * killed left behind is cleared away: its lock, and the processes that it had started.
+ * Acquires the lock of a data directory, so that only one `npm start` uses it. If the previous holder was killed, ends
+ * the child processes that it left behind. Not with proper-lockfile, which knows no children, and which considers a lock
+ * abandoned by its age instead of by its process.
  *
  * @param {string} dataDirectory
  * @returns {{ addChild(pid: number): void, release(): void }}
- * @throws when another live process holds the lock.
+ * @throws when a running process holds the lock.
  */
-export function takeStartLock(dataDirectory) {
+export function acquireStartLock(dataDirectory) {
   const file = join(dataDirectory, 'start.lock');
   const draft = `${file}.${process.pid}`;
-  const owner = { ...known(process.pid), children: /** @type {Known[]} */ ([]) };
+  const owner = { ...identify(process.pid), children: /** @type {ProcessId[]} */ ([]) };
   const write = (/** @type {string} */ path) => writeFileSync(path, JSON.stringify(owner));
   write(draft);
   try {
-    // A hard link appears complete, and for one process only.
-    while (!tryLink(draft, file)) clearAbandoned(file);
+    // A hard link is created atomically, with its content, by one process only.
+    while (!tryLink(draft, file)) removeAbandoned(file);
   } finally {
     rmSync(draft, { force: true });
   }
   return {
     addChild(pid) {
-      owner.children.push(known(pid));
+      owner.children.push(identify(pid));
       write(draft);
       renameSync(draft, file);
     },
@@ -38,11 +40,11 @@ export function takeStartLock(dataDirectory) {
 
 /**
  * @param {number} pid
- * @returns {Known}
+ * @returns {ProcessId}
  */
-const known = (pid) => ({ pid, start: processStart(pid) });
+const identify = (pid) => ({ pid, start: processStart(pid) });
 
-/** @param {Known} process */
+/** @param {ProcessId} process */
 const isAlive = ({ pid, start }) => start !== undefined && processStart(pid) === start;
 
 /**
@@ -60,14 +62,14 @@ function tryLink(from, to) {
 }
 
 /** @param {string} file */
-function clearAbandoned(file) {
+function removeAbandoned(file) {
   const text = readText(file);
   if (text === undefined) return;
   const owner = parse(text);
   if (owner !== undefined && isAlive(owner)) {
     throw new Error(
-      `Trueward already runs on these data (process ${owner.pid}; ${file}).\n` +
-        'Stop it first, or give this one a folder of its own: TRUEWARD_DATA_DIR=.trueward-2 npm start',
+      `Trueward is already running with this data directory (process ${owner.pid}; ${file}).\n` +
+        'Stop it, or use another directory: TRUEWARD_DATA_DIR=.trueward-2 npm start',
     );
   }
   for (const child of owner?.children ?? []) {
@@ -77,9 +79,9 @@ function clearAbandoned(file) {
   try {
     renameSync(file, aside);
   } catch {
-    return; // another start cleared it first; the next look tells who has it now
+    return; // another start has removed it; the next attempt sees the current holder
   }
-  // Between the look and the move another start may have taken the lock: it gets it back.
+  // Another start may have acquired the lock since it was read: give it back.
   if (readText(aside) !== text) tryLink(aside, file);
   rmSync(aside, { force: true });
 }
@@ -89,18 +91,42 @@ function readText(file) {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // nobody holds it
+    return undefined; // not locked
   }
 }
 
 /**
  * @param {string} text
- * @returns {(Known & { children: Known[] }) | undefined}
+ * @returns {(ProcessId & { children: ProcessId[] }) | undefined}
  */
 function parse(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // torn by a power cut: nobody holds it
+    return undefined; // incomplete after a power failure: not locked
+  }
+}
+
+/**
+ * When a running process started, as text that distinguishes it from a later process with the same pid; undefined if it
+ * isn't running.
+ *
+ * @param {number} pid
+ * @returns {string | undefined}
+ */
+function processStart(pid) {
+  try {
+    process.kill(pid, 0);
+    if (process.platform === 'win32') return `pid ${pid}`;
+    if (process.platform !== 'linux') {
+      return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    }
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // `man 5 proc`: after the name, field 3 is the state (Z: zombie) and field 22 the start in ticks since boot.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return fields[0] === 'Z' ? undefined : `${boot} ${fields[19]}`;
+  } catch {
+    return undefined; // it exited in the meantime
   }
 }

@@ -3,24 +3,24 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { root } from './run.mjs';
 
-const readyWithinMs = 120_000;
+const startTimeoutMs = 120_000;
 
 /**
- * @typedef {object} Started
+ * @typedef {object} StartedProcess
  * @property {number} pid
- * @property {Promise<Record<string, any>>} ready What its line `{"ready":true, …}` said.
- * @property {Promise<string>} ended Why it ended; settles once.
- * @property {() => Promise<void>} stop SIGTERM, and SIGKILL when that was not enough within 4 s.
+ * @property {Promise<Record<string, any>>} ready Resolves with its line `{"ready":true, …}`; rejects when it exits before.
+ * @property {Promise<string>} exited Resolves with the reason.
+ * @property {() => Promise<void>} stop Sends SIGTERM, and SIGKILL after 4 s.
  */
 
 /**
- * Starts a Node program that says on its standard output when it is ready.
+ * Starts a Node program that reports on standard output when it is ready. Not with concurrently, which can't wait for that.
  *
  * @param {string} name
  * @param {string[]} command
  * @param {Record<string, string>} env
- * @param {string} logFile Takes its standard error.
- * @returns {Started}
+ * @param {string} logFile Receives its standard error.
+ * @returns {StartedProcess}
  */
 export function startProcess(name, command, env, logFile) {
   const log = openSync(logFile, 'w');
@@ -28,25 +28,25 @@ export function startProcess(name, command, env, logFile) {
     cwd: root,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', log],
-    // Ctrl-C reaches a whole process group; the order in which things end is decided here.
+    // In its own process group, so that Ctrl-C reaches only this process, which stops the others in order.
     detached: process.platform !== 'win32',
   });
   closeSync(log);
-  const ended = new Promise((resolve) => {
+  const exited = new Promise((resolve) => {
     child.once('error', (error) => resolve(`${name} could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
       const how = signal === null ? `exit code ${code}` : signal;
-      resolve(`${name} ended (${how}). The end of ${logFile}:\n${lastLines(logFile)}`);
+      resolve(`${name} exited (${how}). Last lines of ${logFile}:\n${lastLines(logFile)}`);
     });
   });
   return {
     pid: child.pid ?? 0,
-    ready: readyLine(child, name, ended),
-    ended,
+    ready: waitForReady(child, name, exited),
+    exited,
     async stop() {
       child.kill('SIGTERM');
       const kill = setTimeout(() => child.kill('SIGKILL'), 4000);
-      await ended;
+      await exited;
       clearTimeout(kill);
     },
   };
@@ -55,14 +55,14 @@ export function startProcess(name, command, env, logFile) {
 /**
  * @param {import('node:child_process').ChildProcess} child
  * @param {string} name
- * @param {Promise<string>} ended
+ * @param {Promise<string>} exited
  * @returns {Promise<Record<string, any>>}
  */
-function readyLine(child, name, ended) {
+function waitForReady(child, name, exited) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new Error(`${name} was not ready within ${readyWithinMs / 1000} s.`));
-    }, readyWithinMs);
+      reject(new Error(`${name} was not ready within ${startTimeoutMs / 1000} s.`));
+    }, startTimeoutMs);
     const settle = (/** @type {() => void} */ then) => {
       clearTimeout(timer);
       then();
@@ -72,7 +72,7 @@ function readyLine(child, name, ended) {
         if (line.startsWith('{"ready":true')) settle(() => resolve(JSON.parse(line)));
       });
     }
-    void ended.then((reason) => settle(() => reject(new Error(reason))));
+    void exited.then((reason) => settle(() => reject(new Error(reason))));
   });
 }
 

@@ -13,12 +13,12 @@ const path = join(root, 'node_modules', '.cache', 'test-report.json');
  * @typedef {{ passed: number, failed: number, skipped: number }} Tally
  * @typedef {{ name: string, ms: number }} Test
  * @typedef {{ file: string, project: string, importMs?: number, hooksMs: number, testsMs: number,
- *   cpuMs?: number, slowest?: Test }} FileTiming `importMs`: until the tests are known, setup included;
- *   unknown in a browser, where Vitest adds the time that the file waited for a page.
+ *   cpuMs?: number, slowest?: Test }} FileTiming `importMs`: until the tests are known, including setup;
+ *   unknown in a browser, where Vitest includes the time that the file waited for a page.
  * @typedef {{ startedAt: string, ms: number, tally: Tally, files: FileTiming[] }} TestReport
  */
 
-/** @returns {TestReport | undefined} Of the last run; undefined when it did not finish. */
+/** @returns {TestReport | undefined} The report of the last run; undefined if it did not finish. */
 export function readTestReport() {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
@@ -27,10 +27,10 @@ export function readTestReport() {
   }
 }
 
-export const forgetTestReport = () => rmSync(path, { force: true });
+export const deleteTestReport = () => rmSync(path, { force: true });
 
 /**
- * The Vitest reporter that writes the report.
+ * The Vitest reporter that writes the report. Vitest's own JSON report lacks import times, hooks and CPU time.
  *
  * @implements {Reporter}
  */
@@ -62,7 +62,7 @@ export default class TestReporter {
 function tallyOf(modules) {
   const count = (/** @type {TestState} */ state) =>
     modules.reduce((sum, { children }) => sum + [...children.allTests(state)].length, 0);
-  // A file that fails to load, or whose hook fails, is failed without having a failed test.
+  // A file that can't be loaded, or whose hook fails, has no failed test.
   const brokenFiles = modules.filter(
     (module) => module.state() === 'failed' && module.children.allTests('failed').next().done,
   );
@@ -83,7 +83,7 @@ function timingOf(module) {
   const tests = [...module.children.allTests()]
     .map((test) => ({ name: test.name, ms: test.diagnostic()?.duration ?? 0 }))
     .toSorted((one, other) => other.ms - one.ms);
-  // The durations of concurrent tests add up to more than that of the file.
+  // The durations of concurrent tests may add up to more than the file's.
   const testsMs = Math.min(
     duration,
     tests.reduce((sum, { ms }) => sum + ms, 0),

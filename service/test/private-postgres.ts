@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { freePort } from '../../scripts/lib/free-port.mjs';
+import getPort from 'get-port';
 
 /** A PostgreSQL server of this run alone. */
 export interface PrivatePostgres {
@@ -44,7 +44,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
   const data = join(folder, 'data');
   const options = { ...as, cwd: folder, stdio: 'ignore' } as const;
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'trueward', '-A', 'trust', '-N'], options);
-  const port = await freePort([]);
+  const port = await getPort({ host: '127.0.0.1' });
   const all = [
     `port=${port}`,
     'listen_addresses=127.0.0.1',

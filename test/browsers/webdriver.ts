@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../scripts/lib/free-port.mjs';
+import getPort from 'get-port';
 import type { Press } from './presses.ts';
 
 /** A browser that is driven by WebDriver: https://www.w3.org/TR/webdriver2/. */
@@ -40,7 +40,7 @@ const patienceMs = 20_000;
 /** Starts a driver and, by it, a browser. */
 export async function startWebDriver(options: WebDriverOptions): Promise<WebDriverBrowser> {
   const [program, ...args] = options.command;
-  const port = await freePort([]);
+  const port = await getPort({ host: '127.0.0.1' });
   const driver = spawn(program, [...args, `--port=${port}`], {
     stdio: 'ignore',
     // The driver starts a display and a browser: all of them end together.

@@ -118,7 +118,7 @@ test('says where everything is once it answers, on a free port where its own is 
   const refused = await start().ended;
   expect(refused.code).toBe(1);
   expect(refused.output).toContain(
-    `Trueward already runs on these data (process ${first.process.pid}`,
+    `Trueward is already running with this data directory (process ${first.process.pid}`,
   );
   expect((await placements()).status).toBe(200);
   expect(JSON.parse(readFileSync(devFile, 'utf8'))).toEqual(dev);
@@ -156,6 +156,6 @@ test('a start after a SIGKILL clears away what was left, goes on with the same d
   process.kill(lock.children[0]?.pid ?? 0, 'SIGKILL');
   const { code, output } = await second.ended;
   expect(code).toBe(1);
-  expect(output).toContain('service ended (SIGKILL)');
+  expect(output).toContain('service exited (SIGKILL)');
   await expect(fetch(gameServerUrl)).rejects.toThrow();
 });

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import getPort from 'get-port';
 import { expect } from 'vitest';
-import { freePort } from '../../scripts/lib/free-port.mjs';
 import { installPackage, type InstalledPackage } from '../package/installed-package.ts';
 import { it } from './worker.ts';
 
@@ -47,7 +47,7 @@ it('makes a game whose own tests pass', () => {
 it('makes a game in which a player earns coins that its server has confirmed', async ({
   browser,
 }) => {
-  const port = await freePort([]);
+  const port = await getPort({ host: '127.0.0.1' });
   const started = spawn('npm', ['start'], {
     cwd: game,
     env: { ...process.env, PORT: String(port), NO_COLOR: '1' },

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../scripts/lib/free-port.mjs';
+import getPort from 'get-port';
 import type { ClockMove } from '../../src/development/test-clock.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { DevelopmentKeys } from '../../src/development/seed.ts';
@@ -42,7 +42,9 @@ export async function startCluster({
   testClock = false,
 }: Options): Promise<Cluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'trueward-cluster-'));
-  const ports = await Promise.all(Array.from({ length: processes }, () => freePort([])));
+  const ports = await Promise.all(
+    Array.from({ length: processes }, () => getPort({ host: '127.0.0.1' })),
+  );
   const start = (port: number, more: Record<string, string> = {}, build?: string) =>
     startService({
       dataDir,

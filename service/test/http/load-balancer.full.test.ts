@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../../scripts/lib/free-port.mjs';
 import { startCluster } from '../faults/cluster.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
@@ -17,7 +17,7 @@ const config = new URL('../../../deploy/nginx.conf', import.meta.url);
 /** The delivered configuration with addresses of this machine. */
 async function startBalancer(urls: readonly string[]): Promise<{ url: string; log: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
-  const port = await freePort([]);
+  const port = await getPort({ host: '127.0.0.1' });
   let text = readFileSync(config, 'utf8')
     // Debian's nginx 1.22 cannot resolve upstreams again (1.27.3 and newer can), nor is there a name here.
     .replaceAll(/:8700 resolve/g, ':8700')

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../../scripts/lib/free-port.mjs';
 import { startCluster } from '../faults/cluster.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { createClient } from './client.ts';
@@ -19,7 +19,7 @@ test('two processes work through a pooler that has fewer connections than they a
   if (!postgres) return skip('There is no PostgreSQL here.');
   const folder = mkdtempSync(join(tmpdir(), 'trueward-pooler-'));
   chmodSync(folder, 0o755);
-  const port = await freePort([]);
+  const port = await getPort({ host: '127.0.0.1' });
   const settings = `[databases]
 * = host=127.0.0.1 port=${new URL(postgres.url).port} user=trueward
 [pgbouncer]

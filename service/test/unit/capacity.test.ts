@@ -38,7 +38,7 @@ test('a simulated server keeps up below its cores, and not above', () => {
   // Both cores are done with 20,000 a second.
   const over = simulate({ ...cell, rate: 24_000 }, createRandom(1));
   const flooded = simulate({ ...cell, rate: 60_000 }, createRandom(1));
-  expect([calm.kept, over.kept, flooded.kept]).toEqual([true, false, false]);
+  expect([calm.keepsUp, over.keepsUp, flooded.keepsUp]).toEqual([true, false, false]);
   expect(flooded.p99).toBeGreaterThan(calm.p99);
   expect(flooded.batch).toBeGreaterThan(calm.batch);
 });

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '../../../scripts/lib/free-port.mjs';
+import getPort from 'get-port';
 
 /** A Redis server of this run alone. */
 export interface PrivateRedis {
@@ -19,7 +19,7 @@ export const redisSettings = ['--appendonly', 'yes', '--appendfsync', 'always', 
 /** Starts the `redis-server` of the machine in a new folder, which is removed at the end. */
 export async function startPrivateRedis(): Promise<PrivateRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-redis-'));
-  const port = await freePort([]);
+  const port = await getPort({ host: '127.0.0.1' });
   const server = spawn(
     'redis-server',
     ['--bind', '127.0.0.1', '--port', String(port), '--dir', folder, ...redisSettings],

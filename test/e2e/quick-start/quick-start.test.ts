@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import getPort from 'get-port';
 import type { BrowserContext, Page } from 'playwright';
 import { expect } from 'vitest';
-import { freePort } from '../../../scripts/lib/free-port.mjs';
 import { root } from '../../unit/docs/code-blocks.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
@@ -62,7 +62,7 @@ function run(args: string[], env: Record<string, string>, words: string): Promis
 }
 
 it('the page with npm gives 25 coins for an ad, and the server of the quick start credits them', async () => {
-  const port = String(await freePort([]));
+  const port = String(await getPort({ host: '127.0.0.1' }));
   const forward = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
   const listening = await run(
     [join(root, 'service/dist/main.js'), 'listen', ...forward],
