@@ -44,7 +44,7 @@ async function start() {
 }
 
 describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
-  test('while nothing comes from the database, all is refused at once, and goes on by itself afterwards', async () => {
+  test('while the database does not respond, requests are rejected immediately; the service recovers by itself', async () => {
     const service = await start();
     service.proxy.stall();
     const first = await service.decide();
@@ -65,7 +65,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
-  test('on a server that takes no writes, reads work, and writes are refused until it takes them again', async () => {
+  test('on a read-only server, reads work and writes are rejected until it accepts them again', async () => {
     const service = await start();
     const admin = new pg.Client(postgres?.url);
     await admin.connect();
@@ -85,7 +85,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     await service.stop();
   });
 
-  test('a process that is about to stop says so while it still answers', async () => {
+  test('a draining process is not ready but still responds', async () => {
     const service = await start();
     service.running.service.drain();
     expect(await service.status('/readyz')).toBe(503);

@@ -48,7 +48,7 @@ function countRounds(wanted: number): { watched: Database; done: Promise<void> }
   return { watched: { ...database, query }, done };
 }
 
-test('a delivery under way is nobody else’s, whatever their clock says', async () => {
+test('a leased delivery is not claimed by another process, whatever its clock says', async () => {
   const sent: string[] = [];
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => (answer = resolve));

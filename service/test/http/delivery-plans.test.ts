@@ -9,7 +9,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 const waiting = 20_000;
 const scope = { accountId: 'acc_1', environment: 'live' as const };
 
-describe.runIf(hasPostgres)('with 20,000 deliveries waiting for a dead endpoint', () => {
+describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint', () => {
   let database: Database;
   beforeAll(async () => {
     database = openPostgres(await createPostgresDatabase(), () => undefined);
@@ -44,7 +44,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries waiting for a dead endpoint'
 
   // Before the first ANALYZE the planner takes the table to be empty.
   test.each([{ when: 'before' }, { when: 'after' }])(
-    'claiming and recording read no more than theirs, $when the table is analyzed',
+    'claiming and recording read only their own rows, $when the table is analyzed',
     async ({ when }) => {
       if (when === 'after') await database.query('ANALYZE');
       const room = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };

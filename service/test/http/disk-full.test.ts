@@ -22,7 +22,7 @@ function mountSmallDisk(): string | undefined {
   return folder;
 }
 
-test('a full disk is not ready, is logged once, and is ready again by itself when there is room', async ({
+test('a full disk is logged once and makes the service unready until there is space again', async ({
   skip,
 }) => {
   const disk = mountSmallDisk();

@@ -97,7 +97,7 @@ const states = async (): Promise<Record<string, number>> =>
     ).map(({ state, count }) => [state, count]),
   );
 
-test('a slot is free for the next delivery as soon as the endpoint has answered', async () => {
+test('a slot is free for the next delivery as soon as the endpoint has responded', async () => {
   await owe('acc_1', 'whk_1', 40);
   const lane = createAttemptLanes(database, lanes);
   let record: () => void = () => undefined;
@@ -113,7 +113,7 @@ test('a slot is free for the next delivery as soon as the endpoint has answered'
   await dispatcher.stop();
 });
 
-test('an answer to an earlier request does not end the pause that Retry-After asked for', async () => {
+test('a response to an earlier request does not end the pause requested by Retry-After', async () => {
   await owe('acc_1', 'whk_1', 40);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(4);
@@ -129,7 +129,7 @@ test('an answer to an earlier request does not end the pause that Retry-After as
   await dispatcher.stop();
 });
 
-test('an endpoint that answers 410 to several requests at a time is disabled once', async () => {
+test('an endpoint that responds with 410 to several requests at a time is disabled once', async () => {
   await owe('acc_1', 'whk_1', 4);
   const { dispatcher, sent, disabled } = start();
   await expect.poll(() => sent.length).toBe(4);
@@ -139,7 +139,7 @@ test('an endpoint that answers 410 to several requests at a time is disabled onc
   expect(disabled).toEqual(['whk_1']);
 });
 
-test('a stop lets requests end that are answered in a moment, and releases the others', async () => {
+test('on stop, requests that are about to complete finish and the others are released', async () => {
   await owe('acc_1', 'whk_1', 2);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(2);
@@ -160,7 +160,7 @@ test.each([
   },
   { what: 'secret', readSecrets: () => Promise.reject(new Error('Another master key.')) },
 ])(
-  'a delivery whose $what cannot be decrypted is a failed attempt and says nothing about its endpoint',
+  'a delivery whose $what cannot be decrypted is a failed attempt that does not count against its endpoint',
   async ({ what: _what, ...broken }) => {
     await owe('acc_1', 'whk_1', 1);
     const { dispatcher, sent } = start(broken);
@@ -173,7 +173,7 @@ test.each([
   },
 );
 
-test('an account whose endpoints are slow leaves slots for the others', () => {
+test('an account with slow endpoints leaves slots for other accounts', () => {
   const endpoint = (accountId: string, size: number, inFlight: number) => ({
     accountId,
     webhookId: 'whk_1',
@@ -187,7 +187,7 @@ test('an account whose endpoints are slow leaves slots for the others', () => {
   expect(roomsOf([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]?.free).toBe(0);
 });
 
-test('an account whose many new endpoints hang leaves half of the slots to others', async () => {
+test('an account with many new endpoints that hang leaves half of the slots to others', async () => {
   for (let n = 1; n <= 260; n += 1) await owe('acc_1', `whk_${n}`, 4);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-test('what was acknowledged survives SIGKILL, and an undelivered webhook comes after the restart', async () => {
+test('acknowledged data survives SIGKILL, and an undelivered webhook is delivered after the restart', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 503 : 200));
   const first = await startService({ dataDir, testClock: true });
   const before = createClient(first);
@@ -48,7 +48,7 @@ test('what was acknowledged survives SIGKILL, and an undelivered webhook comes a
   await receiver.close();
 });
 
-test('a second service on the same data says so and ends, and the first one is not disturbed', async () => {
+test('a second service on the same data directory exits with an error and does not disturb the first', async () => {
   const first = await startService({ dataDir });
   await expect(startService({ dataDir })).rejects.toThrow(
     /ended with 1 .*in use by another running service/s,
@@ -65,7 +65,7 @@ test('a second service on the same data says so and ends, and the first one is n
   await first.stop();
 });
 
-test('SIGTERM answers waiting requests and ends within five seconds', async () => {
+test('on SIGTERM, pending requests are answered and the process exits within five seconds', async () => {
   const service = await startService({ dataDir });
   const client = createClient(service);
   const decision = await client.decideImage('waiting');
@@ -80,7 +80,7 @@ test('SIGTERM answers waiting requests and ends within five seconds', async () =
   expect((await waiting).body).toMatchObject({ state: 'none' });
 });
 
-test('a process whose log nobody reads any more works on, and ends when it is told to', async () => {
+test('a process whose log pipe is closed keeps working, and stops on a signal', async () => {
   const service = await startService({ dataDir, env: { LOG_LEVEL: 'debug' } });
   service.process.stderr?.destroy();
   for (let index = 0; index < 20; index += 1)
@@ -88,7 +88,7 @@ test('a process whose log nobody reads any more works on, and ends when it is to
   expect(await service.stop()).toBe(0);
 });
 
-test('a configuration that is wrong is told in one message', async () => {
+test('an invalid configuration is reported in one message', async () => {
   const env = { PORT: '99999', TRUEWARD_MASTER_KEY: 'short', LOG_LEVEL: 'loud' };
   const { code, err } = await run(['start'], env);
   expect(code).toBe(1);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('the root leads to the panel', async () => {
+test('the root redirects to the panel', async () => {
   const answer = await fetch(service.url, { redirect: 'manual' });
   expect([answer.status, answer.headers.get('location')]).toEqual([302, '/panel/']);
 });
@@ -20,7 +20,7 @@ test.each([
   '/docs',
   '/openapi.json',
   '/.well-known/jwks.json',
-])('HEAD %s answers as GET does, without a body', async (path) => {
+])('HEAD %s responds like GET, without a body', async (path) => {
   const [head, get] = await Promise.all(
     ['HEAD', 'GET'].map((method) => fetch(service.url + path, { method, redirect: 'manual' })),
   );
@@ -29,7 +29,7 @@ test.each([
   expect(await head?.text()).toBe('');
 });
 
-test('HEAD needs the same key as GET, and a stream without an end has none', async () => {
+test('HEAD requires the same key as GET, and an endless stream has no HEAD', async () => {
   const head = (path: string, key?: string) =>
     fetch(service.url + path, {
       method: 'HEAD',

@@ -95,7 +95,7 @@ async function tryOut(database: Database): Promise<void> {
   expect(await database.query('SELECT count(*) AS count FROM kinds')).toEqual([{ count: 6 }]);
 }
 
-test('the embedded store takes arrays of every type, and goes on after a refusal', async () => {
+test('the embedded database accepts arrays of every type, and continues after an error', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
   await copyEmptyDatabase(join(folder, 'database'));
   const database = await openPGlite(join(folder, 'database'), () => undefined);
@@ -117,14 +117,14 @@ describe.skipIf(!hasPostgres).each([false, true])(
     });
     afterAll(() => database.close());
 
-    test('it takes the same, and gives a statement a name only where it keeps its connection', async () => {
+    test('PostgreSQL accepts the same arrays; statements are named only without a pooler', async () => {
       await tryOut(database);
       const named = await database.query('SELECT name FROM pg_prepared_statements');
       expect(named.length > 0).toBe(!pooler);
       await database.query('DROP TABLE kinds');
     });
 
-    test('a statement that waits for a connection while others run it tells its columns', async () => {
+    test('a statement that waits for a connection while others run it returns its columns', async () => {
       const numbers = Array.from({ length: 12 }, (_, index) => index);
       const rows = await Promise.all(
         numbers.map((number) =>

@@ -3,7 +3,7 @@ import { faults } from '../faults/faults.ts';
 import { runFaults } from '../faults/run-faults.ts';
 
 test(
-  'nothing is lost, granted twice or left undelivered when processes die, connections break and the disk is full',
+  'nothing is lost, granted twice or left undelivered when processes crash, connections break and the disk is full',
   { timeout: 180_000 },
   async ({ skip }) => {
     const report = await runFaults({

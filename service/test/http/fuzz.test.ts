@@ -2,7 +2,7 @@ import { expect, inject, test } from 'vitest';
 import { fuzz } from '../fuzz/fuzz.ts';
 import { startInProcess } from '../in-process.ts';
 
-test('whatever is sent, the answer is documented and tells nothing of the insides', async () => {
+test('every response to arbitrary input is documented and reveals no internals', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
   const { findings, statuses } = await fuzz(running, {
     requests: inject('full') ? 5_000 : 500,

@@ -41,7 +41,7 @@ test.each([
   await agent.destroy();
 });
 
-test('without the guard the same address answers, and in development too', async () => {
+test('the same address responds without the guard, and in development', async () => {
   for (const agent of [new Agent(), createGuardedAgent({ loopback: true })]) {
     const { body } = await request(`http://127.0.0.1:${port}/`, { dispatcher: agent });
     expect(await body.text()).toBe('inside');
@@ -71,7 +71,7 @@ test.each([
   [['::7f00:1']],
   [['::ffff:0:7f00:1']],
   [['2002:7f00:1::']],
-])('a name that DNS says is at %j is not connected to', async (addresses) => {
+])('a host name that resolves to %j is not connected to', async (addresses) => {
   const agent = named([addresses]);
   const before = requests;
   await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(
@@ -81,7 +81,7 @@ test.each([
   await agent.destroy();
 });
 
-test('a name is looked up for every connection: what DNS said before counts for nothing', async () => {
+test('a host name is resolved for every connection, never from earlier results', async () => {
   // 192.0.2.1 is for documentation (RFC 5737), and no public address either.
   const agent = named([['192.0.2.1'], ['127.0.0.1']]);
   for (const address of ['192.0.2.1', '127.0.0.1']) {

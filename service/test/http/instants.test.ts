@@ -33,8 +33,8 @@ async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
   return (await game.status(decision.id)).state;
 }
 
-describe('an event at no instant', () => {
-  test.each(noInstants)('is refused by itself: %s', async (text) => {
+describe('an event with an invalid time', () => {
+  test.each(noInstants)('is rejected alone: %s', async (text) => {
     const decision = await game.decide('careless');
     const { status, body } = await send(
       now(),
@@ -49,7 +49,7 @@ describe('an event at no instant', () => {
   });
 
   test.each(noInstants)(
-    'makes its batch a clear refusal when it was sent then: %s',
+    'rejects its batch clearly if the batch was sent at that time: %s',
     async (text) => {
       const decision = await game.decide('careless');
       const { status, body } = await send<Problem>(text, game.event(decision, 'start'));
@@ -60,7 +60,7 @@ describe('an event at no instant', () => {
     },
   );
 
-  test('passes no cap, no cooldown and no expiry, and leaves no trace in reports', async () => {
+  test('does not affect caps, cooldowns, expiry or reports', async () => {
     await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 86_400 } });
     const ads = [];
     for (let count = 0; count < 4; count += 1)
@@ -86,7 +86,7 @@ describe('an event at no instant', () => {
     expect(rows?.count).toBe(0);
   });
 
-  test('written with a full offset counts as any other', async () => {
+  test('with a full UTC offset counts like any other', async () => {
     const decision = await game.decide('traveller');
     game.pass(5_000);
     const at = (ms: number) =>
@@ -104,7 +104,7 @@ describe('an event at no instant', () => {
 });
 
 describe('an operator', () => {
-  test.each(noInstants)('is told that a schedule has no such time: %s', async (text) => {
+  test.each(noInstants)('cannot schedule at an invalid time: %s', async (text) => {
     const { body: list } = await manage<{ data: HouseAd[] }>('GET', '/v1/house-ads');
     const path = `/v1/house-ads/${list.data[0]?.id}`;
     for (const member of ['starts_at', 'ends_at']) {
@@ -117,22 +117,19 @@ describe('an operator', () => {
     expect(made.status).toBe(422);
   });
 
-  test.each(noInstants)(
-    'is told that nothing was missed since %s, and no report begins then',
-    async (text) => {
-      const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
-      const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
-      const since = encodeURIComponent(text);
-      const recovered = await manage('POST', `/v1/webhooks/${body.id}/recover?since=${since}`);
-      expect(recovered.status).toBe(422);
-      expect(recovered.body.errors?.[0]?.pointer).toBe('/since');
-      const report = await manage('GET', `/v1/reports?from=${since}&to=2026-06-02T00:00:00Z`);
-      expect(report.status).toBe(422);
-      await manage('DELETE', `/v1/webhooks/${body.id}`);
-    },
-  );
+  test.each(noInstants)('cannot recover or report from %s on', async (text) => {
+    const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
+    const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
+    const since = encodeURIComponent(text);
+    const recovered = await manage('POST', `/v1/webhooks/${body.id}/recover?since=${since}`);
+    expect(recovered.status).toBe(422);
+    expect(recovered.body.errors?.[0]?.pointer).toBe('/since');
+    const report = await manage('GET', `/v1/reports?from=${since}&to=2026-06-02T00:00:00Z`);
+    expect(report.status).toBe(422);
+    await manage('DELETE', `/v1/webhooks/${body.id}`);
+  });
 
-  test('can recover with any offset', async () => {
+  test('can recover with any UTC offset', async () => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const since = encodeURIComponent('2026-06-01T00:00:00.5+05:30');
@@ -143,7 +140,7 @@ describe('an operator', () => {
   });
 });
 
-test('the database refuses what cannot have happened', async () => {
+test('the database rejects impossible times', async () => {
   const decision = await game.watch(await game.decide('honest'));
   const { database } = game.service;
   const accountId = await accountOf(game);

@@ -52,7 +52,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       client.publishable,
       { placement: 'revive', user_ref: userRef, formats: ['image'] },
     );
-  test('a locked row delays only the decisions of its environment, and the log names the session that holds it', async () => {
+  test('a locked row delays only the decisions of its environment, and the log names the session that holds the lock', async () => {
     const { sandbox: held, live: free } = clients();
     const operator = await openSession();
     await operator.query('CREATE TABLE wanted AS SELECT 1 AS id');
@@ -104,8 +104,8 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   test.each([
     ['that the server cannot store', '22P02'],
     // The class of a broken connection, from a server that answers.
-    ['that the server takes for a broken message', '08P01'],
-  ])('of decisions made together, one %s fails alone', async (_what, code) => {
+    ['that the server rejects as a malformed message', '08P01'],
+  ])('of decisions in one commit, one %s fails alone', async (_what, code) => {
     const { sandbox: client, live: other } = clients();
     const operator = await openSession();
     await operator.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

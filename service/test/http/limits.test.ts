@@ -52,7 +52,7 @@ const decideFrom = (client: Client, path: string, address: string, key = client.
 test.each([
   ['as it comes from its connection', '/v1/decisions', '2001:db8:1:1'],
   ['by way of the framework', '/v1/decisions?', '2001:db8:1:2'],
-])('all addresses of one /64 share a limit, for a request %s', async (_how, path, prefix) => {
+])('all IPs of one /64 share a limit, for a request %s', async (_how, path, prefix) => {
   const one = await flood(60, (index) =>
     decideFrom(live, path, `${prefix}::${index.toString(16)}`),
   );
@@ -63,13 +63,13 @@ test.each([
   expect(mapped).toEqual({ 200: 10 });
 });
 
-test('the limit of a sandbox key is one setting, and that of a live key another', async () => {
+test('sandbox and live keys have separate limit settings', async () => {
   const list = (client: Client) => client.call('GET', '/v1/keys?limit=1', client.secret);
   expect(await flood(90, () => list(sandbox))).toEqual({ 200: 60, 429: 30 });
   expect(await flood(90, () => list(live))).toEqual({ 200: 90 });
 });
 
-test('a key can have a limit of its own, up to what the service allows, and keeps it when it is rolled', async () => {
+test('a key can have its own limit, up to the service’s maximum, and keeps it when rolled', async () => {
   const make = await live.call<ApiKey>('POST', '/v1/keys', live.secret, {
     kind: 'secret',
     rate_limit: { per_s: 1, burst: 5 },
@@ -111,7 +111,7 @@ test('a key can have a limit of its own, up to what the service allows, and keep
   expect(removed.body).not.toHaveProperty('rate_limit');
 });
 
-test('few requests may wait for one reward or from one address, and those that leave make room', async () => {
+test('few requests may wait for one reward or from one IP, and those that disconnect free their place', async () => {
   const decisions: { id: string; token: string }[] = [];
   for (let index = 0; index < 3; index += 1)
     decisions.push((await decideFrom(live, '/v1/decisions', `198.51.100.${index}`)).body);
@@ -147,7 +147,7 @@ test('few requests may wait for one reward or from one address, and those that l
   await expect.poll(held).toBe(0);
 });
 
-test('what devices gave up is logged once a minute, and no client decides how long a line is', async () => {
+test('dropped events are logged once a minute, in lines of bounded length', async () => {
   const report = (dropped: object, index: number) =>
     live.call(
       'POST',
@@ -176,7 +176,7 @@ test('what devices gave up is logged once a minute, and no client decides how lo
   expect(lines[0]?.length).toBeLessThan(500);
 });
 
-test('a line of the log is bounded, whatever it tells of a client', () => {
+test('a log line is bounded, whatever the client sent', () => {
   const written: string[] = [];
   const log = createLog('warn', { write: (line: string) => void written.push(line) });
   const long = 'x'.repeat(60_000);

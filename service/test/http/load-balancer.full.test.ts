@@ -48,7 +48,7 @@ const end = (child: ChildProcess): Promise<unknown> =>
     child.kill('SIGTERM');
   });
 
-test('behind the delivered load balancer no player notices that a process is stopped, and then killed', async ({
+test('behind the load balancer in deploy/, no player notices that a process is stopped or killed', async ({
   skip,
 }) => {
   if (!existsSync(binary)) return skip('There is no nginx here.');
@@ -103,7 +103,7 @@ test('behind the delivered load balancer no player notices that a process is sto
   expect(away.headers.get('retry-after')).toBe('2');
 });
 
-test('the player is who a trusted proxy in front names, not who the player claims to be', async ({
+test('the player’s IP comes from the trusted proxy, not from the player’s own header', async ({
   skip,
 }) => {
   if (!existsSync(binary)) return skip('There is no nginx here.');

@@ -28,7 +28,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   });
   const env = () => ({ DATABASE_URL: url, TRUEWARD_DATA_DIR: folder, PORT: '0' });
 
-  test('four services that start at once on an empty database make one schema and one set of secrets', async () => {
+  test('four services that start at once on an empty database create one schema and one set of secrets', async () => {
     const key = randomBytes(32).toString('base64');
     const services = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await Promise.all(services.map((service) => service.stop()));
   });
 
-  test('three processes that start at once for development make one demo account with one set of keys', async () => {
+  test('three development processes that start at once create one demo account with one set of keys', async () => {
     const dataDir = mkdtempSync(join(folder, 'development-'));
     const TRUEWARD_MASTER_KEY = randomBytes(32).toString('base64');
     const services = await Promise.all(
@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await anew.stop();
   });
 
-  test('an older process works on after a newer version added to the tables, and starts again on them', async () => {
+  test('an older process keeps working after a newer release extended the schema, and can restart on it', async () => {
     const service = await startInProcess({ DATABASE_URL: url }, { dataDirectory: folder });
     const client = createClient(service);
     await admin.query('ALTER TABLE decisions ADD COLUMN of_tomorrow text');
@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     });
   });
 
-  test('a migration that another session blocks names it, gives up in time, and goes on when it is free', async () => {
+  test('a blocked migration names the blocking session, times out, and continues once it is released', async () => {
     await admin.query('CREATE TABLE migration_lock (account_id text PRIMARY KEY)');
     await admin.query(`SET application_name = 'a forgotten shell'`);
     await admin.query('BEGIN');
@@ -127,7 +127,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await database.close();
   });
 
-  test('an index is built on tables in use, partitioned ones too, while others write; an interrupted build is repeated', async () => {
+  test('indexes are built during writes, also on partitioned tables; an interrupted build is repeated', async () => {
     const database = openPostgres(url, () => undefined);
     await migrate(database);
     await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions
@@ -183,7 +183,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await Promise.all([other.end(), database.close()]);
   });
 
-  test('a role that may not change tables starts the service on a schema that is up to date', async () => {
+  test('a role without the right to change tables can start the service on an up-to-date schema', async () => {
     await runHere(['migrate'], env());
     await admin.query(`CREATE ROLE worker LOGIN;
       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO worker;

@@ -11,7 +11,7 @@ import { createClient } from './client.ts';
 
 const binary = '/usr/sbin/pgbouncer';
 
-test('two processes work through a pooler that has fewer connections than they ask for', async ({
+test('two processes work through a pooler with fewer connections than their pools', async ({
   skip,
 }) => {
   if (!existsSync(binary)) return skip('There is no PgBouncer here.');

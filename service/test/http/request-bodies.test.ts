@@ -16,7 +16,7 @@ const good = { placement: 'revive', user_ref: 'u', formats: ['image'] };
 /** As deep as a body can be; the escape makes the service look into all of it. */
 const deep = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 
-test('a body that nests without end is refused wherever it is sent, and one with a deep member as well', async () => {
+test('a deeply nested body is rejected by every route, whole or in one member', async () => {
   const placement = `{"name":"deep","format":"rewarded","more":${deep}}`;
   for (const [path, key, body] of [
     ['/v1/decisions', client.publishable, deep],
@@ -30,7 +30,7 @@ test('a body that nests without end is refused wherever it is sent, and one with
   }
 });
 
-test('a body of unknown length is taken as well, and one that is too long is refused', async () => {
+test('a body of unknown length is accepted unless it is too long', async () => {
   const post = (body: string, headers: Record<string, string>): Promise<number> =>
     new Promise((resolve, reject) => {
       const request = send(
@@ -57,7 +57,7 @@ test('a body of unknown length is taken as well, and one that is too long is ref
   expect(await post(long, { 'content-length': String(long.length) })).toBe(413);
 });
 
-test('a client that goes away in the middle of its body harms nobody', async () => {
+test('a client that disconnects while it sends its body affects nobody', async () => {
   await new Promise<void>((resolve) => {
     const request = send(`${service.url}/v1/decisions`, {
       method: 'POST',

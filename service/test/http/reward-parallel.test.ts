@@ -15,7 +15,7 @@ describe.each([
   });
   afterAll(() => game.stop());
 
-  test('a hundred completions at once make one reward, one webhook event and one in the report', async () => {
+  test('a hundred concurrent completions earn one reward, with one webhook event and one count in the report', async () => {
     const decision = await game.decide('hundred');
     await game.report(game.event(decision, 'start'));
     game.pass(5_000);
@@ -31,7 +31,7 @@ describe.each([
     expect(await game.count('impressions')).toBe(1);
   });
 
-  test('an event that is only counted counts once, however often and in whatever order it comes at once', async () => {
+  test('an event counts once, however often and in whatever order it arrives concurrently', async () => {
     const ads = await Promise.all(['one', 'two', 'three'].map((name) => game.decide(name)));
     const events = ads.flatMap((ad) => [game.event(ad, 'midpoint'), game.event(ad, 'close')]);
     const answers = await Promise.all(
@@ -47,7 +47,7 @@ describe.each([
     expect([await game.count('midpoints'), await game.count('closes')]).toEqual([3, 3]);
   });
 
-  test('an event that a process of the previous release stores at the same moment counts once, and its reward is given', async ({
+  test('an event that the previous release stores concurrently counts once, and its reward is earned', async ({
     skip,
   }) => {
     if (!databaseUrl) return skip('The embedded database has one connection.');

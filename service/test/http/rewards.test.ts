@@ -182,7 +182,7 @@ test('a completion that overtakes its impression is pending until the impression
   expect((await status).body).toMatchObject({ state: 'earned', id: decision.id });
 });
 
-test('an event that comes twice is a duplicate, and a bad one does not block the others', async () => {
+test('a repeated event is a duplicate, and an invalid one does not block the others', async () => {
   const decision = await client.decideImage('twice');
   const start = client.event(decision, 'start');
   const { body } = await client.report(

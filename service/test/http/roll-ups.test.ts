@@ -101,7 +101,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     }));
   };
 
-  test('none waits for a transaction of another that counts the same and has not ended', async () => {
+  test('no process waits for another’s open transaction that counts the same', async () => {
     await play(0, 'first');
     await foldRollups(database, never, rethrow);
     const counts = await readCounts();
@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     await expectEqualSums();
   });
 
-  test('none waits for a fold, nor for whoever holds a roll-up row', async () => {
+  test('no process waits for a fold or for a lock on a roll-up row', async () => {
     await play(0, 'before the fold');
     await database.transaction(async (queries) => {
       expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);
@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     await expectEqualSums();
   });
 
-  test('reports equal a recount while all of them write and fold, also when folds are rolled back or killed', async () => {
+  test('reports equal a recount while all processes write and fold, even if folds are rolled back or killed', async () => {
     const ends = new AbortController();
     const [wholeFolds, brokenFolds, killedFolds]: [number[], string[], string[]] = [[], [], []];
     const folding = async (): Promise<void> => {
@@ -203,7 +203,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     expect(await database.query('SELECT FROM rollup_deltas')).toEqual([]);
   });
 
-  test('an account whose fold fails delays no other, and is folded later', async () => {
+  test('an account whose fold fails delays no other and is folded later', async () => {
     const [count] = await readCounts();
     if (!count) throw new Error('Nothing was counted.');
     for (const other of ['acc_broken', 'acc_other'])

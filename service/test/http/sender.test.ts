@@ -103,7 +103,7 @@ test.each<[string, (socket: Socket) => void, object]>([
   expect(performance.now() - began).toBeLessThan(5_000);
 });
 
-test('a port where nobody listens is told as an error', async () => {
+test('a refused connection is reported as an error', async () => {
   const url = await receive(() => undefined);
   await new Promise((resolve) => server?.close(resolve));
   server = undefined;

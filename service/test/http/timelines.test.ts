@@ -46,7 +46,7 @@ describe.each([
     );
   }
 
-  test('events in rows are duplicates when they come again, and earn the reward with those in the timeline', async () => {
+  test('events stored as rows are recognized as duplicates and count toward the reward with those in the timeline', async () => {
     const decision = await game.decide('both');
     const start = game.event(decision, 'start', { id: '923741103577103-1' });
     const detail = 'a "b" é';
@@ -78,7 +78,7 @@ describe.each([
     expect(await statuses(start, ...end, early)).toEqual(Array(4).fill('duplicate'));
   });
 
-  test('a timeline keeps the order in which events were reported, each once', async () => {
+  test('a timeline keeps each event once, in the order of the reports', async () => {
     const decision = await game.decide('ordered');
     const [start, first, middle] = (['start', 'first_quartile', 'midpoint'] as const).map((type) =>
       game.event(decision, type),
@@ -93,7 +93,7 @@ describe.each([
     );
   });
 
-  test('a decision with too many events takes no more, and those of others are stored', async () => {
+  test('a decision with too many events accepts no more, while those of others are stored', async () => {
     const [full, other] = [await game.decide('full'), await game.decide('next to it')];
     const clicks = Array.from({ length: mostEvents }, () => game.event(full, 'click'));
     expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
@@ -106,7 +106,7 @@ describe.each([
     ]);
   });
 
-  test('two processes that are told the same at once count it once', async ({ skip }) => {
+  test('two processes that receive the same event at once count it once', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has one process.');
     const { clock, client } = game;
     const other = await startInProcess(
@@ -144,7 +144,7 @@ describe.each([
     await other.stop();
   });
 
-  test('events that follow add no index entries', async ({ skip }) => {
+  test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
     // A week of its own: the server adds up what it did a while later.
     game.pass(7 * 86_400_000);
@@ -172,7 +172,7 @@ describe.each([
       .toEqual([{ inserted: 100, updated: 200, hot: 200 }]);
   });
 
-  test('a malformed timeline fails the requests about its decision, and no other request', async () => {
+  test('a malformed timeline fails only requests about its own decision', async () => {
     const [broken, other] = await Promise.all([game.decide('broken'), game.decide('other')]);
     await game.report(game.event(broken, 'start'));
     await query(`UPDATE timelines SET events = '[1, 2]' WHERE decision_id = $1`, [broken.id]);

@@ -35,7 +35,7 @@ const servedBy = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   ...links.map(({ spanId }) => spanId),
 ];
 
-test('a decision, its events and its webhook are told to the collector, at the latest by the stop', async () => {
+test('spans of a decision, its events and its webhook reach the collector before the service has stopped', async () => {
   const collector = await collect();
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
@@ -107,7 +107,7 @@ test('a decision, its events and its webhook are told to the collector, at the l
   );
 });
 
-test('a request goes on with the trace of its client, also where a body goes another way', async () => {
+test('a request continues its client’s trace, also after its body is read', async () => {
   const collector = await collect();
   const service = await startTraced(collector);
   const client = createClient(service);
@@ -133,7 +133,7 @@ test('a request goes on with the trace of its client, also where a body goes ano
   ]);
 });
 
-test('a transaction of many requests is linked to each of them', async () => {
+test('a transaction is linked to each of its requests', async () => {
   const collector = await collect();
   const service = await startTraced(collector);
   const client = createClient(service);
@@ -152,7 +152,7 @@ test('a transaction of many requests is linked to each of them', async () => {
   );
 });
 
-test('a sampler tells of what it takes only', async () => {
+test('only sampled traces are exported', async () => {
   const collector = await collect();
   const service = await startTraced(collector, { OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
   const client = createClient(service);
@@ -180,7 +180,7 @@ async function deadAddress(): Promise<string> {
   return url;
 }
 
-test('a collector that is away harms nothing', async () => {
+test('an unavailable collector does not affect requests', async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: await deadAddress() };
   const service = await startService({ env });
   const { status } = await createClient(service).decide({
@@ -192,7 +192,7 @@ test('a collector that is away harms nothing', async () => {
   expect(await service.stop()).toBe(0);
 });
 
-test('a collector that is away is logged once, and once that it is back', async () => {
+test('an unavailable collector is logged once, and its recovery once', async () => {
   const endpoint = await deadAddress();
   const lines: string[] = [];
   const log = pino({}, { write: (line) => void lines.push(line) });
@@ -217,7 +217,7 @@ const hooks = `import { register } from 'node:module';
   register('data:text/javascript,' + ${JSON.stringify(encodeURIComponent(refusal))});`;
 const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hooks)}`;
 
-test('without a collector the packages of OpenTelemetry are not loaded', async () => {
+test('without a collector, the OpenTelemetry packages are not loaded', async () => {
   const service = await startService({ env: { NODE_OPTIONS } });
   expect(
     (await createClient(service).decide({ placement: 'revive', user_ref: 'traced' })).status,

@@ -18,7 +18,7 @@ const between = 20;
 const watchMs = 5_100;
 
 describe.skipIf(postgres === undefined)(
-  'the previous release and this tree on one PostgreSQL server',
+  'the previous release and this one on the same PostgreSQL server',
   () => {
     let previous: string;
     let cluster: Cluster;
@@ -78,7 +78,7 @@ describe.skipIf(postgres === undefined)(
     }
     const allEarned = Array<string>(offlineAtATime).fill('earned');
 
-    test('upgraded one process at a time, rolled back and upgraded again, neither loses a reward of the other', async () => {
+    test('a rolling upgrade, a rollback and another upgrade lose no reward of either release', async () => {
       const [one, two] = [0, 1];
       await players.progress(between);
       const keptAcross = [await watch(one), await watch(two, one)];

@@ -65,7 +65,7 @@ const grown = [
   'delivery_attempts',
 ] as const;
 
-test('what grows is removed when it is too old, in batches, and nothing younger', async () => {
+test('old rows are deleted in batches, and newer ones are kept', async () => {
   const both = [
     // More than one batch of old ones, and five that are young.
     [1_500, 100],
@@ -125,7 +125,7 @@ test('what grows is removed when it is too old, in batches, and nothing younger'
   expect(await remove({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
-test('every table either has a bound that is seen to, or grows only by what operators do', async () => {
+test('every table either has a retention job or grows only through operators’ changes', async () => {
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
@@ -145,7 +145,7 @@ test('every table either has a bound that is seen to, or grows only by what oper
   );
 });
 
-test('of many processes, one does a chore, and another one the next time', async () => {
+test('one of many processes claims a chore, and any of them the next time', async () => {
   const taken = await Promise.all(
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
@@ -157,7 +157,7 @@ test('of many processes, one does a chore, and another one the next time', async
   expect(await claimChore(database, 'a chore', 60_000)).toBe(true);
 });
 
-test('counts of many hours pass through the embedded database without making its table ever larger', async () => {
+test('folding keeps the table of deltas small on the embedded database', async () => {
   const dimensions = {
     placement: 'revive',
     creativeId: null,
@@ -193,7 +193,7 @@ test('counts of many hours pass through the embedded database without making its
   expect(sums).toEqual({ rows: 200, count: 25 * 200 });
 });
 
-test('a service that starts sees to old rows by itself', async () => {
+test('a service deletes old rows when it starts', async () => {
   await storeWebhookEvents(100, 3, 'failed');
   const upkeep = await startUpkeep({
     database,

@@ -52,7 +52,7 @@ async function startSlowReceiver() {
   };
 }
 
-test('an endpoint that hangs gets four requests at first, and delays no other', async () => {
+test('an endpoint that hangs gets four requests at first and delays no other', async () => {
   const slow = await startSlowReceiver();
   const quick = await startReceiver();
   const slowHook = await register(slow.url);
@@ -70,7 +70,7 @@ test('an endpoint that hangs gets four requests at first, and delays no other', 
   await Promise.all([slow.close(), quick.close()]);
 });
 
-test('an endpoint that kept failing is tried with one request, and gets the rest when that succeeds', async () => {
+test('an endpoint that keeps failing gets one probe, and the other deliveries once that succeeds', async () => {
   const receiver = await startSlowReceiver();
   const webhook = await register(receiver.url);
   await running.service.database.query(
@@ -89,7 +89,7 @@ test('an endpoint that kept failing is tried with one request, and gets the rest
   await Promise.all([receiver.close(), other.close()]);
 });
 
-test('an endpoint that answers with Retry-After gets nothing until then', async () => {
+test('an endpoint that responds with Retry-After gets no request until then', async () => {
   const receiver = await startReceiver(() => 503, { 'retry-after': '60' });
   const webhook = await register(receiver.url);
   const { body: first } = await testEvent(webhook.id);
@@ -144,7 +144,7 @@ test('many deliveries are claimed and recorded together', async () => {
   await receiver.close();
 });
 
-test('an endpoint that is enabled again after five days of failure has its days anew', async () => {
+test('an endpoint that is enabled again after five days of failure starts a new period', async () => {
   const receiver = await startReceiver(() => 500);
   const webhook = await register(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;

@@ -46,7 +46,7 @@ test('a test event arrives signed, and its attempt is listed', async () => {
   await receiver.close();
 });
 
-test('while secrets are rotated, twice, every one of them verifies; then only the last', async () => {
+test('during two rotations every secret verifies, and afterwards only the last', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const rotate = async (overlap_s: number) =>
@@ -70,7 +70,7 @@ test('while secrets are rotated, twice, every one of them verifies; then only th
   await receiver.close();
 });
 
-test('a webhook has five signatures at most, and a sixth secret is refused until one has ended', async () => {
+test('a webhook has at most five signatures; a sixth secret is rejected until one has expired', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const rotate = (overlap_s: number) =>
@@ -88,7 +88,7 @@ test('a webhook has five signatures at most, and a sixth secret is refused until
   await receiver.close();
 });
 
-test('410 disables a webhook; enabled again, it recovers what it missed, once', async () => {
+test('410 disables a webhook; once enabled, it recovers the missed events once', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 410 : 200));
   const webhook = await register(receiver.url);
   const path = `/v1/webhooks/${webhook.id}`;
@@ -120,7 +120,7 @@ test('410 disables a webhook; enabled again, it recovers what it missed, once', 
   await receiver.close();
 });
 
-test('one delivery is sent again, as a new one', async () => {
+test('a delivery can be sent again as a new one', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const { body: first } = await testEvent(webhook.id);
@@ -147,7 +147,7 @@ test('five days of failure disable a webhook', async () => {
   await receiver.close();
 });
 
-test('an update is checked like a registration', async () => {
+test('an update is validated like a registration', async () => {
   const webhook = await register('https://receiver.example/');
   const path = `/v1/webhooks/${webhook.id}`;
   const refused = await call<Problem>('PATCH', path, { url: 'https://169.254.169.254/' });

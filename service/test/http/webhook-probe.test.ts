@@ -64,7 +64,7 @@ async function startDisabled(answer: () => number) {
   return { receiver, id: body.id, missed, attemptsBefore: receiver.received.length };
 }
 
-test('one that failed for five days is tried once an hour, and enabled when it answers', async () => {
+test('an endpoint that failed for five days is probed once an hour, and enabled when it responds', async () => {
   let status = 500;
   const { receiver, id, missed, attemptsBefore } = await startDisabled(() => status);
 
@@ -103,7 +103,7 @@ test('one that failed for five days is tried once an hour, and enabled when it a
   await receiver.close();
 });
 
-test('one that says that it is gone, or that an operator turned off, is not tried', async () => {
+test('an endpoint that responded with 410 or was disabled by an operator is not probed', async () => {
   let status = 500;
   const gone = await startDisabled(() => status);
   const off = await startDisabled(() => 500);

@@ -38,7 +38,7 @@ async function skipWait(webhook: Webhook): Promise<void> {
   }
 }
 
-test('a failed delivery comes again with a signature of its own', async () => {
+test('a failed delivery is retried with a new signature', async () => {
   const receiver = await startReceiver((index) => (index === 0 ? 500 : 204));
   const { body: webhook } = await register(receiver.url);
   await serve('retry');
@@ -61,7 +61,7 @@ test('a failed delivery comes again with a signature of its own', async () => {
   await receiver.close();
 });
 
-test('a receiver that answers 410 is disabled, and one that redirects is not followed', async () => {
+test('an endpoint that responds with 410 is disabled, and redirects are not followed', async () => {
   const gone = await startReceiver(() => 410);
   const moved = await startReceiver(() => 302);
   const { body: goneHook } = await register(gone.url);
@@ -84,7 +84,7 @@ test('a receiver that answers 410 is disabled, and one that redirects is not fol
   await Promise.all([gone.close(), moved.close()]);
 });
 
-test('a receiver gets only what it subscribed to, and only of its environment', async () => {
+test('an endpoint receives only the event types it subscribed to, and only those of its environment', async () => {
   const receiver = await startReceiver();
   const live = createClient(service, 'live');
   await register(receiver.url, ['decision.served']);
@@ -122,13 +122,13 @@ test.each([
 );
 
 test.each([[[]], [['decision.served', 'decision.served']], [['decision.danced']]])(
-  'events %j are refused',
+  'the event types %j are rejected',
   async (events) => {
     expect((await register('https://example.com/', events)).status).toBe(422);
   },
 );
 
-test('a webhook is listed and read without its secret, and gone when it is deleted', async () => {
+test('a webhook is listed and read without its secret, and can be deleted', async () => {
   const { status, body: made } = await register('https://example.com/hook');
   expect(status).toBe(201);
   expect(made.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);

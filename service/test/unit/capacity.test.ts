@@ -14,7 +14,7 @@ test('the guide has the tables that are calculated from the measured costs', () 
   expect(flat(readFileSync(`${root}docs/scale.md`, 'utf8'))).toContain(flat(tables));
 });
 
-test('ten times the ads take ten times the cores, and one process more for a failure', () => {
+test('ten times the ads need ten times the cores, plus one spare process', () => {
   const cost = { serviceUs: 100, databaseUs: 50, storedBytes: 1_000, loggedBytes: 2_000 };
   const costs = { decision: cost, start: cost, quartiles: cost, finish: cost, delivery: cost };
   const ad = costOfAd(costs, { ...assumptions, shown: 1, finished: 1 });
@@ -24,7 +24,7 @@ test('ten times the ads take ten times the cores, and one process more for a fai
   expect([small?.cores, big?.cores]).toEqual([2, 5]);
 });
 
-test('a simulated server keeps up below its cores, and not above', () => {
+test('a simulated server keeps up within its cores, and not beyond', () => {
   const cell = {
     processes: 4,
     cores: 2,

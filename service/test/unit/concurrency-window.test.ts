@@ -33,11 +33,11 @@ function saturate(
 }
 
 describe('a concurrency window', () => {
-  test('begins small', () => {
+  test('starts small', () => {
     expect(createConcurrencyWindow().size).toBe(initialConcurrency);
   });
 
-  test('lets an endpoint that answers in 50 ms have 1,000 requests a second within two', () => {
+  test('gives an endpoint that responds in 50 ms 1,000 requests a second within two seconds', () => {
     expect(saturate(2_000, () => 50).perSecond).toBeGreaterThan(1_000);
   });
 
@@ -45,13 +45,13 @@ describe('a concurrency window', () => {
     expect(saturate(10_000, () => 50).size).toBe(maxConcurrency);
   });
 
-  test('settles near what an endpoint with ten workers answers without queueing', () => {
+  test('settles near what an endpoint with ten workers handles without queueing', () => {
     const { size, perSecond } = saturate(60_000, (inFlight) => 50 * Math.max(1, inFlight / 10));
     expect(size).toBeLessThan(60);
     expect(perSecond).toBeGreaterThan(180);
   });
 
-  test('falls to one request at a time while an endpoint times out', () => {
+  test('drops to one request at a time while an endpoint times out', () => {
     expect(
       saturate(
         120_000,
@@ -61,7 +61,7 @@ describe('a concurrency window', () => {
     ).toBe(1);
   });
 
-  test('finds the limit of an endpoint that answers 429 beyond it', () => {
+  test('finds the limit of an endpoint that responds with 429 beyond it', () => {
     const { size } = saturate(
       30_000,
       () => 50,
@@ -71,18 +71,18 @@ describe('a concurrency window', () => {
     expect(size).toBeLessThan(64);
   });
 
-  test('does not shrink for a latency that merely varies', () => {
+  test('does not shrink because of varying latency', () => {
     let turn = 0;
     const { size } = saturate(30_000, () => ((turn += 1) % 7) * 10 + 20);
     expect(size).toBeGreaterThan(initialConcurrency);
   });
 
-  test('measures an endpoint anew that has become slower', () => {
+  test('measures again an endpoint that has become slower', () => {
     const { size } = saturate(60_000, (_inFlight, nowMs) => (nowMs < 20_000 ? 20 : 400));
     expect(size).toBeGreaterThan(50);
   });
 
-  test('stays within its bounds, whatever happens', () => {
+  test('stays within its bounds whatever happens', () => {
     const sample = fc.record({
       startedMs: fc.integer({ min: 0, max: 10_000 }),
       endedMs: fc.integer({ min: 0, max: 20_000 }),

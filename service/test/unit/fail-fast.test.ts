@@ -23,7 +23,7 @@ function createFlaky() {
   return { state, database };
 }
 
-test('while the database is away nothing waits for it, and it is back by itself', async () => {
+test('during an outage calls fail immediately, until a probe succeeds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { state, database } = createFlaky();
   const [onOutage, onRecover] = [vi.fn(), vi.fn()];
@@ -49,7 +49,7 @@ test('while the database is away nothing waits for it, and it is back by itself'
   vi.useRealTimers();
 });
 
-test('a refusal of one statement is no absence: the next one is asked', async () => {
+test('a rejected statement is no outage: the next one is sent', async () => {
   const { state, database } = createFlaky();
   const guarded = failFast(database, { onOutage: fail, onRecover: fail });
   // A full disk, a time-out, a standby, a unique key.
@@ -62,7 +62,7 @@ test('a refusal of one statement is no absence: the next one is asked', async ()
   expect(await guarded.query('SELECT 1')).toEqual([]);
 });
 
-test('a server that refuses a statement answers, even with the class of a broken connection', async () => {
+test('a rejected statement is no outage, even with the error class of a broken connection', async () => {
   const { state, database } = createFlaky();
   const guarded = failFast(database, { onOutage: fail, onRecover: fail });
   state.error = Object.assign(failing('08P01'), { severity: 'ERROR' });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { createLane, OverloadedError } from '../../src/store/group-commit.ts';
 
-test('what comes while a commit runs goes into the next one together, and each gets its own answer', async () => {
+test('items that arrive during a commit share the next one, and each gets its own result', async () => {
   const batches: number[][] = [];
   const lane = createLane<number, string>({
     commit: async (items) => {
@@ -19,7 +19,7 @@ test('what comes while a commit runs goes into the next one together, and each g
   ]);
 });
 
-test('after a large commit the next one waits for more, after a small one it does not', async () => {
+test('the next commit waits for more items after a large one, not after a small one', async () => {
   const batches: number[][] = [];
   let [begun, wake]: [() => void, () => void] = [() => undefined, () => undefined];
   const waiting = new Promise<void>((resolve) => (begun = resolve));
@@ -67,7 +67,7 @@ test('a full commit does not wait for more items', async () => {
   expect(sizes).toEqual([16, 16, 16, 16, 2]);
 });
 
-test('a failed commit is told to those in it, and the next one goes on', async () => {
+test('a failed commit rejects only its own items, and the next one runs', async () => {
   const lane = createLane<number, void>({
     commit: async (items) => {
       if (items.includes(1)) throw new Error('no disk');
@@ -79,7 +79,7 @@ test('a failed commit is told to those in it, and the next one goes on', async (
   expect([first?.status, second?.status]).toEqual(['rejected', 'fulfilled']);
 });
 
-test('a full lane refuses at once, and drain waits for the rest', async () => {
+test('a full lane rejects immediately, and drain waits for the accepted items', async () => {
   const done: number[] = [];
   const lane = createLane<number, void>({
     commit: async (items) => {
@@ -95,7 +95,7 @@ test('a full lane refuses at once, and drain waits for the rest', async () => {
   await Promise.all(accepted);
 });
 
-test('commits run one at a time, and no item is left behind', async () => {
+test('commits run one at a time, and every item settles', async () => {
   const [done, running]: [number[], number[]] = [[], []];
   let current = 0;
   const lane = createLane<number, void>({
@@ -121,7 +121,7 @@ test('commits run one at a time, and no item is left behind', async () => {
 
 const lockTimeout = () => Object.assign(new Error('locked'), { code: '55P03' });
 
-test('an item that cannot be stored fails alone, whatever it was committed with', async () => {
+test('an item that cannot be stored fails alone, whatever shares its batch', async () => {
   const stored: number[] = [];
   const lane = createLane<number, number>({
     commit: async (items, { isRetry }) => {
@@ -140,7 +140,7 @@ test('an item that cannot be stored fails alone, whatever it was committed with'
   expect(stored.toSorted((a, b) => a - b)).toEqual(items.filter((item) => item !== 13));
 });
 
-test('a commit takes no more weight than it may, but an item that is heavier alone', async () => {
+test('a commit does not exceed the maximum weight, except for a single heavier item', async () => {
   const batches: number[][] = [];
   const lane = createLane<number, void>({
     commit: async (items) => {
@@ -155,7 +155,7 @@ test('a commit takes no more weight than it may, but an item that is heavier alo
   expect(batches).toEqual([[4, 6], [1], [500], [3, 3, 3], [3]]);
 });
 
-test('a database that takes nothing is not asked again for each half of a batch', async () => {
+test('a batch is not split when the database is unavailable', async () => {
   let asked = 0;
   const lane = createLane<number, void>({
     commit: async () => {
@@ -168,7 +168,7 @@ test('a database that takes nothing is not asked again for each half of a batch'
   expect(asked).toBe(1);
 });
 
-test('where every row is locked, a batch is given up after some attempts, and where one is, only its item', async () => {
+test('a batch of locked rows is rejected after some attempts; with one locked row, only its item is', async () => {
   let asked = 0;
   const locked = new Set<number>();
   const lane = createLane<number, void>({

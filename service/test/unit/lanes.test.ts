@@ -48,7 +48,7 @@ test('no owner waits for the commit of another', async () => {
   expect(lanes.isIdle()).toBe(true);
 });
 
-test('the number of lanes is bounded: an idle one makes room, a busy one does not', async () => {
+test('the number of lanes is bounded: an idle lane is evicted, a busy one is not', async () => {
   const { lanes, started, release, releaseAll, turn } = createHeldLanes({ maxLanes: 2 });
   const [first, second] = [lanes.push({ owner: 'a' }), lanes.push({ owner: 'b' })];
   await turn();
@@ -63,7 +63,7 @@ test('the number of lanes is bounded: an idle one makes room, a busy one does no
   await Promise.all([second, third]);
 });
 
-test('when too much waits in all, those who have most of it waiting are refused', async () => {
+test('when too many items wait in total, owners with the most are rejected', async () => {
   const { lanes, started, releaseAll, turn } = createHeldLanes({ maxItems: 10 });
   const flood = Array.from({ length: 30 }, () => lanes.push({ owner: 'flood' }));
   const other = lanes.push({ owner: 'other' });
@@ -76,7 +76,7 @@ test('when too much waits in all, those who have most of it waiting are refused'
   expect(refused).toHaveLength(20);
 });
 
-test('owners whose rows are locked share one slot, so that any number of them leaves the others theirs', async () => {
+test('owners with locked rows share one slot, so that the others keep theirs', async () => {
   const gate = createGate({ slots: 3, nowMs: () => 0 });
   const locked = () => Promise.reject(Object.assign(new Error('locked'), { code: '55P03' }));
   const slow = ['a', 'b', 'c', 'd'];

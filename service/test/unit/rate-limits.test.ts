@@ -42,10 +42,10 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
   return { admitted, perSLater: later / (seconds / 2), names: [...names] };
 }
 
-describe('a limit that several processes share', () => {
+describe('a limit shared by several processes', () => {
   const flood = 60;
   test.each([1, 2, 4, 13])(
-    'of a flood that comes evenly to %i processes, as many pass as the limit says, or a quarter more',
+    'a flood spread evenly over %i processes passes at most a quarter more than the limit',
     (processes) => {
       const { admitted, perSLater } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(perSLater).toBeGreaterThanOrEqual(rate.perS * 0.95);
@@ -57,12 +57,12 @@ describe('a limit that several processes share', () => {
     },
   );
 
-  test('of one that comes to a single process, nothing is refused that the limit allows', () => {
+  test('a flood on a single process passes as many requests as the limit allows', () => {
     const { perSLater } = run(4, 120, (process) => (process === 2 ? flood : 0));
     expect(perSLater).toBeCloseTo(rate.perS, 0);
   });
 
-  test('however it is spread, at most half more than the limit passes for long', () => {
+  test('however the flood is spread, in the long run at most half more than the limit passes', () => {
     // As much as three of four may let through without a word, and a flood to the fourth.
     const quiet = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
     const { perSLater } = run(4, 240, (process, tenth) => (process === 3 ? flood : quiet(tenth)));
@@ -74,7 +74,7 @@ describe('a limit that several processes share', () => {
     expect(moving.perSLater).toBeLessThanOrEqual(rate.perS * 1.5);
   });
 
-  test('whoever asks seldom is not told of, and others are by a hash', () => {
+  test('only frequent clients are shared with other processes, as a hash', () => {
     expect(run(4, 60, (_process, tenth) => (tenth % 20 === 0 ? 1 : 0)).names).toEqual([]);
     expect(run(4, 10, () => flood).names).toEqual([hmac('key', 'ip\n198.51.100.7').slice(0, 22)]);
   });

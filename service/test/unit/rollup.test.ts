@@ -23,7 +23,7 @@ const count: fc.Arbitrary<Count> = fc.record(
   { requiredKeys: ['environment', 'dimensions', 'atMs', 'metric'] },
 );
 
-test('sums are those of a recount, one row per group and hour', () => {
+test('counts equal a recount, with one row per group and hour', () => {
   fc.assert(
     fc.property(fc.array(count, { maxLength: 20 }), (counts) => {
       const arrays = sumsOf(counts);

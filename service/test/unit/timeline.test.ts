@@ -49,7 +49,7 @@ const event = fc
     };
   });
 
-test('a timeline holds exactly the events that were written, in their order', () => {
+test('a timeline contains exactly the written events, in order', () => {
   fc.assert(
     fc.property(fc.array(event), (events) => {
       expect(parseTimeline(decisionId, formatTimeline(events))).toEqual(events);
@@ -57,7 +57,7 @@ test('a timeline holds exactly the events that were written, in their order', ()
   );
 });
 
-test('ids that differ after their last hyphen are stored in part', () => {
+test('ids that differ only after their last hyphen are abbreviated', () => {
   const ids = ['923741103577103-1', '923741103577103-12', 'another-2'];
   const times = { receivedAtMs: issuedAtMs, occurredAtMs: issuedAtMs, offsetMs: 0, clamped: false };
   const text = formatTimeline(ids.map((id) => ({ id, decisionId, type: 'click', ...times })));
@@ -65,7 +65,7 @@ test('ids that differ after their last hyphen are stored in part', () => {
   expect(parseTimeline(decisionId, text).map(({ id }) => id)).toEqual(ids);
 });
 
-test('a malformed timeline is an error that names the decision', () => {
+test('a malformed timeline throws an error that names the decision', () => {
   const start = ['event-01', 's', 0, 12, -3];
   const malformed = [
     '',
@@ -91,7 +91,7 @@ test('a malformed timeline is an error that names the decision', () => {
     );
 });
 
-test('an event that cannot have happened is never written', () => {
+test('an impossible event is never written', () => {
   const good: RecordedEvent = {
     id: 'event-01',
     decisionId,

@@ -19,12 +19,12 @@ const claims: TokenClaims = {
 };
 
 test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
-  'a token for %s says again what was withActor, in characters of an address',
+  'a token for %s returns the signed claims, and is URL-safe',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
-    const withActor = userRef === undefined ? rest : { ...rest, userRef };
-    const token = tokens.sign(withActor);
-    expect(tokens.verify(token)).toEqual(withActor);
+    const signed = userRef === undefined ? rest : { ...rest, userRef };
+    const token = tokens.sign(signed);
+    expect(tokens.verify(token)).toEqual(signed);
     expect(token).toMatch(/^[\w.~%!*'()-]+$/);
   },
 );
@@ -33,12 +33,12 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
   'the next version for %s is read before it is issued, with claims that are still unknown',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
-    const withActor = userRef === undefined ? rest : { ...rest, userRef };
-    const token = createDecisionTokens('key', 2).sign(withActor);
-    expect(tokens.verify(token)).toEqual(withActor);
+    const signed = userRef === undefined ? rest : { ...rest, userRef };
+    const token = createDecisionTokens('key', 2).sign(signed);
+    expect(tokens.verify(token)).toEqual(signed);
     expect(token).toMatch(/^2~[\w.~%!*'()=-]+$/);
     const body = `${token.slice(0, token.lastIndexOf('.'))}~later=1`;
-    expect(tokens.verify(`${body}.${hmac('key', body)}`)).toEqual(withActor);
+    expect(tokens.verify(`${body}.${hmac('key', body)}`)).toEqual(signed);
   },
 );
 

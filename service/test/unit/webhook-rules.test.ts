@@ -43,18 +43,18 @@ test.each([
   'fec0::1',
   'unknown',
   '',
-])('%s is no address for webhooks', (address) => {
+])('%s is not a webhook URL', (address) => {
   expect(isAllowedAddress(address, { loopback: false })).toBe(false);
 });
 
 test.each(['93.184.215.14', '1.1.1.1', '2606:4700:4700::1111', '64:ff9b::101:101'])(
-  '%s is one',
+  '%s is a webhook URL',
   (address) => {
     expect(isAllowedAddress(address, { loopback: false })).toBe(true);
   },
 );
 
-test('development adds this machine and nothing else', () => {
+test('development additionally allows only this machine', () => {
   expect(isAllowedAddress('127.0.0.1', { loopback: true })).toBe(true);
   expect(isAllowedAddress('::1', { loopback: true })).toBe(true);
   expect(isAllowedAddress('10.0.0.1', { loopback: true })).toBe(false);
@@ -94,7 +94,7 @@ test.each([
   expect(refuseUrl(url, { development }) === undefined).toBe(expected);
 });
 
-test('retries come after growing times, ±20 %, ten attempts in all', () => {
+test('retries back off with ±20 % jitter, for ten attempts in total', () => {
   const delays = Array.from({ length: maxAttempts }, (_, attempts) => retryDelayMs(attempts, 0.5));
   expect(delays.map((delay) => (delay ?? 0) / 1_000)).toEqual([
     0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400,
