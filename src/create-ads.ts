@@ -2,7 +2,7 @@ import { type Ads, type AdsListeners, assembleAds } from './ads.ts';
 import { connectivityWhenKnown, createPlayerContext, fetchWhenKnown } from './player-context.ts';
 import { createRecorder, lazyLog, loggedFetch } from './debug/recorder.ts';
 import { createFrameQueue } from './engine/frame-queue.ts';
-import { noEngine } from './engine/no-engine.ts';
+import { noEngine } from './engine/engine-driver.ts';
 import { lazyRequests } from './lazy-requests.ts';
 import {
   type AdsOptions,

@@ -15,7 +15,7 @@ export type {
 export { createAds } from './create-ads.ts';
 export type { OverlayStrings } from './creative/strings.ts';
 export type { EngineDriver } from './engine/engine-driver.ts';
-export { noEngine } from './engine/no-engine.ts';
+export { noEngine } from './engine/engine-driver.ts';
 export {
   type AdsOptions,
   type ConsentOptions,

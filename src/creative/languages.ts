@@ -1,21 +1,21 @@
 import type { OverlayStrings } from './strings.ts';
 
-/** Each language is a chunk of its own, by its primary subtag; English is in `strings.ts`. */
-export const languages: Record<string, () => Promise<{ strings: OverlayStrings }>> = {
-  ar: () => import('./languages/ar.ts'),
-  de: () => import('./languages/de.ts'),
-  es: () => import('./languages/es.ts'),
-  fr: () => import('./languages/fr.ts'),
-  he: () => import('./languages/he.ts'),
-  id: () => import('./languages/id.ts'),
-  it: () => import('./languages/it.ts'),
-  ja: () => import('./languages/ja.ts'),
-  ko: () => import('./languages/ko.ts'),
-  nl: () => import('./languages/nl.ts'),
-  pl: () => import('./languages/pl.ts'),
-  pt: () => import('./languages/pt.ts'),
-  ru: () => import('./languages/ru.ts'),
-  tr: () => import('./languages/tr.ts'),
-  uk: () => import('./languages/uk.ts'),
-  zh: () => import('./languages/zh.ts'),
+/** Each language is a chunk of its own, by its primary subtag; English is bundled with the overlay. */
+export const languages: Record<string, () => Promise<{ default: OverlayStrings }>> = {
+  ar: () => import('./languages/ar.json'),
+  de: () => import('./languages/de.json'),
+  es: () => import('./languages/es.json'),
+  fr: () => import('./languages/fr.json'),
+  he: () => import('./languages/he.json'),
+  id: () => import('./languages/id.json'),
+  it: () => import('./languages/it.json'),
+  ja: () => import('./languages/ja.json'),
+  ko: () => import('./languages/ko.json'),
+  nl: () => import('./languages/nl.json'),
+  pl: () => import('./languages/pl.json'),
+  pt: () => import('./languages/pt.json'),
+  ru: () => import('./languages/ru.json'),
+  tr: () => import('./languages/tr.json'),
+  uk: () => import('./languages/uk.json'),
+  zh: () => import('./languages/zh.json'),
 };

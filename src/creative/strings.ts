@@ -1,8 +1,11 @@
+import english from './languages/en.json';
+
 /** Every text of the overlay in one language. */
 export interface OverlayStrings {
   /** BCP 47. */
   language: string;
-  direction: 'ltr' | 'rtl';
+  /** `ltr` or `rtl`. */
+  direction: string;
   advertisement: string;
   /** With `{reward}`: `50 coins`. */
   watchFor: string;
@@ -22,25 +25,6 @@ export interface OverlayStrings {
   thanks: string;
 }
 
-const english: OverlayStrings = {
-  language: 'en',
-  direction: 'ltr',
-  advertisement: 'Advertisement',
-  watchFor: 'Watch to get {reward}',
-  secondsLeft: '{seconds} s',
-  rewardOnItsWay: 'Your reward is on its way',
-  close: 'Close ad',
-  mute: 'Turn sound off',
-  unmute: 'Turn sound on',
-  play: 'Tap to play',
-  learnMore: 'Learn more',
-  askTitle: 'Close and lose the reward?',
-  askText: 'Only {seconds} s to go.',
-  keepWatching: 'Keep watching',
-  closeAnyway: 'Close anyway',
-  thanks: 'Thanks for watching',
-};
-
 /** The texts for a locale (`de-AT`, `de_AT`), or English where there is no translation or it can't be loaded. */
 export async function stringsFor(locale: string): Promise<OverlayStrings> {
   // The codes that Java and old browsers say for Hebrew and Indonesian.
@@ -51,7 +35,7 @@ export async function stringsFor(locale: string): Promise<OverlayStrings> {
     // Contains the chunk addresses of all languages; loads long before the decision and the media.
     const { languages } = await import('./languages.ts');
     return Object.hasOwn(languages, tag)
-      ? ((await languages[tag]?.())?.strings ?? english)
+      ? ((await languages[tag]?.())?.default ?? english)
       : english;
   } catch {
     // An ad in English is better than none.

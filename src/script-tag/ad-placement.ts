@@ -1,8 +1,7 @@
 import { createAdPlacement, installAdsbygoogle } from '../ad-placement/index.ts';
 import { OptionError } from '../index.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
-import { define } from './global.ts';
-import { startTag } from './start-tag.ts';
+import { define, startTag } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {

@@ -1,5 +1,5 @@
 import { cocosDriver, createCocosAds, createTruewardComponent } from '../cocos/index.ts';
-import { define } from './global.ts';
+import { define } from './start-tag.ts';
 
 // The types of the file for a project: they name the variable too, but nothing of other engines.
 declare global {

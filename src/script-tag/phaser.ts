@@ -1,5 +1,5 @@
 import { phaserDriver, TruewardPlugin, TruewardScenePlugin } from '../phaser/index.ts';
-import { define } from './global.ts';
+import { define } from './start-tag.ts';
 
 declare global {
   interface TruewardGlobal {

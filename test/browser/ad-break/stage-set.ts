@@ -7,7 +7,7 @@ import {
 import { createShowAd } from '../../../src/ad-break/show-ad.ts';
 import { loadCreative } from '../../../src/creative/renderer.ts';
 import type { FilledDecision, ReadyAd } from '../../../src/decision/decisions.ts';
-import { noEngine } from '../../../src/engine/no-engine.ts';
+import { noEngine } from '../../../src/engine/engine-driver.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { RewardReport } from '../../../src/outcome.ts';
 import { type Clock, deadlineIn, systemClock } from '../../../src/platform/clock.ts';

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { noEngine } from '../../../src/engine/no-engine.ts';
+import { noEngine } from '../../../src/engine/engine-driver.ts';
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 

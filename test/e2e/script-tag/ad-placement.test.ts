@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright';
 import { expect } from 'vitest';
-import type {} from '../../../src/script-tag/global.ts';
+import type {} from '../../../src/script-tag/start-tag.ts';
 import type { Ads } from '../../../src/index.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fill, type OverlayStrings, stringsFor } from '../../../src/creative/strings.ts';
 
 const folder = join(import.meta.dirname, '../../../src/creative/languages');
-const languages = readdirSync(folder).map((name) => name.replace('.ts', ''));
+const languages = readdirSync(folder).map((name) => name.replace('.json', ''));
 const holes = (text: string) => text.match(/\{\w+\}/g) ?? [];
 
 describe('the strings', () => {

@@ -6,7 +6,7 @@ import { sendEvents } from '../../../src/outbox/send.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { createServiceClient } from '../../../src/transport/service-client.ts';
 import { readReward } from '../../../src/transport/read-reward.ts';
-import { requestDecision } from '../../../src/transport/request-decision.ts';
+import { requestDecision } from '../../../src/decision/request-ad.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
 
