@@ -105,7 +105,8 @@ export function createDrain(parts: DrainParts): Drain {
   /** Sends events, and applies the response to everything but the store. */
   const deliver = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
     for (const { id } of events) inFlight.add(id);
-    const dropped = counts.takeUnreportedDrops();
+    const dropped = counts.unreportedDrops;
+    counts.unreportedDrops = {};
     const delivery = await sendEvents(parts, events, dropped, keepalive);
     for (const { id } of events) inFlight.delete(id);
     for (const id of delivery.settled) settled.add(id);
@@ -116,10 +117,11 @@ export function createDrain(parts: DrainParts): Drain {
     // An older service accepts only smaller requests.
     if (delivery.split) maxEvents = smallBatch.events;
     if (delivery.failure) {
-      const { reason, retryAfterMs } = delivery.failure;
-      parts.onError(reason);
+      const { retryAfterMs } = delivery.failure;
+      parts.onError(delivery.failure.reason);
       // May be reported twice: these counts are for people, and no money depends on them.
-      if (dropped) counts.requeueDrops(dropped);
+      for (const [reason, count] of Object.entries(dropped))
+        add(counts.unreportedDrops, reason, count);
       if (!stopped) {
         batchEvents = cautiousEvents;
         demanded = retryAfterMs !== undefined;

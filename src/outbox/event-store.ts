@@ -1,6 +1,5 @@
-import { promisifyRequest } from 'idb-keyval';
 import type { Clock } from '../platform/clock.ts';
-import { completed, createDatabase } from '../platform/database.ts';
+import { completed, createDatabase, pagesOf, type StoredValue } from '../platform/database.ts';
 
 /** A stored record: the events of one task, each as the JSON that is sent to the service. */
 export interface EventRecord {
@@ -11,11 +10,8 @@ export interface EventRecord {
   events: string[];
 }
 
-/** A record as read from the store; `value` is not validated, because another release may have written it. */
-export interface StoredRecord {
-  key: number;
-  value: unknown;
-}
+/** A record as read from the store. */
+export type StoredRecord = StoredValue<number>;
 
 /** A value that will not be sent, kept for debugging. */
 export interface SetAside {
@@ -33,14 +29,9 @@ export interface EventStore {
   /** Replaces the events of records that still exist; a record left without events is removed. */
   rewrite(changes: { key: number; record: EventRecord }[]): Promise<void>;
   setAside(entries: SetAside[]): Promise<void>;
-  close(): void;
-}
-
-/** A store that survives the page. */
-export interface DurableStore extends EventStore {
-  open(): Promise<void>;
   /** Reports when operations become slow, and when they are fast again. */
   onSlow?(listener: (isSlow: boolean) => void): void;
+  close(): void;
 }
 
 /** Whether a stored value is a record that this release can read. */
@@ -73,20 +64,6 @@ export const keepaliveBytes = 15_000;
 /** Length of stored events, in UTF-16 units. */
 export const lengthOf = (events: string[]): number =>
   events.reduce((sum, json) => sum + json.length, 0);
-
-/** Reads a whole store in steps that do not block the main thread. */
-export async function readInSteps(
-  store: EventStore,
-  onRecords: (records: StoredRecord[]) => void,
-): Promise<void> {
-  for (let last = -1; ;) {
-    const records = await store.read(last, 250);
-    const newest = records.at(-1);
-    if (!newest) return;
-    onRecords(records);
-    last = newest.key;
-  }
-}
 
 /** The latest unacknowledged events, as many as fit into one request when the player leaves the page. */
 export interface RecentEvents {
@@ -156,7 +133,7 @@ export interface IndexedDbStoreOptions {
 const asideLimit = 200;
 
 /** Creates a store in IndexedDB. */
-export function createIndexedDbStore(options: IndexedDbStoreOptions): DurableStore {
+export function createIndexedDbStore(options: IndexedDbStoreOptions): EventStore {
   let onSlow: ((isSlow: boolean) => void) | undefined;
   const database = createDatabase({
     ...options,
@@ -167,8 +144,8 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): DurableSto
   const aside = database.store('aside');
 
   /** Runs one write transaction and commits it before the task ends. */
-  const write = (use: typeof events, work: (store: IDBObjectStore) => void): Promise<void> =>
-    use('readwrite', (store) => {
+  const write = (work: (store: IDBObjectStore) => void): Promise<void> =>
+    events('readwrite', (store) => {
       work(store);
       // Explicitly: an automatic commit waits for a turn of the event loop that a dying tab never gets.
       store.transaction.commit();
@@ -176,24 +153,15 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): DurableSto
     });
 
   return {
-    open: () => database.open(),
     onSlow(listener) {
       onSlow = listener;
     },
     append: (records) =>
-      write(events, (store) => {
+      write((store) => {
         for (const record of records) store.add(record);
       }),
-    read: (afterKey, limit) =>
-      events('readonly', async (store): Promise<StoredRecord[]> => {
-        const range = IDBKeyRange.lowerBound(afterKey, true);
-        const [keys, values] = await Promise.all([
-          promisifyRequest(store.getAllKeys(range, limit)),
-          promisifyRequest<unknown[]>(store.getAll(range, limit)),
-        ]);
-        return keys.map((key, index) => ({ key: Number(key), value: values[index] }));
-      }),
-    remove: (first, last) => write(events, (store) => store.delete(IDBKeyRange.bound(first, last))),
+    read: pagesOf(events),
+    remove: (first, last) => write((store) => store.delete(IDBKeyRange.bound(first, last))),
     rewrite: (changes) =>
       events('readwrite', (store) => {
         for (const { key, record } of changes) {
@@ -215,7 +183,7 @@ export function createIndexedDbStore(options: IndexedDbStoreOptions): DurableSto
           };
         return completed(store.transaction);
       }),
-    close: () => database.close(),
+    close: database.close,
   };
 }
 

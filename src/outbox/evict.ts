@@ -1,10 +1,10 @@
+import { readInPages } from '../platform/database.ts';
 import {
   type EventRecord,
   type EventStore,
   exceeds,
   isEventRecord,
   lengthOf,
-  readInSteps,
   type Size,
   type StoredRecord,
 } from './event-store.ts';
@@ -55,7 +55,7 @@ export async function evict(
   onEvicted: (events: string[]) => void,
 ): Promise<void> {
   const stored: StoredRecord[] = [];
-  await readInSteps(store, (records) => stored.push(...records));
+  await readInPages(store.read, (records) => stored.push(...records));
   const changes = plan(stored, bounds);
   // Whole records first: a full disk permits deletes, but not always writes.
   for (const whole of [true, false]) {

@@ -13,7 +13,6 @@ import type { createDrain, Drain, DrainParts } from './drain.ts';
 import {
   createMemoryStore,
   createRecentEvents,
-  type DurableStore,
   type EventStore,
   keepaliveBytes,
   type QueuedEvent,
@@ -95,7 +94,7 @@ export interface OutboxParts {
   lifecycle: PageLifecycle;
   openTabChannel: OpenTabChannel;
   /** Replaced by a store in memory while it fails. */
-  store: DurableStore;
+  store: EventStore;
   /** Default: 20,000 events and 16 MB, enough for weeks of a busy game without network. */
   bounds?: Size;
 }
@@ -230,7 +229,6 @@ export function createOutbox(parts: OutboxParts): Outbox {
   };
 
   const begin = async (): Promise<void> => {
-    await storage.open();
     // While this tab drains the store, its count is correct.
     if (!drain?.isRunning()) await storage.recount();
     if (isWaiting()) await nudge();
@@ -251,8 +249,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const disposers = [
     lifecycle.onTransition(onTransition),
     parts.connectivity.onOnline(() => isWaiting() && void nudge()),
-    signal.onMessage(onTabMessage),
   ];
+  signal.onMessage(onTabMessage);
   void begin();
 
   return {

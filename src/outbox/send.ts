@@ -41,7 +41,7 @@ const bodyProblems = new Set<string>(['malformed_json', 'invalid_request', 'body
 export async function sendEvents(
   { client, clock }: { client: ServiceClient; clock: Clock },
   events: QueuedEvent[],
-  dropped: EventBatch['dropped'],
+  dropped: NonNullable<EventBatch['dropped']>,
   keepalive: boolean,
 ): Promise<Delivery> {
   const delivery: Delivery = {
@@ -55,7 +55,7 @@ export async function sendEvents(
     delivery.settled.push(event.id);
     if (rejection !== undefined) delivery.rejections.push({ event, code: rejection });
   };
-  const report = dropped ? `,"dropped":${toJson(dropped)}` : '';
+  const report = Object.keys(dropped).length > 0 ? `,"dropped":${toJson(dropped)}` : '';
   const unsent = [events];
   for (let part = unsent.pop(); part && !delivery.failure; part = unsent.pop()) {
     const sentAt = toJson(new Date(clock.now()).toISOString());

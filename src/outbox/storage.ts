@@ -1,13 +1,12 @@
+import { readInPages } from '../platform/database.ts';
 import {
   add,
-  type DurableStore,
   type EventRecord,
   type EventStore,
   exceeds,
   isEventRecord,
   lengthOf,
   type QueuedEvent,
-  readInSteps,
   type Size,
   smallBatch,
 } from './event-store.ts';
@@ -26,10 +25,8 @@ export interface Counts {
   own: Size;
   diagnostics: OutboxDiagnostics;
   drop(reason: DropReason, count: number): void;
-  /** Returns the drops not yet reported to the service; from now on they count as reported. */
-  takeUnreportedDrops(): Record<string, number> | undefined;
-  /** Marks drops as unreported again, because their report failed. */
-  requeueDrops(dropped: Record<string, number>): void;
+  /** Drops that the service does not know of yet, by reason. */
+  unreportedDrops: Record<string, number>;
   report(): OutboxDiagnostics;
 }
 
@@ -44,22 +41,14 @@ export function createCounts(): Counts {
     dropped: {},
     rejected: {},
   };
-  let unreportedDrops: Record<string, number> = {};
-  return {
+  const counts: Counts = {
     shared,
     own,
     diagnostics,
+    unreportedDrops: {},
     drop(reason, count) {
       add(diagnostics.dropped, reason, count);
-      add(unreportedDrops, reason, count);
-    },
-    takeUnreportedDrops() {
-      const dropped = unreportedDrops;
-      unreportedDrops = {};
-      return Object.keys(dropped).length > 0 ? dropped : undefined;
-    },
-    requeueDrops(dropped) {
-      for (const [reason, count] of Object.entries(dropped)) add(unreportedDrops, reason, count);
+      add(counts.unreportedDrops, reason, count);
     },
     report: () => ({
       ...diagnostics,
@@ -68,10 +57,11 @@ export function createCounts(): Counts {
       stored: shared.events + own.events,
     }),
   };
+  return counts;
 }
 
 export interface StorageParts {
-  store: DurableStore;
+  store: EventStore;
   memory: EventStore;
   bounds: Size;
   counts: Counts;
@@ -85,8 +75,7 @@ export interface StorageParts {
 export interface Storage {
   /** Resolves when the events are stored or were dropped. */
   append(events: QueuedEvent[]): Promise<void>;
-  open(): Promise<void>;
-  /** Corrects the size of the shared store, which other tabs write to as well. */
+  /** Opens the shared store, and counts its contents, because other tabs write to it too. */
   recount(): Promise<void>;
 }
 
@@ -113,7 +102,7 @@ function groupEvents(events: QueuedEvent[]): string[][] {
 /** Counts the actual contents of a store. */
 async function measure(store: EventStore): Promise<Size> {
   const size = { events: 0, bytes: 0 };
-  await readInSteps(store, (records) => {
+  await readInPages(store.read, (records) => {
     for (const { value } of records) {
       if (!isEventRecord(value)) continue;
       size.events += value.events.length;
@@ -190,18 +179,11 @@ export function createStorage(parts: StorageParts): Storage {
       parts.onResize(source, events.length, lengthOf(events.map(({ json }) => json)));
       await keepWithinBounds(source);
     },
-    async open() {
-      try {
-        await store.open();
-      } catch (error) {
-        onError(error);
-        diagnostics.storage = 'memory';
-      }
-    },
     async recount() {
       try {
         Object.assign(shared, await measure(store));
       } catch (error) {
+        diagnostics.storage = 'memory';
         return onError(error);
       }
       await keepWithinBounds(store);

@@ -1,19 +1,17 @@
 import { promisifyRequest, type UseStore } from 'idb-keyval';
 import type { Clock } from './clock.ts';
 
-/** One IndexedDB database that opens itself, and again after the browser closed it. */
+/** An IndexedDB database that opens on first use, and again if the browser has closed it. */
 export interface Database {
-  /** Access to one store, in the shape of idb-keyval's, so that its calls work on it. */
+  /** Returns access to one object store; idb-keyval's functions accept it as their `customStore`. */
   store(name: string, durability?: IDBTransactionDurability): UseStore;
-  /** Opens it now, so that the first write does not wait. Rejects when it can't be opened. */
-  open(): Promise<void>;
-  /** Closes the connection. What is still asked for afterwards is done by one that closes at once. */
+  /** Closes the connection. A later operation opens another one and closes it again. */
   close(): void;
 }
 
 export interface DatabaseOptions {
   name: string;
-  /** The stores, and whether each makes its own increasing keys. */
+  /** The object stores, and whether each generates its own increasing keys. */
   stores: Record<string, { autoIncrement: boolean }>;
   clock: Clock;
   indexedDB?: IDBFactory | undefined;
@@ -22,23 +20,65 @@ export interface DatabaseOptions {
 }
 
 /**
- * What has no answer after so long has failed, in milliseconds, because what waits for it must go on.
- * Some browsers never answer an open request (https://bugs.webkit.org/show_bug.cgi?id=226547).
+ * Timeout of an operation, in milliseconds. Some browsers never respond to an open request
+ * (https://bugs.webkit.org/show_bug.cgi?id=226547).
  */
 const timeoutMs = 5_000;
-/** One timer watches all work: a timer for each write took a tenth of what an event costs. */
+/** One timer checks all operations: a timer per write took a tenth of the time of an event. */
 const checkMs = 500;
-/** At the second check, after 500 to 1,000 ms, work is slow. */
+/** An operation is slow at its second check, after 500 to 1,000 ms. */
 const checksUntilSlow = 2;
 
-/** Resolves when the transaction is stored. Not idb-keyval's helper: that rejects without the cause. */
+/** Resolves when the transaction is committed; rejects with the cause if it is aborted. */
 export const completed = (transaction: IDBTransaction): Promise<void> =>
   new Promise((resolve, reject) => {
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new Error('The database aborted.'));
   });
 
-/** Creates a {@link Database}; nothing is opened yet. */
+/** A value as read from a store, and its key. */
+export interface StoredValue<Key> {
+  key: Key;
+  /** Not validated, because another release may have written it. */
+  value: unknown;
+}
+
+/** Reads up to `limit` values after a key, in key order. */
+export type ReadPage<Key> = (afterKey: Key | number, limit: number) => Promise<StoredValue<Key>[]>;
+
+/** Reads pages of a store; idb-keyval has no ranges: its `entries()` reads everything at once. */
+export const pagesOf =
+  <Key extends IDBValidKey>(use: UseStore): ReadPage<Key> =>
+  (afterKey, limit) =>
+    use('readonly', async (store) => {
+      const range = IDBKeyRange.lowerBound(afterKey, true);
+      const [keys, values] = await Promise.all([
+        promisifyRequest(store.getAllKeys(range, limit)),
+        promisifyRequest<unknown[]>(store.getAll(range, limit)),
+      ]);
+      return keys.map((key, index) => ({ key: key as Key, value: values[index] }));
+    });
+
+/** Values per page: a thousand are a task of 7 ms. */
+const pageSize = 250;
+
+/** Reads a whole store in pages that do not block the main thread. */
+export async function readInPages<Key extends IDBValidKey>(
+  read: ReadPage<Key>,
+  onPage: (page: StoredValue<Key>[]) => void,
+): Promise<void> {
+  // Less than every key that is used: numbers sort before strings.
+  for (let last: Key | number | undefined = -1; last !== undefined;) {
+    const page: StoredValue<Key>[] = await read(last, pageSize);
+    onPage(page);
+    last = page[pageSize - 1]?.key;
+  }
+}
+
+/**
+ * Creates a {@link Database}; nothing is opened yet. Not idb-keyval's `createStore()`, which has no timeout, durability,
+ * key generator or `close()`, and keeps a connection that blocks the upgrade of a newer release in another tab.
+ */
 export function createDatabase(options: DatabaseOptions): Database {
   let connection: IDBDatabase | undefined;
   let opening: Promise<IDBDatabase> | undefined;
@@ -46,38 +86,32 @@ export function createDatabase(options: DatabaseOptions): Database {
   const pending = new Set<{ checks: number; fail(error: Error): void }>();
   /** Number of slow operations. */
   let slow = 0;
-  let cancelWatch: (() => void) | undefined;
+  let cancelCheck: (() => void) | undefined;
 
-  const adopt = (database: IDBDatabase): IDBDatabase => {
-    connection = database;
-    // iOS closes connections of pages that were long in the background, and a newer release in another
-    // tab must not wait for us.
-    database.onclose = database.onversionchange = () => forget(database);
-    return database;
-  };
   const forget = (database: IDBDatabase): void => {
-    // Waits for the transactions that have begun.
+    // Lets running transactions finish.
     database.close();
     if (connection === database) connection = opening = undefined;
   };
-  const tidy = (): void => {
+  const closeIfIdle = (): void => {
     if (!closed) return;
     if (connection) forget(connection);
     if (pending.size > 0) return;
-    cancelWatch?.();
-    cancelWatch = undefined;
+    cancelCheck?.();
+    cancelCheck = undefined;
   };
 
-  /** Looks at what has no answer yet; by itself it ends once there is nothing. */
-  const watch = (): void => {
-    cancelWatch ??= options.clock.after(checkMs, () => {
-      cancelWatch = undefined;
-      for (const work of pending) {
-        work.checks += 1;
-        if (work.checks === checksUntilSlow) setSlow(slow + 1);
-        if (work.checks > timeoutMs / checkMs) work.fail(new Error('The database is silent.'));
+  /** Checks the pending operations until there are none. */
+  const scheduleCheck = (): void => {
+    cancelCheck ??= options.clock.after(checkMs, () => {
+      cancelCheck = undefined;
+      for (const operation of pending) {
+        operation.checks += 1;
+        if (operation.checks === checksUntilSlow) setSlow(slow + 1);
+        if (operation.checks > timeoutMs / checkMs)
+          operation.fail(new Error('The database does not respond.'));
       }
-      if (pending.size > 0) watch();
+      if (pending.size > 0) scheduleCheck();
     });
   };
   const setSlow = (count: number): void => {
@@ -85,21 +119,21 @@ export function createDatabase(options: DatabaseOptions): Database {
     options.onSlow?.(slow > 0);
   };
 
-  const inTime = <T>(begun: Promise<T>): Promise<T> =>
+  const withTimeout = <T>(result: Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const settled = (): void => {
-        if (pending.delete(work) && work.checks >= checksUntilSlow) setSlow(slow - 1);
+        if (pending.delete(operation) && operation.checks >= checksUntilSlow) setSlow(slow - 1);
       };
-      const work = {
+      const operation = {
         checks: 0,
         fail(error: Error) {
           settled();
           reject(error);
         },
       };
-      pending.add(work);
-      watch();
-      begun.finally(settled).then(resolve, reject);
+      pending.add(operation);
+      scheduleCheck();
+      result.finally(settled).then(resolve, reject);
     });
 
   const open = async (): Promise<IDBDatabase> => {
@@ -108,22 +142,28 @@ export function createDatabase(options: DatabaseOptions): Database {
       for (const [name, { autoIncrement }] of Object.entries(options.stores))
         request.result.createObjectStore(name, { autoIncrement });
     };
-    return adopt(await promisifyRequest(request));
+    const database = (connection = await promisifyRequest(request));
+    // iOS closes connections of pages that were in the background for long. A newer release in another tab must not
+    // be blocked by this connection.
+    database.onclose = database.onversionchange = () => forget(database);
+    return database;
   };
-  const failed = (error: unknown): never => {
-    opening = undefined;
-    throw error;
+  const connect = async (): Promise<IDBDatabase> => {
+    // After a timeout, `opening` stays rejected until the browser responds, so that later writes do not wait again.
+    opening ??= withTimeout(
+      open().catch((error: unknown) => {
+        opening = undefined;
+        throw error;
+      }),
+    );
+    return connection ?? opening;
   };
-
-  // A rejected `opening` stays until the browser answers, so that later writes do not wait again.
-  const connect = async (): Promise<IDBDatabase> =>
-    connection ?? (await (opening ??= inTime(open().catch(failed))));
 
   return {
     store: (name, durability = 'relaxed') => {
       return async (mode, callback) => {
         const begin = async (): Promise<IDBObjectStore> => {
-          const database = connection ?? (await connect());
+          const database = await connect();
           try {
             return database.transaction(name, mode, { durability }).objectStore(name);
           } catch (error) {
@@ -131,23 +171,28 @@ export function createDatabase(options: DatabaseOptions): Database {
             throw error;
           }
         };
-        // A connection can be dead without having said so; a new one is tried once.
+        // A connection may be dead without an event, so a new one is tried once.
         const store = await begin().catch(begin);
         try {
-          return await inTime(Promise.resolve(callback(store)));
+          return await withTimeout(
+            // idb-keyval rejects with null when a request fails; the transaction has the cause once it is aborted.
+            Promise.resolve(callback(store)).catch(async (error: unknown) => {
+              if (error === null) await completed(store.transaction);
+              throw error;
+            }),
+          );
         } catch (error) {
-          // The next one gets a connection that has not failed.
+          // The next operation gets a new connection.
           forget(store.transaction.db);
           throw error;
         } finally {
-          tidy();
+          closeIfIdle();
         }
       };
     },
-    open: () => connect().then(tidy),
     close() {
       closed = true;
-      tidy();
+      closeIfIdle();
     },
   };
 }

@@ -75,11 +75,8 @@ export function onOffline(listener: () => void): () => void {
 /** A channel between the tabs of one origin; a tab does not receive its own messages. */
 export interface TabChannel<Message> {
   send(message: Message): void;
-  /**
-   * Subscribes; any member of a message may be missing, because another release may have sent it. Returns a
-   * function that unsubscribes.
-   */
-  onMessage(listener: (message: Partial<Message>) => void): () => void;
+  /** Subscribes until `close()`. Any member of a message may be missing, because another release may have sent it. */
+  onMessage(listener: (message: Partial<Message>) => void): void;
   close(): void;
 }
 
@@ -95,11 +92,9 @@ export const browserTabChannel: OpenTabChannel = <Message>(name: string) => {
   return {
     send: (message: Message) => attempt(() => channel?.postMessage(message)),
     onMessage(listener: (message: Partial<Message>) => void) {
-      const onEvent = ({ data }: MessageEvent<Partial<Message> | null>): void => {
+      channel?.addEventListener('message', ({ data }: MessageEvent<Partial<Message> | null>) => {
         if (data !== null) listener(data);
-      };
-      channel?.addEventListener('message', onEvent);
-      return () => channel?.removeEventListener('message', onEvent);
+      });
     },
     close: () => channel?.close(),
   };

@@ -123,7 +123,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const run = async (): Promise<void> => {
     while (runAgain) {
       runAgain = false;
-      for (const entry of (await ledger.all()).filter(isDue).sort(inOrder)) {
+      for (const entry of (await ledger.readAll()).filter(isDue).sort(inOrder)) {
         const { decisionId } = entry;
         if (!isReady()) break;
         if (delivering.has(decisionId) || backingOff.has(decisionId)) continue;
@@ -141,7 +141,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
     !stopped.signal.aborted &&
     handlers.size > 0 &&
     parts.lifecycle.isVisible() &&
-    ledger.seen().some(isDue);
+    ledger.cached().some(isDue);
   const wake = (): void => {
     if (!isReady()) return;
     runAgain = true;

@@ -27,9 +27,13 @@ export const transferred = (entry: LedgerEntry, from: string, to: string): Ledge
     ? { ...entry, heldFor: to }
     : entry;
 
-/** Starts polling for pending rewards and delivering earned ones. */
+/** How long entries are kept, in milliseconds: longer than any late window (7 days), for support requests. */
+const retentionMs = 30 * 86_400_000;
+
+/** Starts polling for pending rewards and delivering earned ones, and removes old entries. */
 export function fulfillRewards(parts: ConfirmationParts & DeliveryParts): Fulfillment {
   const { ledger } = parts;
+  void removeOldEntries(parts);
   const confirmation = createConfirmation(parts);
   const delivery = createDelivery(parts);
   confirmation.wake();
@@ -46,7 +50,7 @@ export function fulfillRewards(parts: ConfirmationParts & DeliveryParts): Fulfil
       }
     },
     async transfer(from, to) {
-      for (const entry of ledger.seen()) {
+      for (const entry of ledger.cached()) {
         // Other tabs may change the same entries meanwhile.
         if (transferred(entry, from, to) !== entry)
           await ledger.change(entry.decisionId, (now) => transferred(now, from, to));
@@ -54,6 +58,13 @@ export function fulfillRewards(parts: ConfirmationParts & DeliveryParts): Fulfil
       return true;
     },
   };
+}
+
+async function removeOldEntries({ clock, ledger }: DeliveryParts): Promise<void> {
+  const oldest = clock.now() - retentionMs;
+  const entries = await ledger.readAll();
+  const old = entries.filter((entry) => !isOpen(entry) && entry.trackedAt < oldest);
+  if (old.length > 0) await ledger.remove(old.map(({ decisionId }) => decisionId));
 }
 
 /** A reward whose confirmation is pending. */

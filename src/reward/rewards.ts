@@ -93,7 +93,7 @@ export function createRewards(parts: RewardsParts): Rewards {
   const unowned = new Map<string, Player>();
 
   const find = (decisionId: string) =>
-    ledger.seen().find((entry) => entry.decisionId === decisionId);
+    ledger.cached().find((entry) => entry.decisionId === decisionId);
   const report = (decisionId: string): RewardReport => {
     const entry = find(decisionId);
     return entry ? reportOf(entry) : { decisionId, state: 'none' };
@@ -101,7 +101,7 @@ export function createRewards(parts: RewardsParts): Rewards {
   /** Whether it may be delivered to the current player. Entries of other players are kept up to date too. */
   const isOurs = (entry: LedgerEntry): boolean =>
     !unowned.has(entry.decisionId) && isFor(entry, player.player().ref);
-  const ours = () => ledger.seen().filter(isOurs);
+  const ours = () => ledger.cached().filter(isOurs);
   const pending = () => ours().filter(isPending);
 
   const change = async (decisionId: string, event: RewardEvent): Promise<void> => {
@@ -154,9 +154,9 @@ export function createRewards(parts: RewardsParts): Rewards {
 
   /** Reads the ledger again whenever the player returns, because other tabs write to it too. */
   const loaded = async (): Promise<void> => {
-    await ledger.all();
+    await ledger.readAll();
     if (destroyed) return;
-    if (ledger.seen().some(isOpen)) player.identify();
+    if (ledger.cached().some(isOpen)) player.identify();
     await assignOwners();
     resume();
   };
@@ -228,7 +228,7 @@ export function createRewards(parts: RewardsParts): Rewards {
       return report(decisionId);
     },
     async list() {
-      await ledger.all();
+      await ledger.readAll();
       return ours().filter(isOpen).map(reportOf);
     },
     playerChanged(from) {

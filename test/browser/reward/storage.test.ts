@@ -1,9 +1,10 @@
+import { promisifyRequest } from 'idb-keyval';
 import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { decision, earn, earned, occupyLedger, openTab, watch } from './open-tab.ts';
+import { decision, earn, earned, ledgerStore, occupyLedger, openTab, watch } from './open-tab.ts';
 
 test('a reward is not given again and again where the database can be read but not written', async () => {
   const { rewards } = openTab();
@@ -86,4 +87,37 @@ test('a ledger of more rewards than are read at once is read to its end', async 
   const { rewards } = openTab();
   const found = await rewards.list();
   expect(new Set(found.map(({ decisionId }) => decisionId))).toEqual(new Set(ids));
+});
+
+test('a failed write is reported with its cause', async () => {
+  const { rewards } = openTab();
+  await rewards.track(decision('dec_1'));
+  vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementationOnce(function (
+    this: IDBObjectStore,
+    value: unknown,
+    key?: IDBValidKey,
+  ) {
+    return this.add(value, key);
+  });
+  await rewards.watched('dec_1');
+  expect(rewards.diagnostics()).toMatchObject({
+    storage: 'memory',
+    lastError: expect.stringContaining('ConstraintError'),
+  });
+});
+
+test('a settled reward is removed after 30 days, and a pending one is kept', async () => {
+  const longAgo = { ...systemClock, now: () => Date.now() - 31 * 86_400_000 };
+  const before = openTab(longAgo);
+  await watch(before.rewards, 'dec_1');
+  await watch(before.rewards, 'dec_2');
+  await before.rewards.settle([{ id: 'dec_1', state: 'denied' }]);
+  before.rewards.destroy();
+  openTab();
+  await eventually(async () => {
+    const { store, close } = await ledgerStore();
+    const keys = await promisifyRequest(store.getAllKeys());
+    close();
+    expect(keys).toEqual(['dec_2']);
+  });
 });

@@ -122,12 +122,13 @@ function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledge
       put(next);
       return next;
     },
-    seen: () => [...seen.values()],
-    async all() {
+    cached: () => [...seen.values()],
+    async readAll() {
       await later();
       for (const entry of disk.values()) seen.set(entry.decisionId, entry);
       return [...seen.values()];
     },
+    remove: async (ids) => ids.forEach((id) => disk.delete(id)),
     health: () => ({ storage: 'indexeddb' }),
     close: () => undefined,
   };

@@ -10,7 +10,7 @@ import { sharedLocks, sharedTabChannel, testNetwork, testPage } from '../../supp
 export function openBrowser() {
   const clock = manualClock();
   const service = eventService();
-  const store = { ...createMemoryStore(), open: () => Promise.resolve() };
+  const store = createMemoryStore();
   const locks = sharedLocks();
   const openTabChannel = sharedTabChannel();
   let ids = 0;

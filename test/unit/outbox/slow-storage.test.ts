@@ -13,7 +13,6 @@ function slowBrowser() {
     browser.openTab({
       store: {
         ...store,
-        open: () => opened.promise,
         onSlow: (listener) => void browser.clock.after(1_000, () => listener(true)),
         append: (records) => opened.promise.then(() => store.append(records)),
         read: (after, limit) => opened.promise.then(() => store.read(after, limit)),

@@ -8,7 +8,7 @@ test('goes on in memory, and says so, when the store fails', async () => {
   const { service, openTab } = openBrowser();
   const broken = {
     ...createMemoryStore(),
-    open: () => Promise.reject(new Error('no database here')),
+    read: () => Promise.reject(new Error('no database here')),
     append: () => Promise.reject(new Error('no database here')),
   };
   const { outbox } = openTab({ store: broken });

@@ -38,7 +38,7 @@ async function serve(listener: RequestListener, timeoutMs = 2_000, clock = syste
     reach: (signal: AbortSignal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
   };
   return {
-    sendEvent: () => sendEvents(parts, [{ id: '1', json: '{}' }], undefined, false),
+    sendEvent: () => sendEvents(parts, [{ id: '1', json: '{}' }], {}, false),
     readReward: (id: string, token: string, options: { waitS: number }) =>
       readReward(client, id, token, options),
     requestDecision: (body: DecisionRequest, signal = new AbortController().signal) =>
