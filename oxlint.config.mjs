@@ -1,43 +1,44 @@
-/**
- * The lint rules, and with them who may import whom (ARCHITECTURE.md). JavaScript instead of JSON,
- * because the rules about imports are a table.
- */
+/** The lint rules, including who may import whom (ARCHITECTURE.md), which is computed from tables. */
 const parts = ['decision', 'outbox', 'reward', 'creative', 'engine'];
 const entryPoints = ['index', 'phaser', 'cocos', 'script-tag', 'ad-placement', 'server'];
 const composition = ['ads', 'create-ads', 'requests', 'lazy-requests', ...entryPoints];
-/** Refuses imports whose path matches. */
+/** Rejects imports whose path matches. */
 const no = (regex, message) => ({ regex, message });
-/** Refuses them too, but not `import type`. */
+/** The same, but allows `import type`. */
 const onlyTypes = (regex, message) => ({ regex, message, allowTypeImports: true });
-/** Paths of these folders and files, seen from a folder beside them or below. */
+/** Matches imports of these folders and files from a sibling folder or below. */
 const above = (names) => `^(\\.\\./)+(${names.join('|')})(/|\\.ts$)`;
-/** The same, seen from a file at the top of the sources. */
+/** The same, from a file in the source root. */
 const beside = (names) => `^\\./(${names.join('|')})(/|\\.ts$)`;
 
-const typesOfTheWire = onlyTypes(
+const wireTypesOnly = onlyTypes(
   '(^|/)protocol/|^@trueward/',
-  'Of the wire contract, the SDK takes types only: `import type`.',
+  'The SDK imports only types of the wire contract: use `import type`.',
 );
-const noUsers = no(
+const noDependents = no(
   '^(\\.\\./)+(service|demo|test|scripts)/',
-  'The SDK does not know what uses it.',
+  'The SDK must not import what depends on it.',
 );
-const noNode = no('^node:', 'Nothing in the SDK knows Node.');
-const noEngine = no('^(phaser|phaser/.*|cc)$', 'Only the adapters know an engine.');
-const anywhereInSdk = [typesOfTheWire, noUsers, noNode, noEngine];
+const noNode = no('^node:', 'The SDK runs in browsers: no Node modules.');
+const noEngine = no('^(phaser|phaser/.*|cc)$', 'Only the engine adapters refer to an engine.');
+const anywhereInSdk = [wireTypesOnly, noDependents, noNode, noEngine];
 
 const sdk = {
   'src/*.ts': [
-    no(beside(entryPoints.slice(1)), 'Entry points use the core, never the other way round.'),
+    no(beside(entryPoints.slice(1)), 'Entry points import the core, not the other way around.'),
   ],
-  'src/outcome.ts': [no('^\\./', 'outcome.ts is the ground: it imports nothing of the SDK.')],
+  'src/outcome.ts': [
+    no('^\\./', 'outcome.ts is the lowest layer: it imports nothing from the SDK.'),
+  ],
   'src/options.ts': [
     onlyTypes(
       beside([...parts, 'transport', 'ad-break', ...composition]),
-      'options.ts uses platform/ and outcome.ts; of the rest it may name types.',
+      'options.ts uses platform/ and outcome.ts; from the rest, only types.',
     ),
   ],
-  'src/platform/**': [no('^\\.\\./', 'platform/ is the ground: it imports nothing of the SDK.')],
+  'src/platform/**': [
+    no('^\\.\\./', 'platform/ is the lowest layer: it imports nothing from the SDK.'),
+  ],
   'src/transport/**': [
     no(
       above([...parts, 'ad-break', ...composition]),
@@ -50,11 +51,11 @@ const sdk = {
       [
         no(
           above(['ad-break', ...composition]),
-          `${part}/ lies below; create-ads.ts wires the parts.`,
+          `${part}/ is a lower layer; create-ads.ts wires the parts.`,
         ),
         onlyTypes(
           above(parts.filter((other) => other !== part)),
-          'Siblings know each other by the types of their public interfaces: `import type`.',
+          'Siblings import only types from each other: use `import type`.',
         ),
       ],
     ]),
@@ -62,35 +63,35 @@ const sdk = {
   'src/debug/**': [
     onlyTypes(
       above([...parts, 'transport', 'ad-break', ...composition]),
-      'debug/ uses platform/ and outcome.ts; of the rest it may name types.',
+      'debug/ uses platform/ and outcome.ts; from the rest, only types.',
     ),
   ],
   'src/ad-break/**': [
-    no(above(composition), 'ad-break/ lies below; create-ads.ts wires the parts.'),
+    no(above(composition), 'ad-break/ is a lower layer; create-ads.ts wires the parts.'),
   ],
   'src/{script-tag,ad-placement}/**': [
-    no(above(['server']), 'Nothing in a page may hold a signing secret.'),
+    no(above(['server']), 'A page must never hold a signing secret.'),
   ],
   'src/server/**': [
-    no('^\\.\\./[a-z]', 'trueward/server stands alone: it shares nothing with the browser side.'),
+    no('^\\.\\./[a-z]', 'trueward/server is independent: it shares nothing with the browser code.'),
     no('^(eventemitter3|idb-keyval)$', 'trueward/server has no dependencies.'),
   ],
 };
 
-const ofTheSdk = no(
+const serverOnly = no(
   '^(\\.\\./)+src/|^trueward(/phaser)?$',
-  'Of the SDK, the service uses `trueward/server` only.',
+  'The service uses only `trueward/server` from the SDK.',
 );
-const noUsersOfService = no(
+const noServiceDependents = no(
   '^(\\.\\./)+(demo|test|scripts)/',
-  'The service does not know what uses it.',
+  'The service must not import what depends on it.',
 );
-const anywhereInService = [ofTheSdk, noUsersOfService];
+const anywhereInService = [serverOnly, noServiceDependents];
 
-const tops = ['config', 'development', 'cli', 'assemble', 'main'];
-const belowTops = no(
-  above(tops),
-  'config/, development/ and cli/ lie above: pass in what is needed.',
+const programs = ['config', 'development', 'cli', 'assemble', 'main'];
+const belowPrograms = no(
+  above(programs),
+  'config/, development/ and cli/ are higher layers: pass in what is needed.',
 );
 /** The folders of the service, from bottom to top. */
 const serviceLayers = [
@@ -121,7 +122,7 @@ const layers = (parent, rows, files = []) =>
       row.map((folder) => [
         `${parent}/${folder}/**`,
         [
-          belowTops,
+          belowPrograms,
           no(
             above([...files, ...rows.slice(at).flat()].filter((other) => other !== folder)),
             `Of ${parent}, ${folder}/ uses ${rows.slice(0, at).flat().join(', ') || 'nothing'} only.`,
@@ -136,29 +137,31 @@ const service = {
   ...layers('service/src', serviceLayers),
   ...layers('service/src/http', httpLayers, ['app']),
   'service/src/config/**': [
-    no(above(tops.slice(1)), 'config/ lies below the programs.'),
+    no(above(programs.slice(1)), 'config/ is below the programs.'),
     onlyTypes(
       above(serviceLayers.flat().filter((folder) => !['platform', 'trace'].includes(folder))),
-      'config/ reads settings; of the parts that use them, it may name types.',
+      'config/ reads settings: from the parts that use them, only types.',
     ),
   ],
-  'service/src/development/**': [no(above(['cli']), 'cli/ uses development/.')],
+  'service/src/development/**': [
+    no(above(['cli']), 'cli/ uses development/, not the other way around.'),
+  ],
 };
 
 const panel = [
-  no('^(\\.\\./)+(demo|test|scripts)/', 'The panel does not know what uses it.'),
+  no('^(\\.\\./)+(demo|test|scripts)/', 'The panel must not import what depends on it.'),
   onlyTypes(
     '(^|/)protocol/|^@trueward/protocol',
-    'Of the wire contract, the panel takes types only: `import type`.',
+    'The panel imports only types of the wire contract: use `import type`.',
   ),
 ];
-const panelTalks = no(
+const panelUsesHttp = no(
   '^(\\.\\./)+src/',
-  'The panel speaks to the service by HTTP; only its preview shows ads by the SDK.',
+  'The panel uses the service over HTTP; only its preview shows ads with the SDK.',
 );
-const previewShows = no(
+const previewUsesRenderers = no(
   `^(\\.\\./)+src/(${['ad-break', 'decision', 'outbox', 'reward', 'engine', 'transport', ...composition].join('|')})(/|\\.ts$)`,
-  'The preview uses the renderers of the SDK, and nothing else of it.',
+  'The preview uses only the renderers of the SDK.',
 );
 
 const importRules = (table, anywhere) =>
@@ -174,7 +177,7 @@ export default {
   plugins: ['typescript', 'import', 'unicorn', 'oxc', 'promise'],
   jsPlugins: ['./scripts/lib/lint-rules.mjs'],
   categories: { correctness: 'error' },
-  // Types of the Cocos sample are checked by `test/package`: oxlint reads no `moduleResolution: node`.
+  // `test/package` checks the Cocos sample: oxlint doesn't support its `moduleResolution: node`.
   ignorePatterns: ['dist', 'node_modules', '.trueward', 'protocol/wire.ts', 'demo/cocos'],
   rules: {
     'import/no-cycle': 'error',
@@ -204,11 +207,11 @@ export default {
       'error',
       { considerDefaultExhaustiveForUnions: true },
     ],
-    // The reason of an AbortSignal and the errors of IndexedDB are typed as anything.
+    // The reasons of an AbortSignal and the errors of IndexedDB are typed `any`.
     'typescript/prefer-promise-reject-errors': 'off',
-    // Spreads of ASCII text, of storage: nothing is lost.
+    // We spread only ASCII strings and storage objects, which loses nothing.
     'typescript/no-misused-spread': 'off',
-    // Our objects are closures: their methods have no `this` to lose.
+    // Our objects are closures: their methods don't use `this`.
     'typescript/unbound-method': 'off',
     'unicorn/filename-case': ['error', { case: 'kebabCase' }],
     'unicorn/prefer-node-protocol': 'error',
@@ -240,22 +243,22 @@ export default {
     },
     ...importRules(sdk, anywhereInSdk),
     restrictImports('src/{phaser,cocos}/**', [
-      typesOfTheWire,
-      noUsers,
+      wireTypesOnly,
+      noDependents,
       noNode,
-      onlyTypes('^(phaser|phaser/.*|cc)$', 'The engine is the game’s own: import its types only.'),
-      no(above(['script-tag', 'ad-placement', 'server']), 'An engine adapter uses the core only.'),
+      onlyTypes('^(phaser|phaser/.*|cc)$', 'The game provides the engine: import only its types.'),
+      no(above(['script-tag', 'ad-placement', 'server']), 'An engine adapter uses only the core.'),
     ]),
     ...importRules(service, anywhereInService),
-    restrictImports('service/panel/src/**', [...panel, panelTalks]),
-    restrictImports('service/panel/src/preview/show-preview.ts', [...panel, previewShows]),
+    restrictImports('service/panel/src/**', [...panel, panelUsesHttp]),
+    restrictImports('service/panel/src/preview/show-preview.ts', [...panel, previewUsesRenderers]),
     restrictImports('create-trueward/**', [
-      no('^(\\.\\./)+(src|service|demo|test|scripts)/', 'It is published by itself.'),
+      no('^(\\.\\./)+(src|service|demo|test|scripts)/', 'create-trueward is published separately.'),
     ]),
     restrictImports('protocol/**', [
       no(
         '^(\\.\\./)+(src|service|demo|test|scripts)/',
-        'The wire contract imports nothing of ours.',
+        'The wire contract imports nothing from this repository.',
       ),
     ]),
   ],
