@@ -1,14 +1,14 @@
 /**
- * `npm run api-report` copies the API reports of what is built into `test/types/api`, so that reviewers see
- * every change of the public API; with `--check`, fails when they differ. API Extractor compares reports
- * too, but only in its own run, which is part of the build.
+ * `npm run api-report` copies the API reports from the build to `test/types/api`, so that reviewers see every change of
+ * the public API; with `--check`, fails if they differ. API Extractor itself compares reports only while it generates
+ * them, which the build does.
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtReports, committedReports } from './lib/public-api.mjs';
 
 if (!existsSync(builtReports))
-  throw new Error('There are no API reports of what is built: run `npm run build` first.');
+  throw new Error('The build has no API reports: run `npm run build` first.');
 
 if (process.argv.includes('--check')) {
   const built = reportsIn(builtReports);
@@ -28,7 +28,7 @@ if (process.argv.includes('--check')) {
 }
 
 /**
- * The texts of the reports by their file names.
+ * Returns the texts of the reports by file name.
  *
  * @param {string} folder
  * @returns {Record<string, string>}

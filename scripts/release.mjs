@@ -1,6 +1,6 @@
 /**
- * `npm run release` prepares a release with Changesets, and does what Changesets knows nothing about: it
- * updates what names the version besides package.json, builds and checks. `changeset publish` publishes. See `--help`.
+ * `npm run release` prepares a release: `changeset version`, then what Changesets doesn't do: update the other files that
+ * contain the version, build and check. `changeset publish` publishes. See `--help`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,14 +15,14 @@ Publishes nothing: prints the commands.
 
   --dry-run   prints the next version and changes nothing.`;
 
-/** Files outside the workspaces that name the version of \`trueward\`. */
-const users = ['create-trueward/template/package.json', 'demo/cocos/package.json'];
+/** Files outside the workspaces that depend on `trueward`. */
+const dependents = ['create-trueward/template/package.json', 'demo/cocos/package.json'];
 const changeset = tool('@changesets/cli', 'changeset');
-const given = process.argv.slice(2);
+const args = process.argv.slice(2);
 
 try {
-  if (given.includes('--help')) console.log(help);
-  else await release(given.includes('--dry-run'));
+  if (args.includes('--help')) console.log(help);
+  else await release(args.includes('--dry-run'));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -35,9 +35,9 @@ async function release(isDryRun) {
   if (isDryRun && isPublished) return execute([...changeset, 'status', '--verbose']);
   if (!isPublished) {
     console.log(
-      `trueward and create-trueward: ${current}, which has no tag trueward@${current} yet.`,
+      `trueward and create-trueward: ${current} (not published: there is no tag trueward@${current})`,
     );
-    refuseChangesets(current);
+    rejectChangesets(current);
     if (isDryRun) return;
   }
   if ((await output(['git', 'status', '--porcelain'])) !== '')
@@ -46,7 +46,7 @@ async function release(isDryRun) {
   if (isPublished) {
     await execute([...changeset, 'version']);
     if (version() === current) throw new Error('Nothing to release: .changeset has no changeset.');
-    for (const file of users) updateDependency(file, current, version());
+    for (const file of dependents) updateDependency(file, current, version());
     await execute(['npm', 'install', '--package-lock-only', '--no-audit', '--no-fund']);
   }
   for (const script of ['build', 'script-tags', 'format', 'check'])
@@ -69,7 +69,7 @@ id-token: write, in which npm signs where the packages were built:
  *
  * @param {string} unpublished
  */
-function refuseChangesets(unpublished) {
+function rejectChangesets(unpublished) {
   const files = readdirSync(join(root, '.changeset')).filter(
     (name) => name.endsWith('.md') && name !== 'README.md',
   );

@@ -1,7 +1,7 @@
 /**
- * The last step of the SDK's build: API Extractor rolls the emitted declarations up into one file for each
- * entry point, in dist/types, and writes the API reports that `npm run api-report` compares. API Extractor
- * drops `declare module` and `declare global`, so this adds those of an entry point.
+ * The last step of the SDK's build: API Extractor rolls up the emitted declarations into one file per entry point, in
+ * dist/types, and generates the API reports that `npm run api-report` compares. API Extractor drops `declare module` and
+ * `declare global`, so this script appends those of the entry points.
  */
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * `npm run sizes` measures the download sizes with size-limit and writes them into README.md; with
- * `--check`, fails when one is over its limit or README.md is out of date. size-limit knows no README.
+ * `--check`, fails when one is over its limit or README.md is out of date. size-limit doesn't write documents.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ export const entryPoints = {
   server: 'src/server/index.ts',
 };
 
-/** API reports of what is built. */
+/** The API reports that the build generates. */
 export const builtReports = join(root, '.cache', 'api-reports');
 /** The committed API reports, which reviewers see. */
 export const committedReports = join(root, 'test', 'types', 'api');

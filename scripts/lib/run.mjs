@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path';
 export const root = join(import.meta.dirname, '..', '..');
 
 /**
- * Runs a command and returns its exit code, output and duration. Not with execa, because `npm start` and `npm test` run
- * before any package is installed.
+ * Runs a command and returns its exit code, output and duration. execa can't be used, because `npm start` and
+ * `npm test` run before any package is installed.
  *
  * @param {readonly string[]} command
  * @param {{ env?: Record<string, string>, show?: boolean, signal?: AbortSignal }} [options] `show`: print the

@@ -140,8 +140,8 @@ function printTable(urls, { sandbox, live }, devFile) {
 }
 
 /**
- * Opens a URL in the user's browser if there is a screen. Not with the package `open`, which would add a dozen packages
- * for three commands.
+ * Opens a URL in the user's browser if there is a screen. The package `open` would add a dozen packages for three
+ * commands.
  *
  * @param {string} url
  */

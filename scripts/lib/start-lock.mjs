@@ -9,8 +9,8 @@ import { join } from 'node:path';
 
 /**
  * Acquires the lock of a data directory, so that only one `npm start` uses it. If the previous holder was killed, ends
- * the child processes that it left behind. Not with proper-lockfile, which knows no children, and which considers a lock
- * abandoned by its age instead of by its process.
+ * the child processes that it left behind. proper-lockfile doesn't fit: it doesn't track child processes, and it judges an
+ * abandoned lock by its age instead of by its process.
  *
  * @param {string} dataDirectory
  * @returns {{ addChild(pid: number): void, release(): void }}

@@ -14,7 +14,7 @@ const startTimeoutMs = 120_000;
  */
 
 /**
- * Starts a Node program that reports on standard output when it is ready. Not with concurrently, which can't wait for that.
+ * Starts a Node program that reports on standard output when it is ready. concurrently can't wait for that.
  *
  * @param {string} name
  * @param {string[]} command
