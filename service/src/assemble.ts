@@ -35,7 +35,7 @@ import { createManage } from './resource/manage.ts';
 import { createLaneParts } from './store/lanes.ts';
 import {
   createResourceStore,
-  raiseConfigVersion,
+  incrementConfigVersion,
   type ResourceStore,
 } from './resource/resource-store.ts';
 import { startExpiry } from './reward/expire-rewards.ts';
@@ -199,7 +199,7 @@ async function wire(
     eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
     manage,
-    manageKeys: createManageKeys({ clock, makeId, audit, ceiling, raiseConfigVersion }),
+    manageKeys: createManageKeys({ clock, makeId, audit, ceiling, incrementConfigVersion }),
     runOperation: createRunOperation({
       database,
       configuration,

@@ -1,6 +1,6 @@
 import type { ApiKey } from '@trueward/protocol/wire';
 import { createAuditLog, type Operation } from '../store/audit-log.ts';
-import { raiseConfigVersion } from '../resource/resource-store.ts';
+import { incrementConfigVersion } from '../resource/resource-store.ts';
 import { createManageKeys, type ManageKeys } from '../key/manage-keys.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
@@ -118,7 +118,7 @@ const manageParts = (makeId: Parameters<typeof createAuditLog>[1]) => ({
   audit: createAuditLog(systemClock, makeId),
   // These commands set no rate limits.
   ceiling: undefined,
-  raiseConfigVersion,
+  incrementConfigVersion,
 });
 
 const operation = (

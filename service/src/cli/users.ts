@@ -45,7 +45,7 @@ Example
     await withDatabase(async ({ database, makeId, config }) => {
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
       const manage = manageParts(database, makeId);
-      const { user, linkText } = await database.transaction(async (queries) => {
+      const { user, linkToken } = await database.transaction(async (queries) => {
         const known = await findUserByEmail(queries, email);
         const accountId = known?.accountId ?? (await chooseAccount(queries, makeId, values));
         const operation: Operation = {
@@ -62,7 +62,7 @@ Example
         account_id: user.accountId,
         email,
         role: user.role,
-        invite_url: `${serviceUrl}/panel/#/setup?token=${linkText}`,
+        invite_url: `${serviceUrl}/panel/#/setup?token=${linkToken}`,
       });
     });
     printMessage('The link works once and expires in a day.');

@@ -39,7 +39,7 @@ interface AccountView {
   dailyBudgets: Record<Environment, Map<string, DailyBudget>>;
 }
 
-const nothing = compileSnapshot([]);
+const emptySnapshot = compileSnapshot([]);
 
 /** Loads the configuration and keeps it no more than about a second old. */
 export async function openConfiguration({
@@ -52,13 +52,13 @@ export async function openConfiguration({
   /** Keys of all accounts, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();
   let running: Promise<void> | undefined;
-  let again = false;
+  let rerun = false;
   let stopped = false;
-  let readAtMs = clock.monotonicMs();
+  let syncedAtMs = clock.monotonicMs();
   let timer: NodeJS.Timeout | undefined;
 
   const readChanges = async (): Promise<void> => {
-    const askedAtMs = clock.monotonicMs();
+    const startedAtMs = clock.monotonicMs();
     const versions = await database.query<{ account_id: string; version: number }>(
       'SELECT account_id, version FROM config_versions',
     );
@@ -81,20 +81,20 @@ export async function openConfiguration({
         await countDailyBudgets(database, scope, snapshots[environment], clock.nowMs(), budgets);
       }
     }
-    readAtMs = askedAtMs;
+    syncedAtMs = startedAtMs;
   };
 
   /** A refresh requested during another one runs after it, because that one may have read too early. */
   const refresh = (): Promise<void> => {
     if (running) {
-      again = true;
+      rerun = true;
       return running;
     }
     running = (async () => {
       do {
-        again = false;
+        rerun = false;
         await readChanges();
-      } while (again);
+      } while (rerun);
     })().finally(() => {
       running = undefined;
     });
@@ -114,7 +114,7 @@ export async function openConfiguration({
   return {
     findKey: (hash) => keys.get(hash),
     snapshot: ({ accountId, environment }) =>
-      accounts.get(accountId)?.snapshots[environment] ?? nothing,
+      accounts.get(accountId)?.snapshots[environment] ?? emptySnapshot,
     version: (accountId) => accounts.get(accountId)?.version,
     dailyBudgets: ({ accountId, environment }) =>
       accounts.get(accountId)?.dailyBudgets[environment] ?? new Map(),
@@ -123,7 +123,7 @@ export async function openConfiguration({
       [...accounts.values()]
         .flatMap(({ snapshots }) => Object.values(snapshots))
         .reduce((sum, snapshot) => sum + snapshot.disabledWebhooks, 0),
-    ageS: () => (clock.monotonicMs() - readAtMs) / 1_000,
+    ageS: () => (clock.monotonicMs() - syncedAtMs) / 1_000,
     async stop() {
       stopped = true;
       clearTimeout(timer);

@@ -4,7 +4,7 @@ import type { Service } from '../assemble.ts';
 import { createKey } from '../key/key-store.ts';
 import type { Environment } from '../key/key-text.ts';
 import type { Clock } from '../platform/clock.ts';
-import { raiseConfigVersion, type ResourceStore } from '../resource/resource-store.ts';
+import { incrementConfigVersion, type ResourceStore } from '../resource/resource-store.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Database, Queries, Scope } from '../store/database.ts';
 
@@ -67,7 +67,7 @@ async function makeAccount(
     return { publishable: (await make('pk')).text, secret: (await make('sk')).text };
   };
   const keys = { sandbox: await pair('sandbox'), live: await pair('live') };
-  await raiseConfigVersion(queries, accountId);
+  await incrementConfigVersion(queries, accountId);
   return { accountId, url, keys };
 }
 
@@ -105,7 +105,7 @@ async function replaceMediaUrls(
         WHERE account_id = $1 AND kind = 'creative'`,
       [accountId, `"${from}/media/`, `"${to}/media/`],
     );
-    await raiseConfigVersion(queries, accountId);
+    await incrementConfigVersion(queries, accountId);
   });
 }
 

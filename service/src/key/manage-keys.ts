@@ -13,7 +13,7 @@ interface Parts {
   /** The highest rate limit that a key may have; absent: unlimited. */
   ceiling: { perS: number; burst: number } | undefined;
   /** Makes every process reload the keys of the account. */
-  raiseConfigVersion(queries: Queries, accountId: string): Promise<void>;
+  incrementConfigVersion(queries: Queries, accountId: string): Promise<void>;
 }
 
 /** Key management, each call in the transaction of its operation. */
@@ -31,7 +31,7 @@ export function createManageKeys({
   makeId,
   audit,
   ceiling,
-  raiseConfigVersion,
+  incrementConfigVersion,
 }: Parts): ManageKeys {
   const find = async ({ queries, scope }: Operation, id: string): Promise<ApiKey> => {
     const key = await findKeyById(queries, scope, id);
@@ -48,7 +48,7 @@ export function createManageKeys({
     id: string,
     before?: ApiKey,
   ): Promise<ApiKey> => {
-    await raiseConfigVersion(operation.queries, operation.scope.accountId);
+    await incrementConfigVersion(operation.queries, operation.scope.accountId);
     const after = await find(operation, id);
     await audit.record(operation, { action, targetId: id, after, ...(before ? { before } : {}) });
     return after;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 
-/** An `AbortController` that also follows a parent signal, until it is released. */
+/** An `AbortController` that also follows a parent signal until it is released. */
 interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(): void;
@@ -23,7 +23,7 @@ export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): Li
   const timer =
     timeoutMs === undefined
       ? undefined
-      : setTimeout(() => controller.abort(timedOut(timeoutMs)), timeoutMs);
+      : setTimeout(() => controller.abort(timeoutError(timeoutMs)), timeoutMs);
   // One listener for each operation in flight: more than ten are no leak.
   setMaxListeners(0, parent);
   parent.addEventListener('abort', follow, { once: true });
@@ -38,5 +38,5 @@ export function linkSignal(parent: AbortSignal, { timeoutMs }: Options = {}): Li
   };
 }
 
-const timedOut = (ms: number): DOMException =>
-  new DOMException(`There was no answer within ${ms} ms.`, 'TimeoutError');
+const timeoutError = (ms: number): DOMException =>
+  new DOMException(`No response within ${ms} ms.`, 'TimeoutError');

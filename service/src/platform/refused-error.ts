@@ -1,11 +1,11 @@
-/** What is wrong with which member of a request. */
+/** A validation error of one member of a request. */
 export interface FieldError {
   /** RFC 6901 pointer. */
   pointer: string;
   message: string;
 }
 
-/** A domain rule refuses what was asked for; `http/` turns it into a problem document. */
+/** A request violates a domain rule; `http/` responds with a problem document. */
 export class RefusedError extends Error {
   readonly code: 'invalid_request' | 'conflict' | 'not_found' | 'precondition_failed';
   readonly errors: readonly FieldError[];
@@ -17,7 +17,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Refuses a request for what is wrong with its members, if anything is. */
+/** @throws RefusedError when there are any errors. */
 export function refuseFields(errors: readonly FieldError[]): void {
   if (errors.length > 0)
     throw new RefusedError('invalid_request', 'The body is not valid.', errors);

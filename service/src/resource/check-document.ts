@@ -24,11 +24,11 @@ export function checkDocument<K extends ResourceKind>(kind: K, document: Stored<
 }
 
 /** The errors whose condition is true. */
-const when = (...rules: [boolean, string, string][]): FieldError[] =>
+const errorsWhere = (...rules: [boolean, string, string][]): FieldError[] =>
   rules.filter(([wrong]) => wrong).map(([, pointer, message]) => ({ pointer, message }));
 
 const checkPlacement = ({ format, reward }: Pick<Placement, 'format' | 'reward'>): FieldError[] =>
-  when(
+  errorsWhere(
     [
       format === 'rewarded' && reward === undefined,
       '/reward',
@@ -39,9 +39,9 @@ const checkPlacement = ({ format, reward }: Pick<Placement, 'format' | 'reward'>
 
 const checkSource = (source: Pick<Source, 'kind' | 'tag_url' | 'timeout_ms'>): FieldError[] => {
   const vast = source.kind === 'vast';
-  return when(
+  return errorsWhere(
     [vast && source.tag_url === undefined, '/tag_url', 'is required for a VAST source'],
-    [vast && !isWebAddress(source.tag_url), '/tag_url', webAddress],
+    [vast && !isWebUrl(source.tag_url), '/tag_url', webUrlRule],
     [!vast && source.tag_url !== undefined, '/tag_url', 'is for VAST sources only'],
     [!vast && source.timeout_ms !== undefined, '/timeout_ms', 'is for VAST sources only'],
   ).slice(0, 1);
@@ -51,24 +51,24 @@ const checkCreative = ({
   media,
   click_url,
 }: Pick<Creative, 'media' | 'click_url'>): FieldError[] => [
-  ...when([!isWebAddress(click_url), '/click_url', webAddress]),
+  ...errorsWhere([!isWebUrl(click_url), '/click_url', webUrlRule]),
   ...checkMedia(media),
 ];
 
 function checkMedia(media: Media): FieldError[] {
   if (media.format === 'html') {
-    return when(
+    return errorsWhere(
       [
         (media.url === undefined) === (media.inline === undefined),
         '/media',
         'must have exactly one of `url` and `inline`',
       ],
-      [!isWebAddress(media.url), '/media/url', webAddress],
+      [!isWebUrl(media.url), '/media/url', webUrlRule],
     );
   }
   const files = media.files.flatMap(({ url, mime }, index) =>
-    when(
-      [!isWebAddress(url), `/media/files/${index}/url`, webAddress],
+    errorsWhere(
+      [!isWebUrl(url), `/media/files/${index}/url`, webUrlRule],
       [
         !mime.startsWith(`${media.format}/`),
         `/media/files/${index}/mime`,
@@ -78,12 +78,12 @@ function checkMedia(media: Media): FieldError[] {
   );
   if (media.format === 'image') return files;
   const captions = (media.captions ?? []).flatMap(({ url }, index) =>
-    when([!isWebAddress(url), `/media/captions/${index}/url`, webAddress]),
+    errorsWhere([!isWebUrl(url), `/media/captions/${index}/url`, webUrlRule]),
   );
   return [
     ...files,
     ...captions,
-    ...when([!isWebAddress(media.poster), '/media/poster', webAddress]),
+    ...errorsWhere([!isWebUrl(media.poster), '/media/poster', webUrlRule]),
   ];
 }
 
@@ -91,14 +91,14 @@ const checkHouseAd = ({
   starts_at,
   ends_at,
 }: Pick<HouseAd, 'starts_at' | 'ends_at'>): FieldError[] =>
-  when([
+  errorsWhere([
     starts_at !== undefined && ends_at !== undefined && instantOf(starts_at) >= instantOf(ends_at),
     '/ends_at',
     'must be after `starts_at`',
   ]);
 
 const checkPolicy = ({ block }: Pick<Policy, 'block'>): FieldError[] =>
-  when([
+  errorsWhere([
     !Object.values(block).some(
       (value) => value === true || (Array.isArray(value) && value.length > 0),
     ),
@@ -106,10 +106,10 @@ const checkPolicy = ({ block }: Pick<Policy, 'block'>): FieldError[] =>
     'must block something',
   ]);
 
-const webAddress = 'must be an http or https URL';
+const webUrlRule = 'must be an http or https URL';
 
 /** `javascript:` in an ad would run in the game's page. */
-const isWebAddress = (text: string | undefined): boolean =>
+const isWebUrl = (text: string | undefined): boolean =>
   text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol));
 
 /** A reference to another object: by id; to a placement by name or, in a kill switch, by either. */
@@ -133,15 +133,15 @@ export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K
       const { creative_id, placements } = document as Stored<'houseAd'>;
       return [
         { pointer: '/creative_id', kind: 'creative', name: creative_id },
-        ...each('/placements', 'placement', placements),
+        ...referencesAt('/placements', 'placement', placements),
       ];
     }
     case 'policy': {
       const { placements, block } = document as Stored<'policy'>;
       return [
-        ...each('/placements', 'placement', placements),
-        ...each('/block/advertisers', 'advertiser', block.advertisers),
-        ...each('/block/sources', 'source', block.sources),
+        ...referencesAt('/placements', 'placement', placements),
+        ...referencesAt('/block/advertisers', 'advertiser', block.advertisers),
+        ...referencesAt('/block/sources', 'source', block.sources),
       ];
     }
     case 'killSwitch': {
@@ -153,8 +153,11 @@ export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K
   }
 }
 
-const each = (pointer: string, kind: ResourceKind, names: readonly string[] = []): Reference[] =>
-  names.map((name, index) => ({ pointer: `${pointer}/${index}`, kind, name }));
+const referencesAt = (
+  pointer: string,
+  kind: ResourceKind,
+  names: readonly string[] = [],
+): Reference[] => names.map((name, index) => ({ pointer: `${pointer}/${index}`, kind, name }));
 
 /** Errors for references to objects that do not exist in the same environment. */
 export async function checkReferences(
@@ -190,8 +193,8 @@ export async function checkReferences(
     }));
 }
 
-/** SQL conditions that find a reference to an object with the id `$3` or the name `$4`, by its kind. */
-const users: Partial<Record<ResourceKind, string>> = {
+/** SQL conditions for objects that refer to the id `$3` or the name `$4`, by the kind of the target. */
+const referrerConditions: Partial<Record<ResourceKind, string>> = {
   advertiser: `kind = 'creative' AND document->>'advertiser_id' = $3`,
   source: `kind = 'creative' AND document->>'source_id' = $3`,
   creative: `kind = 'houseAd' AND document->>'creative_id' = $3`,
@@ -199,13 +202,13 @@ const users: Partial<Record<ResourceKind, string>> = {
 };
 
 /** The id of an object that refers to this one. */
-export async function findUser(
+export async function findReferrer(
   queries: Queries,
   scope: Scope,
   kind: ResourceKind,
   { id, name }: { id: string; name: string },
 ): Promise<string | undefined> {
-  const condition = users[kind];
+  const condition = referrerConditions[kind];
   if (condition === undefined) return undefined;
   const [row] = await queries.query<{ id: string }>(
     `SELECT id FROM resources

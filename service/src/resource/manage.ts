@@ -4,7 +4,7 @@ import { changeEvents, type WriteEvents } from './change-events.ts';
 import {
   checkDocument,
   checkReferences,
-  findUser,
+  findReferrer,
   referencesOf,
   checkRetention,
 } from './check-document.ts';
@@ -109,8 +109,9 @@ export function createManage(parts: Parts): Manage {
       const { queries, scope } = operation;
       const before = await existing(operation, target);
       const name = 'name' in before ? before.name : '';
-      const user = await findUser(queries, scope, kind, { id, name });
-      if (user !== undefined) throw new RefusedError('conflict', `${user} still refers to it.`);
+      const referrer = await findReferrer(queries, scope, kind, { id, name });
+      if (referrer !== undefined)
+        throw new RefusedError('conflict', `${referrer} still refers to it.`);
       await resources.archive(queries, scope, kind, id);
       await emitEvents(operation, kind, before, undefined);
       await audit.record(operation, { action: actionName(kind, 'archived'), targetId: id, before });

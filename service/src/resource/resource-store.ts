@@ -61,7 +61,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
           VALUES ($1, $2, $3, $4, $5::text::jsonb, 1, $6, $6)`,
         [scope.accountId, scope.environment, kind, row.id, JSON.stringify(document), now],
       );
-      await raiseConfigVersion(queries, scope.accountId);
+      await incrementConfigVersion(queries, scope.accountId);
       return toDocument<K>(row);
     },
 
@@ -120,7 +120,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
           new Date(clock.nowMs()),
         ],
       );
-      if (row) await raiseConfigVersion(queries, scope.accountId);
+      if (row) await incrementConfigVersion(queries, scope.accountId);
       return row && toVersioned<K>(row);
     },
 
@@ -137,7 +137,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
           RETURNING id`,
         [scope.accountId, scope.environment, kind, id, new Date(clock.nowMs())],
       );
-      if (rows.length > 0) await raiseConfigVersion(queries, scope.accountId);
+      if (rows.length > 0) await incrementConfigVersion(queries, scope.accountId);
       return rows.length > 0;
     },
   };
@@ -146,7 +146,7 @@ export function createResourceStore(clock: Clock, makeId: MakeId) {
 export type ResourceStore = ReturnType<typeof createResourceStore>;
 
 /** Makes every process reload the keys and resources of the account. */
-export async function raiseConfigVersion(queries: Queries, accountId: string): Promise<void> {
+export async function incrementConfigVersion(queries: Queries, accountId: string): Promise<void> {
   await queries.query(
     `INSERT INTO config_versions (account_id, version) VALUES ($1, 1)
       ON CONFLICT (account_id) DO UPDATE SET version = config_versions.version + 1`,

@@ -6,7 +6,7 @@ import { RefusedError, refuseFields } from '../platform/refused-error.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import type { Database, Queries } from '../store/database.ts';
 import { checkNewPassword, type Passwords } from './credentials.ts';
-import { hashSecretText, makeSecretText, type Sessions } from './sessions.ts';
+import { hashToken, createToken, type Sessions } from './sessions.ts';
 import { normalizeEmail, type User, findUser, insertUser, updateUser } from './user.ts';
 
 const lifetimeMs = 86_400_000;
@@ -23,13 +23,13 @@ export interface Links {
   make(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
   /** The token of a link that creates the first owner; undefined when a user exists already. */
   makeFirst(): Promise<string | undefined>;
-  find(text: string): Promise<Link | undefined>;
+  find(token: string): Promise<Link | undefined>;
   /**
    * Consumes the link, sets the password, and returns the user.
    *
    * @throws RefusedError when the link has been used, has expired, or is for a different e-mail.
    */
-  use(text: string, person: { email: string; name: string; password: string }): Promise<User>;
+  redeem(token: string, person: { email: string; name: string; password: string }): Promise<User>;
 }
 
 interface Parts {
@@ -47,17 +47,17 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
     accountId: string,
     userId: string | null,
   ): Promise<string> => {
-    const text = makeSecretText();
+    const token = createToken();
     await queries.query(
       'INSERT INTO user_links (account_id, hash, user_id, expires_at) VALUES ($1, $2, $3, $4)',
-      [accountId, hashSecretText(text), userId, new Date(clock.nowMs() + lifetimeMs)],
+      [accountId, hashToken(token), userId, new Date(clock.nowMs() + lifetimeMs)],
     );
-    return text;
+    return token;
   };
-  const read = async (queries: Queries, text: string): Promise<Link | undefined> => {
+  const read = async (queries: Queries, token: string): Promise<Link | undefined> => {
     const [row] = await queries.query<{ account_id: string; user_id: string | null }>(
       'SELECT account_id, user_id FROM user_links WHERE hash = $1 AND expires_at > $2',
-      [hashSecretText(text), new Date(clock.nowMs())],
+      [hashToken(token), new Date(clock.nowMs())],
     );
     if (!row) return undefined;
     const { account_id: accountId, user_id: id } = row;
@@ -114,11 +114,11 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       );
       return insert(database, account?.account_id ?? serviceAccount, null);
     },
-    find: (text) => read(database, text),
-    async use(text, { name, password, ...given }) {
+    find: (token) => read(database, token),
+    async redeem(token, { name, password, ...given }) {
       const email = normalizeEmail(given.email);
-      const known = await read(database, text);
-      if (!known) throw gone();
+      const known = await read(database, token);
+      if (!known) throw linkUsed();
       if (known.user && known.user.email !== email)
         refuseFields([{ pointer: '/email', message: 'is not the e-mail that was invited' }]);
       await checkNewPassword(password, { email, name }, '/password');
@@ -126,9 +126,9 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       const person = { email, name: name.trim(), password: await passwords.hash(password) };
       return database.transaction(async (queries) => {
         await lockConfiguration(queries, known.accountId);
-        const link = await read(queries, text);
-        if (!link) throw gone();
-        await queries.query('DELETE FROM user_links WHERE hash = $1', [hashSecretText(text)]);
+        const link = await read(queries, token);
+        if (!link) throw linkUsed();
+        await queries.query('DELETE FROM user_links WHERE hash = $1', [hashToken(token)]);
         const user = link.user
           ? { ...link.user, ...person, codesActive: false, codesSecret: null }
           : await makeOwner(queries, link.accountId, person);
@@ -150,7 +150,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
   };
 }
 
-const gone = (): RefusedError =>
+const linkUsed = (): RefusedError =>
   new RefusedError(
     'not_found',
     'The link has been used or has expired: ask an owner for a new one, or run `trueward-service users invite`.',

@@ -31,14 +31,14 @@ export interface ManageUsers {
   invite(
     operation: Operation,
     person: { email: string; name: string; role: Role },
-  ): Promise<{ user: User; linkText: string }>;
+  ): Promise<{ user: User; linkToken: string }>;
   update(
     operation: Operation,
     target: { id: string; ifMatch: IfMatch },
     change: { name?: string; role?: Role },
   ): Promise<User>;
   /** Creates a new link for a user who has lost the password, the authenticator, or the first link. */
-  makeLink(operation: Operation, id: string): Promise<{ user: User; linkText: string }>;
+  makeLink(operation: Operation, id: string): Promise<{ user: User; linkToken: string }>;
   remove(operation: Operation, target: { id: string; ifMatch: IfMatch }): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ export function createManageUsers({ clock, makeId, audit, links, sessions }: Par
       const user = await find(operation, { id, ifMatch: undefined });
       const entry = { action: 'user.invited', targetId: id, after: describeUser(user) };
       await audit.record(operation, entry);
-      return { user, linkText: await links.make(queries, user) };
+      return { user, linkToken: await links.make(queries, user) };
     },
     async update(operation, target, change) {
       const before = await find(operation, target);
@@ -100,7 +100,7 @@ export function createManageUsers({ clock, makeId, audit, links, sessions }: Par
     async makeLink(operation, id) {
       const user = await find(operation, { id, ifMatch: undefined });
       await audit.record(operation, { action: 'user.link_made', targetId: id });
-      return { user, linkText: await links.make(operation.queries, user) };
+      return { user, linkToken: await links.make(operation.queries, user) };
     },
     async remove(operation, target) {
       const user = await find(operation, target);

@@ -25,8 +25,8 @@ export interface Sessions {
   /** Starts a session and returns its token. */
   begin(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<string>;
   /** Undefined when the session does not exist or has expired. Only with `touch` does the lookup extend it. */
-  find(text: string, options?: { touch: boolean }): Promise<Session | undefined>;
-  end(queries: Queries, text: string): Promise<void>;
+  find(token: string, options?: { touch: boolean }): Promise<Session | undefined>;
+  end(queries: Queries, token: string): Promise<void>;
   /** Signs the user out everywhere. */
   endAll(queries: Queries, user: Pick<User, 'accountId' | 'id'>): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
   };
   return {
     async begin(queries, { accountId, id }) {
-      const text = makeSecretText();
+      const token = createToken();
       const nowMs = clock.nowMs();
       await queries.query('DELETE FROM sessions WHERE account_id = $1 AND expires_at < $2', [
         accountId,
@@ -59,12 +59,12 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
       ]);
       await queries.query(
         'INSERT INTO sessions (account_id, hash, user_id, seen_at, expires_at) VALUES ($1, $2, $3, $4, $5)',
-        [accountId, hashSecretText(text), id, new Date(nowMs), new Date(nowMs + maxLifetimeMs)],
+        [accountId, hashToken(token), id, new Date(nowMs), new Date(nowMs + maxLifetimeMs)],
       );
-      return text;
+      return token;
     },
-    async find(text, { touch } = { touch: true }) {
-      const hash = hashSecretText(text);
+    async find(token, { touch } = { touch: true }) {
+      const hash = hashToken(token);
       const row = await read(hash);
       if (!row) return undefined;
       const { accountName, seenAt, expiresAt, ...user } = row;
@@ -79,13 +79,13 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
       return {
         user: toUser(user),
         accountName,
-        csrfToken: csrfTokenOf(text),
+        csrfToken: csrfTokenOf(token),
         expiresAtMs: Math.min(expiresAt.getTime(), idleAtMs),
         endsAtMs: expiresAt.getTime(),
       };
     },
-    async end(queries, text) {
-      await queries.query('DELETE FROM sessions WHERE hash = $1', [hashSecretText(text)]);
+    async end(queries, token) {
+      await queries.query('DELETE FROM sessions WHERE hash = $1', [hashToken(token)]);
     },
     async endAll(queries, { accountId, id }) {
       await queries.query('DELETE FROM sessions WHERE account_id = $1 AND user_id = $2', [
@@ -97,12 +97,12 @@ export function createSessions(database: Queries, clock: Clock): Sessions {
 }
 
 /** 256 random bits for a cookie or a link. */
-export const makeSecretText = (): string => randomBytes(32).toString('base64url');
+export const createToken = (): string => randomBytes(32).toString('base64url');
 
 /** The stored form. With 256 random bits, a slow hash is unnecessary. */
-export const hashSecretText = (text: string): string =>
-  createHash('sha256').update(text).digest('hex');
+export const hashToken = (token: string): string =>
+  createHash('sha256').update(token).digest('hex');
 
 /** The CSRF token of a session, which only pages of our origin can read. */
-const csrfTokenOf = (sessionText: string): string =>
-  createHmac('sha256', sessionText).update('csrf').digest('base64url');
+const csrfTokenOf = (sessionToken: string): string =>
+  createHmac('sha256', sessionToken).update('csrf').digest('base64url');

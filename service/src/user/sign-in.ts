@@ -14,9 +14,9 @@ interface Parts {
   passwords: Passwords;
 }
 
-/** The result of a sign-in; `sessionText` is the value of the cookie. */
+/** The result of a sign-in; `sessionToken` is the value of the cookie. */
 export type SignedIn =
-  | { sessionText: string }
+  | { sessionToken: string }
   | { refused: 'sign_in_failed' | 'code_required' }
   | { refused: 'locked'; waitS: number };
 
@@ -26,12 +26,12 @@ export interface SignIn {
     email: string;
     password: string;
     code?: string;
-    address: string;
+    ip: string;
   }): Promise<SignedIn>;
   /** Starts a session for a user who has been authenticated by other means, and returns its token. */
   begin(queries: Queries, user: User): Promise<string>;
   /** Verifies the user's password again; failures count like those of sign-ins. */
-  confirm(user: User, password: string, address: string): Promise<SignedIn | undefined>;
+  confirm(user: User, password: string, ip: string): Promise<SignedIn | undefined>;
 }
 
 export function createSignIn({ database, clock, codes, sessions, passwords }: Parts): SignIn {
@@ -59,10 +59,10 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: Pa
   };
   return {
     begin,
-    async byPassword({ password, code, address, ...given }) {
+    async byPassword({ password, code, ip, ...given }) {
       const email = normalizeEmail(given.email);
       const user = await findUserByEmail(database, email);
-      const refusal = await checkLimited({ email, address }, async () => {
+      const refusal = await checkLimited({ email, ip }, async () => {
         const matches = await passwords.verify(password, user?.password ?? null);
         if (!user || !matches) return { refused: 'sign_in_failed' };
         if (!user.codesActive) return undefined;
@@ -70,10 +70,10 @@ export function createSignIn({ database, clock, codes, sessions, passwords }: Pa
         return (await codes.use(user, code)) ? undefined : { refused: 'sign_in_failed' };
       });
       if (refusal || !user) return refusal ?? { refused: 'sign_in_failed' };
-      return { sessionText: await database.transaction((queries) => begin(queries, user)) };
+      return { sessionToken: await database.transaction((queries) => begin(queries, user)) };
     },
-    confirm: (user, password, address) =>
-      checkLimited({ email: user.email, address }, async () =>
+    confirm: (user, password, ip) =>
+      checkLimited({ email: user.email, ip }, async () =>
         (await passwords.verify(password, user.password))
           ? undefined
           : { refused: 'sign_in_failed' },
@@ -96,7 +96,7 @@ interface Limit {
  */
 const limits = {
   pair: { free: 5, firstWaitS: 30, longestWaitS: 900 },
-  address: { free: 20, firstWaitS: 30, longestWaitS: 900 },
+  ip: { free: 20, firstWaitS: 30, longestWaitS: 900 },
   account: { free: 50, firstWaitS: 5, longestWaitS: 60 },
 } as const satisfies Record<string, Limit>;
 
@@ -106,7 +106,7 @@ const knownForMs = 30 * 86_400_000;
 /** The e-mail and the IP of a sign-in attempt. */
 interface Attempt {
   email: string;
-  address: string;
+  ip: string;
 }
 
 /** An attempt, counted before its outcome is known, so that parallel attempts all count. */
@@ -170,12 +170,12 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
     ).length > 0;
 
   return {
-    async count({ email, address }) {
-      const pair = subjectOf('pair', `${email} ${address}`);
+    async count({ email, ip }) {
+      const pair = subjectOf('pair', `${email} ${ip}`);
       const account = subjectOf('account', email);
       // The IP first: while locked out, it cannot add a row for every e-mail that it makes up.
       const wanted: [string, Limit][] = [
-        [subjectOf('address', address), limits.address],
+        [subjectOf('address', ip), limits.ip],
         [pair, limits.pair],
         ...((await isKnown(pair)) ? [] : [[account, limits.account] as [string, Limit]]),
       ];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKey } from '../../src/key/key-store.ts';
 import { makeKeyText } from '../../src/key/key-text.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { raiseConfigVersion } from '../../src/resource/resource-store.ts';
+import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
 import { makeObjects } from '../fuzz/objects.ts';
 import { type OpenApi, type Operation, operationsOf, readOpenApi } from '../fuzz/operations.ts';
 import { createSampler, type Sampler } from '../fuzz/sample.ts';
@@ -36,7 +36,7 @@ async function makeAccount() {
   const scope = { accountId, environment: 'sandbox' as const, allowedOrigins: ['*'] };
   const make = (kind: 'pk' | 'sk') => createKey(database, systemClock, makeId, { ...scope, kind });
   const keys = { publishable: (await make('pk')).text, secret: (await make('sk')).text };
-  await raiseConfigVersion(database, accountId);
+  await incrementConfigVersion(database, accountId);
   await configuration.refresh();
   return keys;
 }

@@ -1,5 +1,5 @@
 import type { Placement } from '@trueward/protocol/wire';
-import { raiseConfigVersion } from '../../src/resource/resource-store.ts';
+import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
 import type { Queries } from '../../src/store/database.ts';
 import type { Game } from './reward-game.ts';
 
@@ -9,7 +9,7 @@ async function change(game: Game, work: (queries: Queries) => Promise<void>): Pr
   const accountId = await accountOf(game);
   await database.transaction(async (queries) => {
     await work(queries);
-    await raiseConfigVersion(queries, accountId);
+    await incrementConfigVersion(queries, accountId);
   });
   await configuration.refresh();
 }

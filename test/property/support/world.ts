@@ -12,7 +12,7 @@ import {
   createSteerableClock,
   type SteerableClock,
 } from '../../../service/test/steerable-clock.ts';
-import { raiseConfigVersion } from '../../../service/src/resource/resource-store.ts';
+import { incrementConfigVersion } from '../../../service/src/resource/resource-store.ts';
 import type { Database } from '../../../service/src/store/database.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
@@ -200,7 +200,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
         } else if (switched !== undefined) {
           await resources.archive(queries, scope, 'killSwitch', switched);
         }
-        await raiseConfigVersion(queries, accountId);
+        await incrementConfigVersion(queries, accountId);
       });
       await refresh();
     },

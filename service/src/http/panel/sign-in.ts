@@ -36,16 +36,16 @@ function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session)
 async function startSession(
   { users, cookie }: PanelParts,
   reply: FastifyReply,
-  sessionText: string,
+  sessionToken: string,
 ): Promise<object> {
-  const session = await users.sessions.find(sessionText);
+  const session = await users.sessions.find(sessionToken);
   if (!session) throw new Error('A session that was just created does not exist.');
-  cookie.set(reply, sessionText, session.endsAtMs);
+  cookie.set(reply, sessionToken, session.endsAtMs);
   return describeSession(session);
 }
 
 /** The problem for a failed sign-in. */
-function signInProblem(refusal: Exclude<SignedIn, { sessionText: string }>): ProblemError {
+function signInProblem(refusal: Exclude<SignedIn, { sessionToken: string }>): ProblemError {
   switch (refusal.refused) {
     case 'locked':
       return new ProblemError(
@@ -89,7 +89,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
     async (request, reply) => {
       const signedIn = await users.signIn.byPassword({
         ...request.body,
-        address: ipGroup(request.ip),
+        ip: ipGroup(request.ip),
       });
       if ('refused' in signedIn) {
         if (signedIn.refused !== 'code_required')
@@ -99,7 +99,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
       // The browser's previous session ends.
       const earlier = cookie.read(request);
       if (earlier !== undefined) await users.sessions.end(database, earlier);
-      return startSession(parts, reply, signedIn.sessionText);
+      return startSession(parts, reply, signedIn.sessionToken);
     },
   );
   app.delete(
@@ -155,9 +155,9 @@ export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
     },
     async (request, reply) => {
       const { token, ...person } = request.body;
-      const user = await users.links.use(token, person);
-      const sessionText = await users.signIn.begin(database, user);
-      return startSession(parts, reply, sessionText);
+      const user = await users.links.redeem(token, person);
+      const sessionToken = await users.signIn.begin(database, user);
+      return startSession(parts, reply, sessionToken);
     },
   );
 }

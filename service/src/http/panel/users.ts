@@ -43,7 +43,7 @@ function addInvitations(
   app: FastifyInstance,
   { users, runOperation, publicUrl }: PanelParts,
 ): void {
-  const inviteUrl = (linkText: string) => `${publicUrl()}/panel/#/setup?token=${linkText}`;
+  const inviteUrl = (linkToken: string) => `${publicUrl()}/panel/#/setup?token=${linkToken}`;
   app.post<{ Body: { email: string; name: string; role: Role } }>(
     '/panel/api/users',
     {
@@ -55,14 +55,14 @@ function addInvitations(
     },
     (request, reply) =>
       runOperation(request, reply, async (operation) => {
-        const { user, linkText } = await users.manage.invite(operation, request.body);
-        return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkText) } };
+        const { user, linkToken } = await users.manage.invite(operation, request.body);
+        return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
       }),
   );
   app.post<IdRequest>('/panel/api/users/:id/link', { config, schema: hidden }, (request, reply) =>
     runOperation(request, reply, async (operation) => {
-      const { user, linkText } = await users.manage.makeLink(operation, request.params.id);
-      return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkText) } };
+      const { user, linkToken } = await users.manage.makeLink(operation, request.params.id);
+      return { status: 201, body: { ...describeUser(user), invite_url: inviteUrl(linkToken) } };
     }),
   );
 }
