@@ -21,7 +21,7 @@ import { initializeCluster, openPGlite } from '../src/store/pglite/open-pglite.t
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
 
-/** Puts a cluster without tables into `directory`, unless there is one. Making one takes seconds, so a copy is kept. */
+/** Puts a cluster without tables into `directory`, unless there is one. Creating one takes seconds, so a copy is cached. */
 export const copyEmptyDatabase = (directory: string): Promise<void> =>
   copyTemplate(
     `empty-${service.dependencies['@electric-sql/pglite']}`,
@@ -29,7 +29,7 @@ export const copyEmptyDatabase = (directory: string): Promise<void> =>
     initializeCluster,
   );
 
-/** Puts a database with all tables and without rows into `directory`, unless there is one. */
+/** Puts a database with all tables and no rows into `directory`, unless there is one. */
 export async function copyMigratedDatabase(directory: string): Promise<void> {
   await copyTemplate(`migrated-${templateVersion()}`, directory, async (draft) => {
     await copyEmptyDatabase(draft);
@@ -40,7 +40,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/** Changes with the tables, and every week, because partitions are weekly. */
+/** Changes with the schema and weekly, because partitions are weekly. */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -72,14 +72,14 @@ async function makeTemplate(
     await make(join(folder, 'database'));
     renameSync(join(folder, 'database'), template);
   } catch (error) {
-    // Another worker was faster, and its template is the same.
+    // Another worker was faster; its template is identical.
     if (!existsSync(template)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Embedded databases of this process that are not in use. */
+/** Idle embedded databases of this process. */
 const idle: Database[] = [];
 
 /**
@@ -108,7 +108,7 @@ export async function takeEmptyDatabase(): Promise<Database> {
   };
 }
 
-/** It lives as long as the process; the folder of the test run is removed at its end. */
+/** Lives as long as the process. The folder is removed at the end of the test run. */
 async function openNew(): Promise<Database> {
   const parent = process.env['TRUEWARD_TEST_FOLDER'] ?? tmpdir();
   const directory = join(mkdtempSync(join(parent, 'trueward-embedded-')), 'database');

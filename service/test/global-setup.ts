@@ -6,7 +6,7 @@ import { startPrivatePostgres } from './private-postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL of this run's PostgreSQL server; undefined where PostgreSQL is not installed. */
+    /** URL of this run's PostgreSQL server; undefined if PostgreSQL is not installed. */
     postgresUrl: string | undefined;
     full: boolean;
   }
@@ -16,7 +16,7 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;
-  // It is never killed: tests of crashes start a server of their own.
+  // This server is never killed: crash tests start their own.
   const postgres = await startPrivatePostgres({ settings: ['fsync=off', 'max_connections=200'] });
   project.provide('postgresUrl', postgres?.url);
   return async () => {

@@ -11,9 +11,9 @@ import { openDatabase } from '../src/store/open-database.ts';
 import { createPasswords } from '../src/user/credentials.ts';
 import { copyMigratedDatabase, takeEmptyDatabase } from './empty-database.ts';
 
-/** A service in this process, on a real port: its database can be looked into, and its clock set. */
+/** A service in this process, on a real port, with access to its database and clock. */
 export interface InProcessService {
-  /** Where it listens. */
+  /** The URL that it listens on. */
   url: string;
   keys: DevelopmentKeys;
   service: Service;
@@ -23,20 +23,20 @@ export interface InProcessService {
 }
 
 interface Options {
-  /** The system's by default. */
+  /** The system clock by default. */
   clock?: Clock;
-  /** Keeps its data there; absent: in a new folder that is removed at the end. */
+  /** The data folder; absent: a new folder that is removed at the end. */
   dataDirectory?: string;
-  /** Where it logs to; by default to the standard output, at `LOG_LEVEL`. */
+  /** The log destination; standard output at `LOG_LEVEL` by default. */
   log?: Logger;
 }
 
 /**
  * Starts the service from its sources with the demo account. Without a `DATABASE_URL`, neither given nor in
- * the environment, it runs on an embedded database; one of these serves the files of a worker in turn,
- * emptied each time, because making one takes seconds.
+ * the environment, it runs on an embedded database. A worker reuses one for all of its files and empties it
+ * in between, because creating one takes seconds.
  *
- * @param env as for `trueward-service start`
+ * @param env As for `trueward-service start`
  * @example
  * const clock = createSteerableClock(Date.now());
  * const running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });

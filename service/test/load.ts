@@ -1,9 +1,9 @@
 import { Pool } from 'undici';
 
-/** One window of requests that were all answered with 200. */
+/** A measurement in which every response had the status 200. */
 export interface Window {
   perSecond: number;
-  /** Of each request, in milliseconds. */
+  /** The latency of each request, in milliseconds. */
   latencies: number[];
 }
 
@@ -11,19 +11,19 @@ interface Target {
   url: string;
   path: string;
   key?: string;
-  /** Of the next request; undefined when there is nothing more to send. */
+  /** The body of the next request; undefined at the end. */
   body(): string | undefined;
-  /** How many at a time; 64 by default. */
+  /** Concurrent requests; 64 by default. */
   connections?: number;
-  /** Told the body of each answer. */
+  /** Called with the body of each response. */
   onAnswer?(text: string): void;
 }
 
-/** One request at a time on each connection. */
+/** No pipelining: one request at a time per connection. */
 export const openPool = (url: string, connections: number): Pool =>
   new Pool(url, { connections, pipelining: 1 });
 
-/** Sends requests for so long. */
+/** Sends requests for the given time. */
 export async function load(
   { url, path, key, body, connections = 64, onAnswer }: Target,
   ms: number,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 
-/** Whether the machine has PostgreSQL. Tests that need it are skipped where it has none. */
+/** Whether PostgreSQL is installed. Tests that need it are skipped otherwise. */
 export const hasPostgres = inject('postgresUrl') !== undefined;
 
 /**

@@ -6,26 +6,26 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import getPort from 'get-port';
 
-/** A PostgreSQL server of this run alone. */
+/** A PostgreSQL server for this run only. */
 export interface PrivatePostgres {
   url: string;
-  /** Where it keeps everything. */
+  /** The data folder. */
   folder: string;
-  /** Of the server's first process; its children are the sessions. */
+  /** The pid of the postmaster; its children are the sessions. */
   pid(): number;
-  /** Whether it runs: it ends itself when it cannot write its log. */
+  /** Whether it runs: it shuts down when it cannot write its log. */
   isAlive(): boolean;
-  /** Ends all of its processes as a crash of the machine does (SIGKILL). */
+  /** Kills all of its processes (SIGKILL), like a crash of the machine. */
   kill(): Promise<void>;
-  /** Starts it again after {@link PrivatePostgres.kill}, on the same data. */
+  /** Restarts it on the same data after {@link PrivatePostgres.kill}. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface Options {
-  /** Where it shall keep everything; absent: a new folder, removed at the end. */
+  /** The data folder; absent: a new one, removed at the end. */
   folder?: string;
-  /** As in `postgresql.conf`: `max_connections=20`. */
+  /** Settings as in `postgresql.conf`: `max_connections=20`. */
   settings?: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
-    // For the line that says that it is ready.
+    // For the line that reports that it is ready.
     'lc_messages=C',
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
@@ -59,7 +59,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
       ...options,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    // A test run that is interrupted leaves no server behind.
+    // An interrupted test run must not leave a server behind.
     const end = () => server.kill('SIGINT');
     process.once('exit', end);
     const ended = new Promise<void>((resolve) =>
@@ -79,7 +79,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
     isAlive: () => running.server.exitCode === null && running.server.signalCode === null,
     async kill() {
       const children = childrenOf(running.server.pid ?? 0);
-      // First the one that would start them anew.
+      // The parent first: it would restart the others.
       running.server.kill('SIGKILL');
       for (const pid of children) killIfThere(pid);
       await running.ended;
@@ -96,7 +96,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
   };
 }
 
-/** The processes that a process has started, by its own thread. */
+/** The child processes of a process. */
 export const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .trim()
@@ -112,7 +112,7 @@ function killIfThere(pid: number): void {
   }
 }
 
-/** @throws Error when `POSTGRES_BIN` names a folder without them: another version would be tried unnoticed. */
+/** @throws Error when `POSTGRES_BIN` is a folder without them: falling back to another version would go unnoticed. */
 function findPrograms(): string | undefined {
   const given = process.env['POSTGRES_BIN'];
   if (given) {
@@ -141,13 +141,13 @@ function unprivileged(): { uid: number; gid: number } {
     try {
       return { uid: id('-u', name), gid: id('-g', name) };
     } catch {
-      // There is no such account; the next one may exist.
+      // No such account; the next one may exist.
     }
   }
   throw new Error('PostgreSQL refuses root, and there is neither an account postgres nor nobody.');
 }
 
-/** @throws Error with what the server wrote when it ends before it takes connections. */
+/** @throws Error with the server's output if it exits before it accepts connections. */
 async function untilReady(log: Readable): Promise<void> {
   let text = '';
   await new Promise<void>((resolve, reject) => {

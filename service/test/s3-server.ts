@@ -2,14 +2,14 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A bucket in memory that answers as S3 does, and takes nothing without a right signature. */
+/** An in-memory bucket that behaves like S3 and rejects invalid signatures. */
 export interface S3Server {
   url: string;
   region: string;
   keyId: string;
   secret: string;
   objects: Map<string, { body: Buffer; type: string }>;
-  /** Why requests were refused. */
+  /** Why requests were rejected. */
   refusals: string[];
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export async function startS3Server(): Promise<S3Server> {
   };
 }
 
-/** The part of an object that a `Range` header asks for (RFC 9110, 14.1.2); all of it without one. */
+/** The part of an object that a `Range` header requests (RFC 9110, 14.1.2); the whole object without one. */
 function cut(body: Buffer, range = '') {
   const [match, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
   const backwards = first !== '' && last !== '' && Number(last) < Number(first);
@@ -83,8 +83,8 @@ const hmac = (key: string | Buffer, data: string) =>
   createHmac('sha256', key).update(data).digest();
 
 /**
- * Signature Version 4, made anew from what came
- * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). Undefined: it is right.
+ * Verifies Signature Version 4 of a request
+ * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). Undefined: valid.
  */
 function check({ method, url = '', headers }: IncomingMessage, body: Buffer): string | undefined {
   const match =

@@ -11,32 +11,32 @@ import { copyMigratedDatabase } from './empty-database.ts';
 
 type KeyPair = { publishable: string; secret: string };
 
-/** A running service in a process of its own. */
+/** A running service in a separate process. */
 export interface RunningService {
   url: string;
-  /** Of the demo account. */
+  /** The keys of the demo account. */
   keys: { sandbox: KeyPair; live: KeyPair };
-  /** Where the first owner is made; absent when there is a user. */
+  /** The setup URL of the first owner; absent if there is a user. */
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
-  /** The clock it runs on, from which clients stamp their events. */
+  /** A copy of its clock, with which clients stamp their events. */
   clock: Clock;
-  /** Moves its clock and resolves when that has happened; only with `testClock`. */
+  /** Moves its clock and resolves when it has moved; only with `testClock`. */
   moveClock(by: ClockMove): Promise<void>;
-  /** Ends it as an operator does (SIGTERM) and resolves with the exit code. */
+  /** Stops it like an operator (SIGTERM) and resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** Ends it as a crash does (SIGKILL). */
+  /** Kills it like a crash (SIGKILL). */
   kill(): Promise<void>;
 }
 
 interface Options {
-  /** Absent: a new folder, removed when the service is stopped. */
+  /** Absent: a new folder, removed when the service stops. */
   dataDir?: string;
   env?: Record<string, string>;
-  /** Runs it on a clock that can be moved, instead of the system's. */
+  /** Runs it on a test clock instead of the system clock. */
   testClock?: boolean;
-  /** The `main.js` of another build; absent: the one of this tree. */
+  /** The `main.js` of another build; this tree's by default. */
   main?: string;
 }
 
@@ -94,7 +94,7 @@ export async function startService({
     child.kill(signal);
     return exited;
   };
-  // A copy of its clock: both add the same offsets to the system's time.
+  // A copy of its clock: both add the same offsets to the system time.
   const clock = createTestClock();
   return {
     url,

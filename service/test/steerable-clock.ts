@@ -1,10 +1,10 @@
 import { createTestClock, type TestClock } from '../src/development/test-clock.ts';
 
-/** A clock that stands still until the test moves it. */
+/** A clock that only moves when the test moves it. */
 export interface SteerableClock extends TestClock {
-  /** Lets time pass. */
+  /** Advances by this much. */
   advance(ms: number): void;
-  /** Lets time pass until this moment. */
+  /** Advances to this time. */
   set(ms: number): void;
 }
 

@@ -7,19 +7,19 @@ import type { Clock } from '../../src/platform/clock.ts';
 import type { DevelopmentKeys } from '../../src/development/seed.ts';
 import { type RunningService, startService } from '../start-service.ts';
 
-/** Several processes of the service on one database, as they are operated. */
+/** Several processes of the service on one database, as in production. */
 export interface Cluster {
-  /** The addresses, which stay the same when a process is started anew. */
+  /** The URLs, which survive restarts. */
   urls: readonly string[];
   keys: DevelopmentKeys;
   service(index: number): RunningService;
-  /** Ends a process as a crash does, and starts another one in its place. */
+  /** Kills a process (SIGKILL) and starts a replacement. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
-  /** Stops a process as an operator does and starts another build in its place; by default, this tree's. */
+  /** Stops a process (SIGTERM) and starts another build in its place; this tree's by default. */
   roll(index: number, main?: string): Promise<void>;
-  /** The clock they all run on, unless one was replaced since. */
+  /** The shared clock of the processes, unless one has been replaced. */
   clock: Clock;
-  /** Moves the clock of every process. */
+  /** Advances the clock of every process. */
   moveClock(by: ClockMove): Promise<void>;
   stop(): Promise<(number | null)[]>;
 }
@@ -28,9 +28,9 @@ interface Options {
   databaseUrl: string;
   processes: number;
   env?: Record<string, string>;
-  /** The `main.js` of another build; by default, this tree's. */
+  /** The `main.js` of another build; this tree's by default. */
   main?: string;
-  /** Runs them on clocks that can be moved. */
+  /** Runs the processes on test clocks. */
   testClock?: boolean;
 }
 
@@ -55,14 +55,14 @@ export async function startCluster({
         DATABASE_TIMEOUT_S: '4',
         RATE_LIMITS: 'off',
         PORT: String(port),
-        // Otherwise each would take the media for its own.
+        // Otherwise each process would use its own URL for the media.
         PUBLIC_URL: 'http://cluster.test',
         ...env,
         ...more,
       },
     });
   const services: RunningService[] = [];
-  // The first one makes the demo account; the others find it.
+  // The first process creates the demo account; the others find it.
   for (const port of ports) services.push(await start(port, {}, main));
   const service = (index: number): RunningService => {
     const found = services[index];

@@ -5,19 +5,19 @@ import { childrenOf, type PrivatePostgres } from '../private-postgres.ts';
 import type { Cluster } from './cluster.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
-/** What a fault can be done to. */
+/** The targets of a fault. */
 export interface Victims {
   cluster: Cluster;
   postgres: PrivatePostgres;
-  /** Between the services and the server. */
+  /** The proxies between the services and the database server. */
   proxy: TcpProxy;
-  /** The server's disk is small and of its own. */
+  /** The server's data is on a small file system of its own. */
   smallDisk: boolean;
 }
 
 export interface Fault {
   name: string;
-  /** Does it, and undoes it; undefined when it was done, else why it could not be. */
+  /** Causes the fault and reverts it. Returns why it could not be caused, if so. */
   run(victims: Victims): Promise<string | undefined>;
 }
 
@@ -68,14 +68,14 @@ const fillDisk: Fault = {
   async run({ postgres, smallDisk }) {
     if (!smallDisk) return 'no small file system could be mounted';
     const ballast = join(postgres.folder, 'ballast');
-    // To the last byte, then a little more as the server frees some.
+    // Fill to the last byte, and again when the server frees some.
     for (let round = 0; round < 20; round += 1) {
       for (const megabytes of [8, 1]) writeUntilFull(ballast, round, megabytes);
       await sleep(200);
     }
     for (const file of readdirSync(postgres.folder).filter((name) => name.startsWith('ballast')))
       rmSync(join(postgres.folder, file));
-    // Without room for its log the server may have ended itself.
+    // Without space for its log, the server may have shut down.
     if (!postgres.isAlive()) await postgres.start();
     return undefined;
   },
@@ -86,7 +86,7 @@ function writeUntilFull(path: string, round: number, megabytes: number): void {
     for (let index = 0; ; index += 1)
       writeFileSync(`${path}-${round}-${megabytes}-${index}`, Buffer.alloc(megabytes * 1_048_576));
   } catch {
-    // It is full: what was wanted.
+    // Full, as intended.
   }
 }
 
@@ -98,7 +98,7 @@ const slowDisk: Fault = {
         try {
           process.kill(pid, name);
         } catch {
-          // A session ended meanwhile.
+          // The session has ended in the meantime.
         }
       }
     };
@@ -129,7 +129,7 @@ const skewClock: Fault = {
   },
 };
 
-/** By the name that `npm run faults:service` knows them by; in an order in which leases end meanwhile. */
+/** The faults by their `npm run faults:service` names, ordered so that leases expire in between. */
 export const faults = {
   killService,
   killPostgres,

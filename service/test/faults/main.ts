@@ -1,4 +1,4 @@
-/** `npm run faults:service [-- <fault>…]`: every fault or those, one after the other, under load. */
+/** `npm run faults:service [-- <fault>…]`: runs all or the named faults, one after the other, under load. */
 import { parseArgs } from 'node:util';
 import { faults } from './faults.ts';
 import { runFaults } from './run-faults.ts';

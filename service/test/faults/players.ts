@@ -3,24 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AdEvent, Decision, EventBatchResult } from '@trueward/protocol/wire';
 import { Agent, request } from 'undici';
 
-/** What the service has said yes to. */
+/** What the service has acknowledged. */
 export interface Acknowledged {
   decisions: Set<string>;
   /** `decision id/event id`. */
   events: Set<string>;
-  /** Decisions of which it said that their reward is earned. */
+  /** Decisions whose reward was reported as earned. */
   rewards: Set<string>;
 }
 
 export interface Players {
   acknowledged: Acknowledged;
-  /** Answers that were none: 503, or no connection. */
+  /** Requests that failed: 503, or no connection. */
   refused(): number;
-  /** Answers that must not be: anything but 200 and 503. */
+  /** Responses that must not occur: any status but 200 and 503. */
   wrong: string[];
-  /** Resolves when, from now on, so many more rewards were earned of decisions that were made from now on. */
+  /** Resolves after this many more rewards of decisions made from now on. */
   progress(rewards: number): Promise<void>;
-  /** Lets everybody finish the ad that they watch. */
+  /** Stops after every player has finished the current ad. */
   stop(): Promise<void>;
 }
 
@@ -30,12 +30,12 @@ interface Options {
   count: number;
 }
 
-/** The shortest watch of the demo account's image ads, and a little more. */
+/** Slightly more than the minimum watch time of the demo account's image ads. */
 const watchMs = 5_100;
-/** A player gives a thing up after so long, as no game waits for ever. */
-const patienceMs = 60_000;
+/** Players give up after this time, as games do. */
+const giveUpAfterMs = 60_000;
 
-/** Players that ask any process for ads, watch them, and report each event until somebody takes it. */
+/** Players that request ads from any process, watch them, and report each event until it is acknowledged. */
 export function startPlayers({ urls, key, count }: Options): Players {
   const agent = new Agent({ connections: count });
   const acknowledged: Acknowledged = {
@@ -50,7 +50,7 @@ export function startPlayers({ urls, key, count }: Options): Players {
 
   const post = async <T>(path: string, body: object): Promise<T> => {
     const text = JSON.stringify(body);
-    const untilMs = performance.now() + patienceMs;
+    const untilMs = performance.now() + giveUpAfterMs;
     for (let attempt = 0; performance.now() < untilMs; attempt += 1) {
       const url = urls[Math.floor(Math.random() * urls.length)] ?? '';
       const answer = await send(agent, url + path, key, text);
@@ -59,7 +59,7 @@ export function startPlayers({ urls, key, count }: Options): Players {
       refusals += 1;
       await sleep(100 + Math.random() * 200);
     }
-    throw new Error(`${path} was not answered for ${patienceMs} ms.`);
+    throw new Error(`${path} was not answered for ${giveUpAfterMs} ms.`);
   };
   const report = async (decision: Decision, events: AdEvent[]): Promise<boolean> => {
     const sent_at = new Date().toISOString();
@@ -93,7 +93,7 @@ export function startPlayers({ urls, key, count }: Options): Players {
     for (const tell of announce) tell();
   };
   const play = async (index: number): Promise<void> => {
-    // Not in step, so that at each moment somebody does each thing.
+    // Staggered, so that every kind of request is always in flight.
     await sleep((index / count) * watchMs);
     while (!stopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
   };
@@ -122,7 +122,7 @@ export function startPlayers({ urls, key, count }: Options): Players {
   };
 }
 
-/** Undefined when there was no answer. */
+/** Undefined without a response. */
 async function send(
   dispatcher: Agent,
   url: string,

@@ -14,7 +14,7 @@ import { untilDelivered, type Verdict, verify } from './verify.ts';
 interface Options {
   faults: readonly Fault[];
   players: number;
-  /** Do the next fault at once; otherwise everything has to work again before. */
+  /** Causes the next fault immediately, instead of waiting for recovery. */
   hasty?: boolean;
   onFault?(text: string): void;
 }
@@ -23,18 +23,18 @@ export interface FaultReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
-  /** Requests that were refused, or found nobody. */
+  /** Requests that were rejected or got no response. */
   refused: number;
-  /** Answers that no fault may bring about. */
+  /** Responses that no fault may cause. */
   wrong: string[];
-  /** Faults that could not be done here, and why. */
+  /** Faults that could not be caused here, and why. */
   skipped: string[];
 }
 
-/** Enough rewards, from the decision on, to say that everything works again. */
+/** This many rewards mean that everything works again. */
 const recovered = 10;
 
-/** Does one fault after the other to two processes under load; undefined without PostgreSQL. */
+/** Causes one fault after the other on two processes under load; undefined without PostgreSQL. */
 export async function runFaults({
   faults,
   players: count,
@@ -104,7 +104,7 @@ export async function runFaults({
 const describe = ({ acknowledged }: Players): string =>
   `${acknowledged.decisions.size} decisions, ${acknowledged.events.size} events and ${acknowledged.rewards.size} rewards acknowledged so far`;
 
-/** A file system of its own, small enough to fill; undefined where that is not allowed. */
+/** A small file system that can be filled up; undefined where mounting is not allowed. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
   try {

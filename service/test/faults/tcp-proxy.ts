@@ -1,20 +1,20 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A network between two programs that can be disturbed. */
+/** A TCP proxy that can disturb the network. */
 export interface TcpProxy {
   port: number;
-  /** Breaks every connection; new ones are taken. */
+  /** Resets every connection; new ones are accepted. */
   cut(): void;
-  /** Swallows everything, as a lost route does: nobody is told anything. */
+  /** Drops all packets silently, like a lost route. */
   stall(): void;
-  /** Keeps back what the server sends by so many milliseconds. */
+  /** Delays the server's responses by this many milliseconds. */
   delay(ms: number): void;
-  /** As at the beginning. */
+  /** Ends the disturbance. */
   heal(): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy before a port of this machine. */
+/** Starts a proxy in front of a port of this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<[Socket, Socket]>();
   let stalled = false;
@@ -28,7 +28,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) socket.on('close', end).on('error', end);
-    // What is swallowed is gone for good, so that the connection has to be given up.
+    // Dropped bytes are lost, so the connection has to be closed.
     client.on('data', (chunk) => void (stalled || target.write(chunk)));
     target.on('data', (chunk) => {
       if (stalled) return;

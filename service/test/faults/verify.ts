@@ -3,19 +3,19 @@ import type { Database } from '../../src/store/database.ts';
 import type { Received } from '../http/receiver.ts';
 import type { Acknowledged } from './players.ts';
 
-/** Everything that must not be; all lists are empty when all is well. */
+/** Violations found; all lists are empty if there are none. */
 export interface Verdict {
-  /** Acknowledged, and not in the database. */
+  /** Acknowledged, but not in the database. */
   lost: string[];
   /** Decisions with more than one reward. */
   twice: string[];
-  /** Earned rewards of which the game's server was not told. */
+  /** Earned rewards that the game's server was not notified of. */
   untold: string[];
-  /** Sums of reports that differ from the rows, and webhooks without a body. */
+  /** Report sums that differ from the rows, and webhook events without a body. */
   torn: string[];
 }
 
-/** Compares what was acknowledged and what a receiver was told with what the database has. */
+/** Compares what was acknowledged and what a receiver got with the database. */
 export async function verify(
   databaseUrl: string,
   acknowledged: Acknowledged,
@@ -56,7 +56,7 @@ const isWhole = ({ body }: Received): boolean => body !== '';
 const describe = ({ headers }: Received): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
-/** The ids of the events that told of a reward, by decision: the same event may come again, another may not. */
+/** The ids of reward events by decision: the same event may be redelivered, but there may not be two. */
 function readTold(received: readonly Received[]): Map<string, Set<string>> {
   const told = new Map<string, Set<string>>();
   for (const { body } of received.filter(isWhole)) {
@@ -76,7 +76,7 @@ async function compareSum(database: Database, metrics: string[], rows: number): 
     : [`${metrics.join(' + ')}: ${rows} rows, but the reports say ${sum?.count}`];
 }
 
-/** Resolves when nothing is left to deliver. */
+/** Resolves when there are no more deliveries. */
 export async function untilDelivered(databaseUrl: string): Promise<void> {
   const database = openPostgres(databaseUrl, () => undefined);
   for (;;) {

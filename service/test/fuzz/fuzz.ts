@@ -14,7 +14,7 @@ interface FuzzOptions {
   onProgress?(done: number): void;
 }
 
-/** What the service should not have answered. */
+/** A response that the service should not have sent. */
 export interface Finding {
   request: string;
   status: number;
@@ -22,11 +22,11 @@ export interface Finding {
   why: string;
 }
 
-/** Words that an answer must never hold: statements, stack traces, paths, names of our parts. */
+/** Text that a response must never contain: SQL, stack traces, paths, internal names. */
 const insides =
   /\bSELECT \w|INSERT INTO|node_modules|\.ts:\d|\bat \w+ \(|pglite|syntax error|violates/i;
 
-/** Sends requests that are built on the schemas and spoilt at random; hands back what is wrong with the answers. */
+/** Sends requests generated from the schemas and mutated at random; returns the invalid responses. */
 export async function fuzz(
   running: InProcessService,
   options: FuzzOptions,
@@ -108,7 +108,7 @@ function build(
   };
 }
 
-/** Says what is wrong with an answer, or nothing. */
+/** Describes what is wrong with a response, if anything. */
 function createJudge({ components }: OpenApi) {
   const ajv = new Ajv({ strict: false });
   addFormats.default(ajv);
@@ -149,7 +149,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A small seeded generator, so that a finding can be repeated. */
+/** A small seeded generator, so that findings are reproducible. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,7 +1,7 @@
 import { createClient } from '../http/client.ts';
 import type { InProcessService } from '../in-process.ts';
 
-/** An object of every kind in the sandbox of the demo account: its id by the first part of its address. */
+/** Creates an object of every kind in the sandbox of the demo account; returns the ids by first path segment. */
 export async function makeObjects(running: InProcessService): Promise<Record<string, string>> {
   const client = createClient(running);
   const post = async (path: string, body: object): Promise<string> => {

@@ -6,11 +6,11 @@ export interface Operation {
   /** `/v1/placements/{id}` */
   path: string;
   id: string;
-  /** The kinds of key that may use it. */
+  /** The kinds of key that may call it. */
   keys: ('publishable' | 'secret')[];
   body?: Schema;
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[];
-  /** By status, the schema of the answer; absent: no body, or none that is JSON. */
+  /** The response schemas by status; absent: no body, or not JSON. */
   answers: Record<string, Schema | undefined>;
 }
 
@@ -30,7 +30,7 @@ interface RawOperation {
   responses: Record<string, { content?: Content }>;
 }
 
-/** Reads what the service says that it offers. */
+/** Reads the operations from the OpenAPI document. */
 export async function readOpenApi(url: string): Promise<OpenApi> {
   return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
 }

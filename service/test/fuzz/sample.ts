@@ -1,4 +1,4 @@
-/** A JSON Schema as the OpenAPI document holds it. */
+/** A JSON Schema in the OpenAPI document. */
 export interface Schema {
   $ref?: string;
   type?: string;
@@ -19,14 +19,14 @@ export interface Schema {
   default?: unknown;
 }
 
-/** Makes values that a schema allows. */
+/** Generates valid values for schemas. */
 export interface Sampler {
-  /** `random` chooses optional members and values; without it the smallest value comes. */
+  /** `random` chooses optional members and values; without it, the smallest value is generated. */
   sample(schema: Schema, random?: () => number): unknown;
   resolve(schema: Schema): Schema;
 }
 
-/** One of these is what a pattern of the contract allows; else the test says so, so that none is forgotten. */
+/** Every pattern of the contract must match one of these; otherwise the test fails, so that none is forgotten. */
 const examples = ['lobby', 'event-00000001', 'image/png', 'player-1', 'https://game.example'];
 const formats: Record<string, string> = {
   uri: 'https://example.com/a',

@@ -25,7 +25,7 @@ const nasty: unknown[] = [
   { __proto__: 1, constructor: 1 },
 ];
 
-/** Changes one place of a value, picked at random, into something that does not belong there. */
+/** Replaces a random part of a value with something invalid. */
 export function spoil(value: unknown, random: () => number): unknown {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   if (typeof value !== 'object' || value === null || random() < 0.1) return pick(nasty);

@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** What the contract lets a secret key make, read, list, change and remove. */
+/** The operations of a secret key: create, read, list, update and delete. */
 const resources =
   'placements sources advertisers creatives house-ads policies kill-switches webhooks'.split(' ');
 
-/** Every address of the contract. */
+/** Every path of the contract. */
 const addresses = [
   '/v1/decisions',
   '/v1/decisions/{id}',

@@ -19,7 +19,7 @@ const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 
 const oldMs = Date.UTC(2026, 8, 30);
 const weekMs = 7 * 86_400_000;
 
-/** Stores so many decisions of one week, each with one event as a row and one in a timeline. */
+/** Stores this many decisions in one week, each with one event as a row and one in a timeline. */
 async function storeWeek(database: Database, atMs: number, rows: number): Promise<void> {
   const id = `'${firstIdAt('decision', atMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
   await database.query(
@@ -75,7 +75,7 @@ test.skipIf(!hasPostgres)(
       names.flatMap((name) => [`${name}.json`, `${name}.jsonl.gz`]).toSorted(),
     );
 
-    // The file holds what the manifest says, and what the database had.
+    // The file matches the manifest and the database.
     const read = (name: string) => {
       const manifest = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as object;
       const bytes = readFileSync(join(folder, `${name}.jsonl.gz`));
@@ -96,7 +96,7 @@ test.skipIf(!hasPostgres)(
     });
     expect(statSync(join(folder, 'decisions_20260928.jsonl.gz')).mode & 0o077).toBe(0);
 
-    // What was cut, and what changed since, is written anew; the rest is left alone.
+    // Truncated and outdated files are rewritten, others are left alone.
     truncateSync(join(folder, 'ad_events_20260928.jsonl.gz'), 1_000);
     await database.query(
       `UPDATE decisions SET placement = 'late' WHERE id < '${firstIdAt('decision', oldMs - weekMs)}' AND custom_data LIKE '%code 7'`,
@@ -129,7 +129,7 @@ test.skipIf(!hasPostgres)(
       kept: ['decisions_20261005', 'ad_events_20261005', 'timelines_20261005'],
     });
 
-    // The commands of the guide bring a week back.
+    // The commands in the guide restore a week.
     const [, commands] = /```sh\n# bring a week back[^\n]*\n([^`]+)```/.exec(guide) ?? [];
     execFileSync('sh', ['-e', '-c', commands ?? 'exit 9'], {
       cwd: folder,

@@ -41,7 +41,7 @@ async function makeAccount() {
   return keys;
 }
 
-/** A request that is valid but for its key. */
+/** A request that is valid except for its key. */
 function send({ method, path, body, parameters }: Operation, key: string | undefined) {
   const query = parameters
     .filter((each) => each.in === 'query' && each.required)
@@ -71,12 +71,12 @@ async function expectOfAll(
   expect(answers).toEqual(chosen.map(({ id }) => [id, status, code]));
 }
 
-/** The kind of key that an operation takes. */
+/** The kind of key that an operation requires. */
 const kindOf = ({ keys }: Operation) => (keys.includes('secret') ? 'secret' : 'publishable');
 const mistype = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
 
 test('the OpenAPI document is valid, and every operation of /v1 requires a key', async () => {
-  // A text on one line would be taken for the name of a file, and an object may be changed.
+  // The parser would take a one-line string for a file name, and it may modify an object.
   const result = await new Validator().validate({ ...structuredClone(document) });
   expect(result).toMatchObject({ valid: true });
   expect(operations.filter(({ keys }) => keys.length === 0).map(({ path }) => path)).toEqual([]);

@@ -12,7 +12,7 @@ import { createClient } from './client.ts';
 const guide = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8');
 const main = new URL('../../dist/main.js', import.meta.url).pathname;
 
-/** The commands below `# title` in the guide. */
+/** The commands under the heading `# title` in the guide. */
 function commandsOf(title: string): string {
   const [, commands] =
     new RegExp(`\`\`\`sh\\n# ${title}[^\\n]*\\n([^\`]+)\`\`\``).exec(guide) ?? [];
@@ -20,7 +20,7 @@ function commandsOf(title: string): string {
   return commands.replaceAll('trueward-service', `"${process.execPath}" "${main}"`);
 }
 
-/** Whether the server is of a later version than `pg_dump`, which then refuses it. */
+/** Whether the server is newer than `pg_dump`, which then fails. */
 async function isNewer(url: string): Promise<boolean> {
   const client = new pg.Client(url);
   await client.connect();
@@ -38,7 +38,7 @@ test('the commands in the guide back up a running service and restore it elsewhe
     DATABASE_URL: await createPostgresDatabase(),
     NEW_DATABASE_URL: await createPostgresDatabase(),
   };
-  // With other binaries than the machine's (POSTGRES_BIN) no pg_dump may come.
+  // Custom binaries (POSTGRES_BIN) may lack pg_dump.
   if (await isNewer(urls.DATABASE_URL))
     return skip('The pg_dump of this machine is older than the server.');
   const folder = mkdtempSync(join(tmpdir(), 'trueward-backup-'));

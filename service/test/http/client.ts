@@ -3,7 +3,7 @@ import type { AdEvent, Decision, DecisionRequest, EventBatchResult } from '@true
 import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import type { RunningService } from '../start-service.ts';
 
-/** An answer of the service; the body is known to the test that asked. */
+/** A response of the service; the test knows the type of the body. */
 export interface Answer<T> {
   status: number;
   headers: Headers;
@@ -12,7 +12,7 @@ export interface Answer<T> {
 
 type FilledDecision = Decision & { token: string };
 
-/** Speaks to a service as a client or a customer's server does, and stamps events by the clock of the service. */
+/** Calls the service like a client or a customer's server, and stamps events with the service's clock. */
 export function createClient(
   { clock = systemClock, ...service }: Pick<RunningService, 'url' | 'keys'> & { clock?: Clock },
   environment: 'sandbox' | 'live' = 'sandbox',
@@ -72,7 +72,7 @@ export function createClient(
     report,
     decide: (request: DecisionRequest) =>
       call<FilledDecision>('POST', '/v1/decisions', publishable, request),
-    /** Asks for an image ad: its five seconds are the shortest watch of the demo account. */
+    /** Requests an image ad, which has the shortest watch time of the demo account: 5 s. */
     async decideImage(userRef: string): Promise<FilledDecision> {
       const request: DecisionRequest = {
         placement: 'revive',
@@ -83,7 +83,7 @@ export function createClient(
       if (body.status !== 'filled') throw new Error(`Expected an ad, got ${JSON.stringify(body)}`);
       return body;
     },
-    /** Reports what a player who watches the ad reports until just before its end. */
+    /** Reports the events of a player who watches the ad, up to just before completion. */
     begin: (decision: FilledDecision) => report(event(decision, 'start')),
     seen: (decision: FilledDecision) =>
       event(decision, 'impression', { visible: { ratio: 1, ms: 1_000 }, watched_ms: 1_000 }),

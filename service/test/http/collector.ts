@@ -17,7 +17,7 @@ interface SentSpan {
   status: { code: number; message?: string };
 }
 
-/** OTLP/HTTP, as far as it is looked at here. */
+/** The parts of OTLP/HTTP that the tests read. */
 interface SentTraces {
   resourceSpans: {
     resource: { attributes: SentAttribute[] };
@@ -25,14 +25,14 @@ interface SentTraces {
   }[];
 }
 
-/** A span as it arrived. */
+/** A received span. */
 export interface CollectedSpan extends Omit<SentSpan, 'attributes'> {
   attributes: Record<string, unknown>;
-  /** Of the service that sent it. */
+  /** The service that sent it. */
   resource: Record<string, unknown>;
 }
 
-/** A collector of OpenTelemetry on a port of its own, or on `port`. */
+/** An OpenTelemetry collector on a free port, or on `port`. */
 export async function startCollector(port = 0) {
   const spans: CollectedSpan[] = [];
   const requests: { path: string | undefined; headers: Record<string, unknown> }[] = [];

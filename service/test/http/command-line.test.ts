@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A service with the data of the commands. */
+/** Starts a service on the data of the commands. */
 const start = (at: Record<string, string> = env) =>
   startInProcess(at, { dataDirectory: at['TRUEWARD_DATA_DIR'] ?? '' });
 

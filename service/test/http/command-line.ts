@@ -14,16 +14,16 @@ interface Ran {
 
 /** A command that is still running. */
 export interface RunningCommand {
-  /** Resolves when it has written a line that matches, on either stream, with that line. */
+  /** Resolves with the first line, on either stream, that matches. */
   line(pattern: RegExp): Promise<string>;
-  /** Ends it as Ctrl-C does. */
+  /** Interrupts it like Ctrl-C. */
   interrupt(): Promise<Ran>;
   ended: Promise<Ran>;
-  /** Closes the pipe that it writes its results to. */
+  /** Closes the pipe of its standard output. */
   stopReading(): void;
 }
 
-/** Starts `trueward-service` as a person does; only the named variables of the service are set. */
+/** Starts `trueward-service` with only the given variables of the service. */
 export function launch(args: string[], env: Record<string, string>): RunningCommand {
   const child = spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -60,7 +60,7 @@ export function launch(args: string[], env: Record<string, string>): RunningComm
 export const run = (args: string[], env: Record<string, string>): Promise<Ran> =>
   launch(args, env).ended;
 
-/** As {@link run} for a command that ends by itself, in this process: starting one takes half a second. */
+/** Like {@link run}, for a command that ends by itself; in this process, because starting one takes half a second. */
 export async function runHere(args: string[], env: Record<string, string>): Promise<Ran> {
   const given = process.env;
   let [out, err] = ['', ''];

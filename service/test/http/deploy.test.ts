@@ -14,7 +14,7 @@ const yamlFiles = files.filter((file) => /\.ya?ml$/.test(file)).map((file) => `d
 
 type Tree = Record<string, unknown>;
 
-/** The documents of a file as they are meant; `<<` is resolved. */
+/** The documents of a YAML file, with `<<` resolved. */
 function documentsOf(path: string): Tree[] {
   return parseAllDocuments(read(path), { merge: true }).map((document) => {
     if ('empty' in document) throw new Error(`${path} is empty.`);
@@ -27,7 +27,7 @@ function documentsOf(path: string): Tree[] {
 const variablesOf = (text: string): [string, string][] =>
   [...text.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]);
 
-/** What a deployment sets for the service, by file. */
+/** The variables that a deployment sets for the service, by file. */
 function serviceVariables(): [string, string][] {
   const compose = documentsOf('deploy/compose.yaml')[0] as {
     services: Record<string, { environment: Record<string, string> }>;
@@ -60,7 +60,7 @@ test('every variable in deploy/ is a setting of the service with a valid value',
   expect(variables.length).toBeGreaterThan(25);
   const unknown = variables.filter(([name]) => !settings.has(name));
   expect(unknown).toEqual([]);
-  // Those that are filled in later hold ${…}, nothing, or words.
+  // Placeholders are ${…}, empty, or prose.
   const literal = variables.filter(
     ([name, value]) => !/^$|\$|\s/.test(value) && name !== 'TRUEWARD_CONFIG',
   );
@@ -177,7 +177,7 @@ test('the guides list the audit actions and webhook events of the code', () => {
   expect(named.length).toBeGreaterThan(5);
   const unknown = named.filter((name) => {
     const [noun = '', verb = ''] = name.split('.');
-    // Actions on resources are put together from both words.
+    // Actions on resources are composed of two words.
     return (
       !sources.includes(`'${name}'`) &&
       !(sources.includes(`'${noun}'`) && sources.includes(`'${verb}'`))

@@ -9,7 +9,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
 
-/** Of both processes. */
+/** Shared by both processes. */
 const masterKey = Buffer.alloc(32, 1).toString('base64');
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     if (!sandbox || !live) throw new Error('The service has not started.');
     return { sandbox, live };
   };
-  /** A session of somebody else, as of an operator who forgot a transaction. */
+  /** A foreign session, such as of an operator who forgot to commit. */
   const openSession = async (): Promise<pg.Client> => {
     const session = new pg.Client({ connectionString: databaseUrl, application_name: 'psql' });
     await session.connect();
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const told = lines.find(({ lane }) => lane === 'decisions');
     expect(told).toMatchObject({ environment: 'sandbox', level: 40 });
     expect(told?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
-    // The service was never away.
+    // The service was available all the time.
     expect(lines.map(({ msg }) => msg)).not.toContain(
       'the database is unreachable; rejecting requests',
     );
@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   test.each([
     ['that the server cannot store', '22P02'],
-    // The class of a broken connection, from a server that answers.
+    // The error class of a broken connection, from a server that responds.
     ['that the server rejects as a malformed message', '08P01'],
   ])('of decisions in one commit, one %s fails alone', async (_what, code) => {
     const { sandbox: client, live: other } = clients();
@@ -211,7 +211,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const before = await readSums();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
-    // The oldest due one is looked for each time; the server tells of it when the session rests.
+    // Every scrape looks up the oldest due delivery; the server updates its statistics when the session is idle.
     await expect
       .poll(async () => (await readSums()).scans - before.scans, { timeout: 20_000 })
       .toBeGreaterThan(20);
@@ -235,12 +235,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         client.call<{ state: string }>('GET', `/v1/decisions/${id}?wait_s=25`, client.secret),
       ),
     );
-    // Each has looked once.
+    // Each has polled once.
     await expect.poll(waitingRequests).toBe(200);
     const [before, startedMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
     const perS = ((await countStatements()) - before) / ((performance.now() - startedMs) / 1_000);
-    // One for the rewards; the others are what a process asks at rest.
+    // One for the rewards; the others are an idle process's polls.
     expect(perS).toBeLessThan(40);
 
     const there = createClient({ url: other.url, keys: running.keys });

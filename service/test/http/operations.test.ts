@@ -36,7 +36,7 @@ test('metrics count requests by route and are available only to this machine or 
   const client = createClient(open);
   await client.call('GET', `/v1/placements/plc_unknown`, client.secret);
   const text = await (await fetch(`${open.url}/metrics`)).text();
-  // As `promtool check metrics` wants it: what ends so only grows.
+  // `promtool check metrics` requires the suffix for counters.
   expect(text.match(/^# TYPE \S+_total (?!counter).*$/gm)).toBeNull();
   expect(text).toMatch(
     /trueward_http_request_duration_seconds_count\{method="GET",route="\/v1\/placements\/:id",status="404"\} 1/,
@@ -74,12 +74,12 @@ test('a flood gets 429 with Retry-After while other clients are served', async (
 
 test('requests beyond the queue limit get 503 with Retry-After; accepted ones are answered', async () => {
   const running = await startInProcess({ RATE_LIMITS: 'off' });
-  // A database that is busy with something else: nothing is committed meanwhile.
+  // A busy database: nothing is committed in the meantime.
   let held: Promise<void> | undefined;
   const release = await new Promise<() => void>((begun) => {
     held = running.service.database.transaction(() => new Promise<void>(begun));
   });
-  // Without sockets: so many at a time would need as many connections.
+  // Without sockets, because that many requests would need as many connections.
   const asked = Array.from({ length: 5_300 }, (_, index) =>
     running.service.app.inject({
       method: 'POST',

@@ -14,7 +14,7 @@ let viewer: PanelClient;
 let stranger: PanelClient;
 let ids: Record<string, string>;
 let sampler: Sampler;
-/** What secret keys may do. */
+/** The operations of secret keys. */
 let operations: Operation[];
 beforeAll(async () => {
   running = await startInProcess({ RATE_LIMITS: 'off' });
@@ -44,7 +44,7 @@ async function makeStranger(): Promise<PanelClient> {
   return client;
 }
 
-/** A request that is valid but for who sends it. */
+/** A request that is valid except for its sender. */
 function send(client: PanelClient, { method, path, body, parameters }: Operation, headers = {}) {
   const query = parameters
     .filter((each) => each.in === 'query' && each.required)
@@ -53,7 +53,7 @@ function send(client: PanelClient, { method, path, body, parameters }: Operation
   return client.send<Problem>(method, address, body && sampler.sample(body), headers);
 }
 
-/** Of each request, what was asked and how it was refused. */
+/** Each request and how it was rejected. */
 async function ask(
   client: PanelClient,
   chosen: readonly Operation[],
@@ -80,13 +80,13 @@ function panelRoutes(): { method: string; path: string }[] {
       const path = above.join('').replace('://', ':id/');
       return methods === '' ? [] : methods.split(', ').map((method) => ({ method, path }));
     });
-  // HEAD is answered where GET is.
+  // Every GET route also answers HEAD.
   return routes.filter(({ method, path }) => method !== 'HEAD' && path.startsWith('/panel/api/'));
 }
 
 const isWrite = ({ method }: { method: string }) => method !== 'GET';
 
-/** Everything that an operator could change. */
+/** Everything that an operator may change. */
 async function state(): Promise<unknown> {
   const { database } = running.service;
   const all = (table: string, columns = '*') =>
@@ -101,7 +101,7 @@ async function state(): Promise<unknown> {
   ];
 }
 
-/** What everybody may do for themselves, and what changes nothing. */
+/** What every user may do for themselves, and requests without side effects. */
 const forEverybody = [
   'DELETE /panel/api/account/codes',
   'DELETE /panel/api/session',
@@ -115,7 +115,7 @@ const forEverybody = [
 
 test('a viewer cannot change anything', async () => {
   const before = await state();
-  // The panel asks for no ads: that is the one thing that a key does and a session does not.
+  // Requesting ads is the one thing that a key can do and a session cannot.
   const writes = operations.filter(isWrite).filter(({ id }) => id !== 'requestDecision');
   expect(writes.length).toBeGreaterThan(30);
   expect(await ask(viewer, writes)).toEqual(writes.map(({ id }) => `${id} 403 role_not_permitted`));
@@ -142,7 +142,7 @@ test('a viewer cannot change anything', async () => {
 test('a viewer can read everything except users', async () => {
   const reads = operations.filter(({ method }) => method === 'GET');
   const answers = await ask(viewer, reads);
-  // A sampled time is no whole hour.
+  // A sampled time is not a whole hour.
   expect(answers.filter((answer) => !answer.endsWith(' 200'))).toEqual([
     'readReport 422 invalid_request',
   ]);
@@ -262,6 +262,6 @@ test('no list contains an object of another environment or account', async () =>
   };
   expect((await shows(owner)).length).toBeGreaterThan(own.size - 3);
   expect(await shows(stranger)).toEqual([]);
-  // Users belong to the account, not to one environment of it.
+  // Users belong to the account, not to an environment.
   expect(await shows(owner, { 'trueward-environment': 'live' })).toEqual(['owner@example.com']);
 });

@@ -2,7 +2,7 @@ import type { Problem } from '@trueward/protocol/wire';
 import type { InProcessService } from '../in-process.ts';
 import type { Answer } from './client.ts';
 
-/** What the page is told when somebody has signed in. */
+/** The response to a sign-in. */
 interface PanelSession {
   user: { id: string; email: string; name: string; role: string; code_enabled: boolean };
   account: { id: string; name: string };
@@ -12,7 +12,7 @@ interface PanelSession {
 
 export const password = 'correct horse battery staple';
 
-/** A browser with the panel open: it keeps the cookie, and sends what the page sends. */
+/** A browser with the panel open: stores the cookie and sends the page's headers. */
 export function createPanelClient(url: string, environment: 'sandbox' | 'live' = 'sandbox') {
   let cookie: string | undefined;
   let csrf = '';
@@ -68,7 +68,7 @@ export function createPanelClient(url: string, environment: 'sandbox' | 'live' =
 
 export type PanelClient = ReturnType<typeof createPanelClient>;
 
-/** The first owner of the demo account, signed in. */
+/** Signs in the first owner of the demo account. */
 export async function signInOwner({
   url,
   service,
@@ -80,7 +80,7 @@ export async function signInOwner({
   return client;
 }
 
-/** Somebody whom the owner has invited, signed in. */
+/** Invites a user and signs them in. */
 export async function signInAs(
   { url }: Pick<InProcessService, 'url'>,
   owner: PanelClient,

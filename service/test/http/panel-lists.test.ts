@@ -83,7 +83,7 @@ test('the audit log is filtered by actor and by action', async () => {
     const { body: page } = await owner.send<{ data: { action: string }[] }>('GET', path);
     return page.data.map(({ action }) => action);
   };
-  // Both may be of the same millisecond, and then come in either order.
+  // Both can have the same millisecond, in either order.
   expect((await actions({ action: 'source.' })).toSorted()).toEqual([
     'source.created',
     'source.updated',

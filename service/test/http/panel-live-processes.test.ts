@@ -9,7 +9,7 @@ test.skipIf(!hasPostgres)(
   'the live tail of one process shows the events of all processes',
   async () => {
     const env = { DATABASE_URL: await createPostgresDatabase(), RATE_LIMITS: 'off' };
-    // Nothing but the database is shared, as between processes; the folder holds the keys.
+    // Like processes, they share only the database; the folder holds the keys.
     const first = await startInProcess(env);
     const { dataDirectory } = first.config;
     const services = [first, await startInProcess(env, { dataDirectory })];
@@ -18,7 +18,7 @@ test.skipIf(!hasPostgres)(
       const [here, there] = services.map((each) => createClient(each));
       if (!here || !there) throw new Error('Two were started.');
       const owner = await signInOwner(first);
-      // Of before the tail was opened, nothing is shown; and the other process knows that nobody looks.
+      // Earlier events are not shown, and the other process knows that nobody is watching.
       await there.decideImage('before');
 
       const tail = await openLiveTail(urls[0] ?? '', owner.cookie());
@@ -37,7 +37,7 @@ test.skipIf(!hasPostgres)(
       ]);
       const own = await here.decideImage('player');
       expect((await tail.lines(4)).at(-1)?.data).toMatchObject({ id: own.id });
-      // A second page here begins with what comes, and the first one goes on alone when it leaves.
+      // A second page starts with new events, and the first continues after it leaves.
       const second = await openLiveTail(urls[0] ?? '', owner.cookie());
       await second.more();
       const next = await there.decideImage('player');

@@ -94,7 +94,7 @@ test.each([
 const script = '<script>document.title="ran"</script>';
 const endless = (() => {
   const body = Buffer.from(demo('meadow.mp4'));
-  // The duration of the first sample, in the table of times (ISO/IEC 14496-12, 8.6.1.2).
+  // The duration of the first sample in the time-to-sample table (ISO/IEC 14496-12, 8.6.1.2).
   body.writeUInt32BE(0xffffffff, body.indexOf('stts', 0, 'latin1') + 16);
   return body;
 })();

@@ -44,13 +44,13 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const text = await (await fetch(`${cluster.urls[1]}/metrics`)).text();
       return Number(/^trueward_configuration_age_seconds (\S+)$/m.exec(text)?.[1]);
     };
-    // The other one reads twice a second what was changed; until then it knows of no receiver.
+    // The other process polls for changes twice a second; until then it doesn't know the webhook.
     for (;;) {
       const sinceS = (performance.now() - registeredMs) / 1_000;
       if ((await ageS()) < sinceS) break;
     }
 
-    // Decided by one, reported to both at once: one reward, told once.
+    // Decided by one, reported to both at once: one reward and one webhook event.
     const decision = await here.decideImage('both');
     await there.begin(decision);
     await cluster.moveClock({ advanceMs: 5_000 });
@@ -75,10 +75,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       const { body } = await there.call<{ data: Delivery[] }>('GET', path, there.secret);
       return body.data.map((delivery) => delivery.attempts.length);
     };
-    // An attempt is written down after the receiver's answer.
+    // An attempt is recorded after the receiver's response.
     await expect.poll(attempts).toEqual([1]);
 
-    // A kill switch that one process was told stops the other one too.
+    // A kill switch set through one process applies to the other too.
     await here.call('POST', '/v1/kill-switches', here.secret, {
       scope: 'placement',
       target_id: 'revive',
@@ -111,10 +111,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const flood = () => Promise.all(Array.from({ length: 65 }, () => ask(here)));
     const told = () =>
       database.query<{ name: string }>(`SELECT name FROM limit_uses WHERE name <> ''`);
-    // As soon as both know of each other.
+    // As soon as each process knows of the other.
     while ((await told()).length === 0) await flood();
     expect(await flood()).toContain(429);
-    // Who lets through more than a quarter of a limit tells the others, and asks them.
+    // A process that has used more than a quarter of a limit exchanges its counts with the others.
     const startedMs = performance.now();
     let passed = 0;
     while (passed < 20 && (await ask(there)) === 200) passed += 1;
@@ -132,9 +132,9 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         .toBe(2);
     }
     while ((await ask(there)) === 200) passed += 1;
-    // Alone, this one would let sixty of them through, and two more each second.
+    // Alone, this process would admit sixty, and two more each second.
     expect(passed).toBeLessThan(40 + (2 * (performance.now() - startedMs)) / 1_000);
-    // Neither the user nor an address is to be read.
+    // Users and IPs must not be readable.
     expect((await told()).every(({ name }) => /^[\w-]{22}$/.test(name))).toBe(true);
 
     await cluster.service(0).stop();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** What an operator does: `object` and `value` are reduced to what there is when it is their turn. */
+/** An operator's action; `object` and `value` are taken modulo what exists when it runs. */
 interface Step {
   environment: 0 | 1;
   action: 'create' | 'update' | 'archive' | 'review' | 'roll' | 'rotate_secret';
@@ -28,7 +28,7 @@ const at = (list: readonly string[] | undefined, index: number): string =>
   list?.[index % Math.max(1, list.length)] ?? 'none';
 const statuses = ['active', 'paused'];
 
-/** How each kind is made and changed; some of it is refused, which must change nothing. */
+/** How each kind is created and updated; rejected attempts must change nothing. */
 const kinds = {
   placements: {
     create: (value: number) => ({ name: `p-${value % 20}`, format: 'banner' }),
@@ -104,7 +104,7 @@ const steps = fc.array(
   { minLength: 4, maxLength: 16 },
 );
 
-/** The ids of everything, newest first; of keys, not those that the test itself uses. */
+/** The ids of all objects, newest first; without the keys that the test itself uses. */
 async function readIds({ call, secret }: Client): Promise<Ids> {
   const entries = Object.keys(kinds).map(async (kind) => {
     const { body } = await call<{ data: { id: string; kind?: string }[] }>(
@@ -137,7 +137,7 @@ async function take({ environment, action, kind, object, value }: Step): Promise
   return (await client.call(method, address, client.secret, body)).status;
 }
 
-/** Everything that the decision path reads in memory, of these keys and both environments. */
+/** Everything that the decision path reads from memory, for these keys and both environments. */
 function contentsOf(
   configuration: Awaited<ReturnType<typeof openConfiguration>>,
   keys: { account_id: string; hash: string }[],
@@ -160,7 +160,7 @@ test('after any sequence of operator calls, the snapshot in memory equals the on
     fc.asyncProperty(steps, async (sequence) => {
       for (const [index, step] of sequence.entries()) {
         const next = sequence[index + 1];
-        // Every third time two operators act at once.
+        // Every third time, two operators act concurrently.
         const taken = index % 3 === 0 && next ? [step, next] : [step];
         for (const status of await Promise.all(taken.map(take))) {
           seen.set(status, (seen.get(status) ?? 0) + 1);
@@ -181,6 +181,6 @@ test('after any sequence of operator calls, the snapshot in memory equals the on
     }),
     { numRuns: Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '40' : '5')) },
   );
-  // A test in which everything is refused would pass for the wrong reason.
+  // If everything were rejected, the test would pass for the wrong reason.
   expect((seen.get(200) ?? 0) + (seen.get(201) ?? 0) + (seen.get(204) ?? 0)).toBeGreaterThan(20);
 });

@@ -20,17 +20,17 @@ interface KillOptions {
 interface KillReport {
   decisions: number;
   events: number;
-  /** Ids that were acknowledged and are not in the database. */
+  /** Acknowledged ids that are not in the database. */
   lost: string[];
-  /** What is in the database by half: sums that differ from the rows. */
+  /** Partial writes: sums that differ from the rows. */
   torn: string[];
 }
 
 const atOnce = 32;
-/** A service is killed when it has acknowledged so much of either kind since its start. */
+/** The service is killed after this many acknowledgments of each kind. */
 const enough = 100;
 
-/** Kills a service under load again and again, and looks for what it had acknowledged. */
+/** Kills a service under load repeatedly, and checks that everything it acknowledged is stored. */
 export async function killAgainAndAgain({
   kills,
   databaseUrl,
@@ -48,7 +48,7 @@ export async function killAgainAndAgain({
       const service = await startService({ dataDir, env });
       const load = startLoad(service, acknowledged);
       await load.flows;
-      // In the midst of the work, at another point each time.
+      // In the middle of the work, at a different point each time.
       await sleep(Math.random() * 500);
       await service.kill();
       await load.ended;
@@ -70,7 +70,7 @@ export async function killAgainAndAgain({
 
 type Acknowledged = Record<'decisions' | 'events', Set<string>>;
 
-/** Players that ask for ads and report what they saw, until the service is gone. */
+/** Players that request ads and report events until the service is gone. */
 function startLoad(
   service: RunningService,
   acknowledged: Acknowledged,
@@ -123,7 +123,7 @@ function startLoad(
   };
   const players = Array.from({ length: atOnce }, () =>
     play().catch((error: unknown) => {
-      // Only the kill may end a player; anything that the service answered is a failure of its own.
+      // Only the kill may stop a player; any response with an error is a failure of its own.
       if (error instanceof Error && error.message.startsWith('/v1/')) throw error;
     }),
   );
@@ -131,7 +131,7 @@ function startLoad(
   return { flows: Promise.race([flows, ended.then(() => undefined)]), ended };
 }
 
-/** Opens the database as it was left, as the next start would, and compares. */
+/** Opens the database as the next start would, and compares. */
 async function inspect(
   dataDir: string,
   databaseUrl: string | undefined,

@@ -1,4 +1,4 @@
-/** `npm run kills:service`: on the embedded database, and on PostgreSQL where it is installed. */
+/** `npm run kills:service`: on the embedded database and, if installed, on PostgreSQL. */
 import { parseArgs } from 'node:util';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { killAgainAndAgain } from './kills.ts';

@@ -1,6 +1,6 @@
 /**
  * `node --expose-gc --import tsx service/test/memory/sends.ts [sends]`: sends this many webhooks over HTTP
- * under one stop signal, as a process does during its life, and prints what they leave in memory.
+ * with one long-lived stop signal, like a process, and prints what they leave in memory.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,13 +11,13 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createGuardedAgent } from '../../src/webhook/guarded-agent.ts';
 import { createSender } from '../../src/webhook/sender.ts';
 
-/** What is printed, as one line of JSON. */
+/** The printed result, one line of JSON. */
 export interface SendsReport {
   node: string;
   failed: number;
   /** Heap in use after garbage collection, in bytes: after the warm-up, and after each tenth. */
   heap: number[];
-  /** How many objects of the kinds that each send creates are still alive at the end. */
+  /** How many of the objects that each send creates are still alive at the end. */
   left: { AbortSignal: number; Timeout: number; WeakRef: number };
 }
 
@@ -50,7 +50,7 @@ async function sendMany(count: number): Promise<void> {
 }
 
 async function readHeap(): Promise<number> {
-  // What a finalizer releases is collected by the next collection.
+  // Objects released by finalizers need another collection.
   for (let round = 0; round < 3; round += 1) {
     globalThis.gc?.();
     await sleep(20);

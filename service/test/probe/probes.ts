@@ -60,7 +60,7 @@ const expectEqual = (found: unknown, wanted: unknown): void => {
     throw new Error(`expected ${JSON.stringify(wanted)}, got ${JSON.stringify(found)}`);
 };
 
-/** The service's own statements, each in the form that a distributed database has most to say about. */
+/** The service's own statements, in the forms that distributed databases most often reject. */
 export const probes: Record<string, (database: Database) => Promise<void>> = {
   'the tables are made, under a lock row': async (database) => void (await migrate(database)),
   'partitions are made while the service runs': (database) => createPartitions(database, nowMs),

@@ -12,7 +12,7 @@ const panels: { title: string; read(sample: Sample): number }[] = [
   { title: 'Age of configuration, s', read: ({ configurationAgeS }) => configurationAgeS },
 ];
 
-/** Draws one panel for each measure, with one line for each process. */
+/** Draws one panel per metric, with one line per process. */
 export function plot(processes: readonly (readonly Sample[])[]): string {
   const end = Math.max(...processes.flat().map(({ minutes }) => minutes));
   const drawn = panels.map(({ title, read }, index) => {

@@ -1,19 +1,19 @@
-/** What a process of the service says of itself at one moment. */
+/** The metrics of a process at one moment. */
 export interface Sample {
-  /** Since the beginning. */
+  /** Since the start. */
   minutes: number;
   memoryMb: number;
   heapMb: number;
   /** Writes that wait for a commit. */
   queued: number;
   connections: number;
-  /** Deliveries that wait, and for how long the oldest has been due. */
+  /** Pending deliveries, and for how long the oldest has been due. */
   pending: number;
   overdueS: number;
   configurationAgeS: number;
 }
 
-/** Asks a process for its metrics. */
+/** Reads the metrics of a process. */
 export async function readSample(url: string, minutes: number): Promise<Sample> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const read = (name: string): number => {
@@ -34,7 +34,7 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
 
 type Measure = Exclude<keyof Sample, 'minutes'>;
 
-/** Growth below this is noise: a collection of garbage that has not happened yet, a wave of players. */
+/** Growth below this is noise: garbage not yet collected, or a wave of players. */
 const noise: Record<Measure, number> = {
   memoryMb: 32,
   heapMb: 16,
@@ -46,8 +46,8 @@ const noise: Record<Measure, number> = {
 };
 
 /**
- * What has grown: the median of the last third is over that of the third before by more than a tenth
- * and by more than noise. The first third is for warming up.
+ * The metrics that grew: the median of the last third exceeds that of the second third by more than 10% and
+ * by more than noise. The first third is the warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const third = Math.floor(samples.length / 3);

@@ -2,7 +2,7 @@ import { schemas } from '@trueward/protocol';
 import { expect, test } from 'vitest';
 import { describeViolation } from '../../src/http/problems/describe-violation.ts';
 
-/** Every value of a member of this name, anywhere in the schemas. */
+/** The values of all members with this name in the schemas. */
 function valuesOf(
   name: 'pattern' | 'format',
   schema: unknown,

@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { expect, test } from 'vitest';
 import { createSessionCookie } from '../../src/http/authentication/session-access.ts';
 
-/** What a browser is sent, and what is read of what it sends. */
+/** Sets a cookie, and reads one back. */
 async function ask(address: string, cookie: string) {
   const app = Fastify();
   const session = createSessionCookie(() => address);

@@ -48,7 +48,7 @@ export async function buildPrevious(revision = previousRevision()): Promise<stri
       [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'service'],
       here,
     );
-    // Another run may have been faster, and its build is the same.
+    // Another run was faster; its build is identical.
     if (!existsSync(folder)) renameSync(making, folder);
   } finally {
     rmSync(making, { recursive: true, force: true });

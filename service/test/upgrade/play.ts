@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A request of the previous release's clients, and the response they got. */
+/** A request by a client of the previous release, and its response. */
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
-  /** With `$now`, and with `$id` and `$token` of the decision. */
+  /** Contains `$now`, and `$id` and `$token` of the decision. */
   body?: unknown;
-  /** How long to wait first: watching takes time on the service's clock. */
+  /** How long to wait before it, in the service's time. */
   afterMs?: number;
   status?: number;
   answer?: unknown;
@@ -19,7 +19,7 @@ interface Stage {
   pass?(ms: number): void;
 }
 
-/** Makes the requests one after the other and returns each with its response. */
+/** Makes the requests in order, and returns each with its response. */
 export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
   const { url, key, nowMs, pass } = stage;
   let [id, token] = ['', ''];

@@ -11,7 +11,7 @@ import { startService } from '../start-service.ts';
 import { buildPrevious, previousRevision } from './build-previous.ts';
 import { play, type Step, steps } from './play.ts';
 
-/** What was recorded. */
+/** The recording. */
 export interface Recorded {
   revision: string;
   /** Tokens with their claims, signed with a key that is used nowhere else. */

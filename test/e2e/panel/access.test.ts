@@ -7,7 +7,7 @@ import { type PanelSite, startPanelSite } from './panel-site.ts';
 import { it as test } from '../worker.ts';
 
 let site: PanelSite;
-/** What each list has first, by its address. */
+/** The first object of each list, by path. */
 const first: Record<string, string> = {};
 let decisionId: string;
 test.beforeAll(async ({ browser }) => {
@@ -27,7 +27,7 @@ test.beforeAll(async ({ browser }) => {
     const { body } = await owner.send<{ data: { id: string }[] }>('GET', `/v1/${kind}`);
     first[kind] = body.data[0]?.id ?? '';
   }
-  // A change of where a click leads puts a creative into the review queue.
+  // Changing the click-through URL puts a creative into the review queue.
   await owner.send('PATCH', `/v1/creatives/${first['creatives']}`, {
     click_url: 'https://lobby.example/new',
   });
@@ -37,7 +37,7 @@ test.beforeAll(async ({ browser }) => {
 });
 test.afterAll(() => site.stop());
 
-/** Every screen, and a text that stands there when it is complete. */
+/** Every page, and a text that is visible once it has loaded. */
 const screens = (): [path: string, text: string | RegExp][] => [
   ['/', 'No failed deliveries.'],
   ['/placements', 'double-coins'],
@@ -80,9 +80,9 @@ test('axe finds no accessibility violation on any page, in light and dark mode',
   expect(found).toEqual([]);
 });
 
-/** @param rules Absent: all of them. In the dark, only colours are others. */
+/** @param rules Absent: all rules. In dark mode, only colors differ. */
 async function barriers(page: Page, rules?: string[]): Promise<object[]> {
-  // What an advertiser made is not ours to judge: previews are frames of their own.
+  // Advertisers' creatives are not ours to check: previews are in frames.
   const options = { iframes: false, ...(rules ? { runOnly: rules } : {}) };
   const { checked, violations } = await page.evaluate(async (wanted) => {
     const { axe } = window as unknown as { axe: typeof axeCore };

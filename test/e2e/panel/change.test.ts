@@ -9,7 +9,7 @@ import { it as test } from '../worker.ts';
 
 let site: PanelSite;
 let receiver: Server;
-/** What the receiver answers, and how often it was asked. */
+/** The receiver's status, and the number of requests. */
 let [answer, asked] = [410, 0];
 test.beforeAll(async ({ browser }) => {
   site = await startPanelSite(browser);
@@ -43,7 +43,7 @@ test('an advertiser and a source are created, edited and archived, unless they a
   await page.getByRole('textbox', { name: 'Name' }).fill('Orchard');
   await page.getByRole('textbox', { name: 'Domain' }).fill('https://orchard.example/');
   await save(page);
-  // What the service refuses stands at its field.
+  // Validation errors appear at their fields.
   await page.getByText('Must be a host name').first().waitFor();
   await page.getByRole('textbox', { name: 'Domain' }).fill('orchard.example');
   await save(page);
@@ -98,7 +98,7 @@ test('a concurrent edit is rejected with a message and overwrites nothing', asyn
   await save(page);
   await page.getByRole('alert').filter({ hasText: 'somebody else changed this' }).waitFor();
   expect(await read()).toMatchObject({ name: 'Mill', domain: 'windmill.example' });
-  // What was typed is still there, beside what the other one has made of it.
+  // The input is still there, next to the other change.
   await page.getByRole('button', { name: 'Refresh' }).click();
   await expect
     .poll(() => page.getByRole('textbox', { name: 'Domain' }).inputValue())
@@ -134,7 +134,7 @@ test('a failing webhook shows on the overview and on its page, and missed events
   const failing = page.getByRole('region', { name: 'Failed deliveries' });
   await failing.getByText('last: 410').waitFor();
   await failing.getByRole('link', { name: url }).click();
-  // Turned off, it missed an event.
+  // While disabled, the webhook missed an event.
   await site.owner.send('POST', '/v1/kill-switches', {
     scope: 'placement',
     target_id: 'lobby',

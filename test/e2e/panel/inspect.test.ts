@@ -58,7 +58,7 @@ test('a webhook is created, tested, inspected and redelivered, and its secret is
   });
 
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
-  // Nobody asks for it: deliveries are read again by themselves.
+  // Without a refresh: deliveries are refetched periodically.
   await deliveries.getByText('1 attempt').click();
   await deliveries.getByText('Taken, thank you.').waitFor();
   await deliveries.getByRole('button', { name: 'Redeliver' }).click();
@@ -71,7 +71,7 @@ test('a webhook is created, tested, inspected and redelivered, and its secret is
   await newSecret.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await expect.poll(() => received.length).toBe(3);
-  // Until the overlap ends, the old secret verifies as well.
+  // During the overlap, the old secret verifies too.
   const third = received[2] ?? { body: '', headers: {} };
   await verifyWebhook(third.body, third.headers, secret ?? '');
 });
@@ -161,7 +161,7 @@ test('the live tail shows requests and events as they happen', async () => {
   await site.game.decideImage('player-9');
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Connected').waitFor();
-  // Of the pause, nothing is shown; a refused event is, although it belongs to no decision.
+  // Nothing from the pause is shown; a rejected event is, although it belongs to no decision.
   await page.getByRole('button', { name: 'Clear' }).click();
   await site.game.report({ id: 'broken' });
   await lines.first().waitFor();

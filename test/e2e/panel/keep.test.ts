@@ -64,7 +64,7 @@ test('an outage is announced, data stays visible, and everything is refetched af
   await page.getByText('Could not load the list.').waitFor();
   expect(await page.getByText('No Sources found').count()).toBe(0);
 
-  // Reloaded meanwhile, nobody is asked to sign in who is signed in.
+  // A reload during the outage must not ask a signed-in user to sign in.
   await page.reload();
   await page.getByText('The service is not responding. What you see').waitFor();
   expect(await page.getByRole('button', { name: 'Sign in' }).count()).toBe(0);

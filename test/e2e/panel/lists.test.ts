@@ -63,7 +63,7 @@ test('the kill switch page shows the first targets of each kind and finds the ot
   await page.getByLabel('Reason').fill('a test');
   await page.getByRole('button', { name: 'Stop now' }).click();
   await page.getByText(/Maker 229 stopped/).waitFor();
-  // What is stopped stands first, wherever it is in the alphabet.
+  // Stopped targets come first, regardless of the alphabet.
   await page.getByLabel('Search').fill('');
   await expect
     .poll(() => page.getByRole('listitem').getByRole('button').first().getAttribute('aria-label'))
@@ -119,7 +119,7 @@ test('times are shown and entered in the selected time zone, which is displayed'
   await inUtc.fill('2026-01-16T08:30');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('House ad saved').waitFor();
-  // Saving leads to the list, a moment after it says so.
+  // The list opens a moment after the notification.
   await page.waitForURL(/#\/house-ads(\?|$)/);
   const { body: saved } = await owner.send<{ starts_at: string }>('GET', `/v1/house-ads/${id}`);
   expect(saved.starts_at).toBe('2026-01-16T08:30:00.000Z');

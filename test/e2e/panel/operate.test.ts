@@ -14,7 +14,7 @@ test.afterAll(() => site.stop());
 const creativeFile = (name: string) =>
   fileURLToPath(new URL(`../../../demo/creatives/dist/${name}`, import.meta.url));
 
-/** Opens a field’s list and takes what goes by the name. */
+/** Opens a select field and chooses the option with this name. */
 async function choose(page: Page, field: string, name: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
   await page.getByRole('option', { name, exact: true }).click();
@@ -75,7 +75,7 @@ test('a new ad goes from file to player: upload, review, and a house ad with pre
   expect(body).toMatchObject({ status: 'filled', reward: { amount: 75, type: 'gems' } });
 });
 
-/** The SDK’s own overlay, in three sizes, with the reward of the placement. */
+/** The SDK’s own overlay in three sizes, with the placement's reward. */
 async function expectPreviews(page: Page): Promise<void> {
   for (const size of ['1280 × 720', '800 × 600', '360 × 640']) {
     const frame = page.locator(`iframe[title="Preview at ${size}"]`);
@@ -169,7 +169,7 @@ test('on a phone, one button and a reason stop a placement, and one button resum
   const [entry] = await list<AuditEntry>('/v1/audit-entries');
   expect(entry).toMatchObject({ actor: 'owner@example.com', target_id: killSwitch?.id });
 
-  // A table is wider than a phone: it is scrolled by itself, and the page is not.
+  // A table is wider than a phone: it scrolls on its own, and the page does not.
   await page.goto(`${site.url}/panel/#/placements`);
   await page.getByRole('link', { name: 'revive' }).waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
@@ -232,7 +232,7 @@ test('the kill switch works with the keyboard alone', async () => {
   expect(killSwitches.map(({ reason }) => reason)).toContain('By keyboard.');
 });
 
-/** Presses Tab until the button has the focus, as somebody without a mouse does. */
+/** Presses Tab until the button has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 80; presses += 1) {
     const focused = await page.evaluate(() => document.activeElement?.getAttribute('aria-label'));

@@ -11,27 +11,27 @@ interface PageOptions {
   as?: PanelClient | 'nobody';
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
-  /** The zone of the user's computer, such as `Asia/Tokyo`; absent: that of this machine. */
+  /** The browser's time zone, such as `Asia/Tokyo`; absent: this machine's. */
   timezoneId?: string;
 }
 
-/** The real service with its panel, for one test file, and pages of a shared browser. */
+/** The real service with its panel for one test file, and pages of a shared browser. */
 export interface PanelSite {
   url: string;
   /** The one-time link of the first start. */
   setupUrl: string;
   owner: PanelClient;
-  /** A game of the sandbox, and its server. */
+  /** The demo game in the sandbox, and its server. */
   game: Client;
   invite(role: Role): Promise<PanelClient & { email: string }>;
-  /** Opens a screen, in a browser profile of its own. */
+  /** Opens a page in a separate browser profile. */
   open(path: string, options?: PageOptions): Promise<Page>;
   stop(): Promise<void>;
 }
 
 const media = fileURLToPath(new URL('../../../demo/creatives/dist', import.meta.url));
 
-/** @param options.signsUp Whether the first owner is made; by default they are. */
+/** @param options.signsUp Whether to create the first owner; true by default. */
 export async function startPanelSite(
   browser: Browser,
   { signsUp = true } = {},

@@ -14,7 +14,7 @@ test.afterAll(() => site.stop());
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
 const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
-/** Opens a one-time link in a browser of its own, and chooses a password there. */
+/** Opens a one-time link in a separate browser and sets a password. */
 async function setUpBy(link: string, secret: string): Promise<Page> {
   const page = await site.open(new URL(link).hash.slice(1), { as: 'nobody' });
   await page.getByRole('textbox', { name: 'New password' }).fill(secret);
@@ -23,7 +23,7 @@ async function setUpBy(link: string, secret: string): Promise<Page> {
   return page;
 }
 
-/** The link that a dialog shows once. */
+/** Returns the link that a dialog shows once. */
 async function takeLink(page: Page, dialog: string): Promise<string> {
   const shown = page.getByRole('dialog', { name: dialog });
   const link = await shown.getByRole('group').textContent();
@@ -37,7 +37,7 @@ async function fillSignIn(page: Page, email: string, secret: string): Promise<vo
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Asks the service for something, and is at the sign-in then. */
+/** Makes a request, which leads to the sign-in page. */
 async function expectSignedOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -101,7 +101,7 @@ test('a new password ends the other sessions and replaces the old one', async ()
   await change(password, 'a password of my own');
   await here.getByText('Password changed.').waitFor();
   expect(await here.getByLabel('New password').inputValue()).toBe('');
-  // This one goes on, with a session of its own.
+  // This browser continues with a new session.
   await go(here, '/placements');
   await here.getByRole('link', { name: 'revive' }).waitFor();
 

@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of the guide to the panel, of a week in the life of the demo account:
+ * Takes the screenshots of the panel guide, with a week of demo data:
  * `npm run screenshots:panel [folder]`.
  */
 import { mkdir } from 'node:fs/promises';
@@ -23,7 +23,7 @@ interface Picture {
   path: string;
   viewport?: { width: number; height: number };
   colorScheme?: 'light' | 'dark';
-  /** Resolves when there is something to see. */
+  /** Resolves when the page has loaded. */
   make(page: Page): Promise<unknown>;
 }
 
@@ -35,7 +35,7 @@ const service = await startInProcess(
 );
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-  // The demo's media have the address that the service was started with.
+  // The demo media have the URL that the service was started with.
   args: ['--no-sandbox', `--host-resolver-rules=MAP service.test ${new URL(service.url).host}`],
 });
 try {
@@ -51,7 +51,7 @@ try {
   await service.stop();
 }
 
-/** Players ask for ads at every hour, more of them each day; most watch to the end. */
+/** Players request ads at every hour, more each day; most watch to the end. */
 async function playAWeek(running: InProcessService, time: SteerableClock): Promise<string> {
   const game = createClient(running);
   let rewardedId = '';

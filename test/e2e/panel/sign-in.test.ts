@@ -16,7 +16,7 @@ const signIn = async (page: Page, email: string, secret: string) => {
   await page.getByRole('textbox', { name: 'Password' }).fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
 };
-/** Opens a one-time link, as somebody who has never been here. */
+/** Opens a one-time link in a fresh browser profile. */
 const openLink = (link: string) => site.open(new URL(link).hash.slice(1), { as: 'nobody' });
 const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 });
 
@@ -31,7 +31,7 @@ test('the setup page keeps its input however long it takes', async () => {
   await name.fill('Ada');
   for (let second = 0; second < 60; second += 5) await page.clock.runFor(5_000);
   expect(await name.inputValue()).toBe('Ada');
-  // Whoever sets up an account has no session: to ask for it can only end in a sign-in.
+  // There is no session yet: asking for it could only lead to the sign-in page.
   expect(asked).not.toContain('/panel/api/session');
   await page.context().close();
 });
@@ -63,7 +63,7 @@ test('the first owner sets up with the one-time link, enables one-time codes and
   await signIn(page, 'ada@example.com', 'not my password');
   await page.getByText('is wrong').waitFor();
   await signIn(page, 'ada@example.com', password);
-  // A code is good once: the next one comes with the next half minute, which a phone may be ahead by.
+  // A code works once. The next one is valid 30 s early, because phone clocks differ.
   await page.getByLabel('One-time code').fill(codeAt(secret, Date.now() + 30_000));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await overview(page).waitFor();
@@ -83,7 +83,7 @@ test('after too many failures, the form shows how many seconds to wait', async (
   await page.getByText(/Too many failed attempts\. Try again in \d+ s\./).waitFor();
 });
 
-/** Somebody who was invited comes by the link that was shown, and is what the owner said. */
+/** An invited user sets a password with the shown link and has the chosen role. */
 async function invite(page: Page): Promise<void> {
   await page.goto(`${site.url}/panel/#/users/create`);
   await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
@@ -104,7 +104,7 @@ async function invite(page: Page): Promise<void> {
   await invited.getByText('viewer', { exact: true }).waitFor();
 }
 
-/** Live is entered by a question only, and every page says where one is. */
+/** Switching to live asks for confirmation, and every page shows the environment. */
 async function toLiveAndBack(page: Page): Promise<void> {
   const band = page.getByRole('note', { name: 'Environment' });
   expect(await band.textContent()).toContain('Sandbox');

@@ -57,7 +57,7 @@ test('a list is searched, filtered by a nested member, sorted numerically, and p
   expect(namesOf({ sort, pagination: { page: 2, perPage: 2 } })).toEqual([['Harbour'], 3]);
 });
 
-/** A list of the service with so many records, newest first. */
+/** A paginated list of this many records, newest first. */
 function listOf(count: number): { call: Call; asked: string[] } {
   const asked: string[] = [];
   const call: Call = async <T>(path: string) => {
