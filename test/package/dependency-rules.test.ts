@@ -114,15 +114,15 @@ function lint(): { filename: string; code: string }[] {
   return JSON.parse(stdout).diagnostics;
 }
 
-test('refuses each planted import against the direction', () => {
+test('rejects every import against the direction', () => {
   expect(refusedOf(refused, 'no-restricted-imports')).toEqual(refused);
 });
 
-test('refuses nothing that is allowed', () => {
+test('accepts every allowed import', () => {
   expect(refusedOf(allowed, 'no-restricted-imports')).toEqual([]);
 });
 
-test('refuses a circle of imports', () => {
+test('rejects circular imports', () => {
   plant('src/reward/first.ts', `import { b } from './second.ts';\nexport const a = () => b;`);
   plant('src/reward/second.ts', `import { a } from './first.ts';\nexport const b = () => a;`);
   const inCircle = lint().filter(({ code }) => code.includes('no-cycle'));
@@ -132,7 +132,7 @@ test('refuses a circle of imports', () => {
   ]);
 });
 
-test('refuses spreads in array literals that Creator’s option Loose would break', () => {
+test('rejects spreads in array literals that Creator’s option Loose would break', () => {
   plant('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
   plant('src/reward/map.ts', `export const list = (of: Map<string, string>) => [1, ...of.keys()];`);
   plant('src/reward/array.ts', `export const list = (of: string[]) => [...of.map((a) => a), 'b'];`);

@@ -13,7 +13,7 @@ test.beforeAll(({ installed: shared }) => {
   installed = shared;
 });
 
-test('the package holds what is built and what a reader needs, and nothing else', () => {
+test('the package contains the build output and the documents, and nothing else', () => {
   const outside = installed.files.filter((path) => !path.startsWith('dist/'));
   expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   const unknown = installed.files.filter(
@@ -42,7 +42,7 @@ test('each path in the exports map is in the package', () => {
   expect(missing).toEqual([]);
 });
 
-test('each entry point says where its types are', () => {
+test('each entry point has types', () => {
   const { exports } = installed.manifest;
   const entries = Object.keys(exports).filter((name) => !/\.js(on)?$/.test(name));
   expect(entries).toContain('./phaser');
@@ -71,7 +71,7 @@ test('each entry point can be imported in Node, where there is no window', () =>
   );
 });
 
-test('ads that are made in Node answer every call and do nothing', () => {
+test('ads created in Node answer every call and do nothing', () => {
   const output = installed.runModule(`
     import { createAds } from 'trueward';
     globalThis.fetch = () => { throw new Error('something was requested'); };
@@ -88,7 +88,7 @@ test('ads that are made in Node answer every call and do nothing', () => {
   expect(JSON.parse(output)).toEqual([false, 'error', 'no_dom']);
 });
 
-test('a webhook that the package signed is verified by it', () => {
+test('the package verifies a webhook that it signed', () => {
   const output = installed.runModule(`
     import { signWebhook, verifyWebhook } from 'trueward/server';
     const body = '{"id":"evt_1","type":"decision.served","data":{}}';

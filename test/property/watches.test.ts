@@ -9,7 +9,7 @@ const seed = Number(process.env['TRUEWARD_SEED'] ?? Math.floor(Math.random() * 2
 console.log(`Seed: ${seed}.`);
 const startMs = Date.UTC(2026, 5, 1, 12);
 
-test('of 10,000 honest watches on slow, lossy and sleeping devices none is denied', () => {
+test('none of 10,000 honest watches on slow, lossy and sleeping devices is denied', () => {
   const outcomes = new Map<string, number>();
   let watched = 0;
   for (let player = 0; watched < 10_000; player += 1) {
@@ -28,7 +28,7 @@ test('of 10,000 honest watches on slow, lossy and sleeping devices none is denie
 });
 
 describe('whoever', () => {
-  test.each(Object.keys(cheats))('%s earns nothing beyond the time that passes', (name) => {
+  test.each(Object.keys(cheats))('%s earns nothing beyond the time that has passed', (name) => {
     let [claimed, earned] = [0, 0];
     for (let player = 0; player < 300; player += 1) {
       const random = createRandom(seed + player);

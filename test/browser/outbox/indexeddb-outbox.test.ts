@@ -72,7 +72,7 @@ test('stores the events of one task in one transaction with explicit commit, the
   expect(service.requests.map(({ batch }) => batch.events.length)).toEqual([1, 50]);
 });
 
-test('begins the write before the task ends', async () => {
+test('starts the write before the task ends', async () => {
   const outbox = openTab();
   await outbox.enqueue(adEvent());
   await arrived(1);
@@ -93,7 +93,7 @@ test('begins the write before the task ends', async () => {
   await done;
 });
 
-test('what was stored survives the page and is sent by the next one, with the same ids', async () => {
+test('stored events survive the page, and the next one sends them with the same ids', async () => {
   service.faults.push(down);
   const outbox = openTab();
   await Promise.all([outbox.enqueue(adEvent('start')), outbox.enqueue(adEvent('complete'))]);
@@ -107,7 +107,7 @@ test('what was stored survives the page and is sent by the next one, with the sa
   await eventually(async () => expect(await stored()).toBe(0));
 });
 
-test('of two tabs one sends at a time, and each event goes once', async () => {
+test('one of two tabs sends at a time, and each event once', async () => {
   const first = openTab();
   await first.enqueue(adEvent());
   await arrived(1);
@@ -123,7 +123,7 @@ test('of two tabs one sends at a time, and each event goes once', async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('drains thousands of stored events, each once and in order', async () => {
+test('sends thousands of stored events once and in order', async () => {
   service.faults.push(down);
   const outbox = openTab();
   await outbox.enqueue(adEvent());
@@ -139,7 +139,7 @@ test('drains thousands of stored events, each once and in order', async () => {
   expect(ids).toHaveLength(3_001);
 });
 
-test('goes on when the database was deleted while it ran', async () => {
+test('recovers when the database is deleted while it is open', async () => {
   const outbox = openTab();
   await outbox.enqueue(adEvent());
   await arrived(1);
@@ -150,7 +150,7 @@ test('goes on when the database was deleted while it ran', async () => {
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
-test('makes way for a newer release in another tab, and keeps events in memory meanwhile', async () => {
+test('closes the database for a newer release in another tab, and keeps events in memory meanwhile', async () => {
   const outbox = openTab();
   await outbox.enqueue(adEvent());
   await arrived(1);
@@ -189,7 +189,7 @@ test.each([
   expect(outbox.diagnostics().storage).toBe('memory');
 });
 
-test('keeps the newest of what was set aside', async () => {
+test('keeps only the newest events that were set aside', async () => {
   const store = createIndexedDbStore({ name, clock: systemClock });
   for (let index = 0; index < 5; index++)
     await store.setAside(Array.from({ length: 50 }, () => ({ reason: 'late', value: index })));

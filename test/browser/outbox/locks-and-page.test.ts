@@ -6,7 +6,7 @@ import { browserTabChannel } from '../../../src/platform/page.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { eventually } from '../../support/eventually.ts';
 
-test('a lock has one holder, and goes to the next one when it is given back', async () => {
+test('a lock has one holder, and passes to the next when it is released', async () => {
   const name = newRandomId();
   const began: number[] = [];
   const [first, second, third] = [1, 2, 3].map((tab) =>
@@ -22,7 +22,7 @@ test('a lock has one holder, and goes to the next one when it is given back', as
   expect(await navigator.locks.request(name, () => 'free')).toBe('free');
 });
 
-test('where the browser has no locks, or refuses them, every tab goes ahead', async () => {
+test('every tab gets the lock if the browser has none or rejects it', async () => {
   const refusing = {
     request: () => Promise.reject(new DOMException('sandboxed', 'SecurityError')),
   } as unknown as LockManager;
@@ -34,7 +34,7 @@ test('where the browser has no locks, or refuses them, every tab goes ahead', as
   }
 });
 
-test('where the browser never answers, every tab goes ahead after ten seconds, once', async () => {
+test('every tab gets the lock once, after ten seconds, if the browser does not respond', async () => {
   const clock = manualClock();
   let grant: LockGrantedCallback<unknown> = () => undefined;
   const silent = {
@@ -58,7 +58,7 @@ test('where the browser never answers, every tab goes ahead after ten seconds, o
   release();
 });
 
-test('a lock that another tab holds is waited for, however long that takes', async () => {
+test('a tab waits for a lock that another holds, however long that takes', async () => {
   const name = newRandomId();
   const clock = manualClock();
   const held = vi.fn();
@@ -75,14 +75,14 @@ test('a lock that another tab holds is waited for, however long that takes', asy
   await eventually(() => expect(began).toHaveBeenCalledTimes(1));
 });
 
-test('a lock that was given up before it came never begins', async () => {
+test('a lock that is released before it is acquired is never acquired', async () => {
   const began = vi.fn();
   browserLocks().acquire(newRandomId(), began)?.();
   await navigator.locks.query();
   expect(began).not.toHaveBeenCalled();
 });
 
-test('tells the moments of the page by the browser’s events, until it is told to stop', () => {
+test('reports the page’s lifecycle from the browser’s events until it is unsubscribed', () => {
   const moments: PageTransition[] = [];
   const off = browserPageLifecycle.onTransition((moment) => moments.push(moment));
   dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
@@ -98,7 +98,7 @@ test('tells the moments of the page by the browser’s events, until it is told 
   expect(moments).toHaveLength(5);
 });
 
-test('a signal reaches the other tabs and not its own', async () => {
+test('a message reaches the other tabs and not its own', async () => {
   const name = newRandomId();
   const [mine, theirs] = [browserTabChannel<{ n: number }>(name), browserTabChannel(name)];
   const own = vi.fn();

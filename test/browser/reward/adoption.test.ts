@@ -96,7 +96,7 @@ function page(
   return { adopt, network, locks, readReward, refresh, settle, flush };
 }
 
-test('events and rewards that an earlier key left are taken over', async () => {
+test('events and rewards of an earlier key are adopted', async () => {
   const old = tabWith('old');
   await earn(old.rewards, 'dec_1');
   await watch(old.rewards, 'dec_2');
@@ -121,7 +121,7 @@ test('events and rewards that an earlier key left are taken over', async () => {
 });
 
 test.each([refused('token_invalid'), refused('environment_mismatch')])(
-  'what is of another account stays untouched, and is not asked about for a week ($problem.code)',
+  'data of another account stays untouched, and is not checked again for a week ($problem.code)',
   async (answer) => {
     const clock = manualClock(Date.now());
     const old = tabWith('old');
@@ -146,7 +146,7 @@ test.each([refused('token_invalid'), refused('environment_mismatch')])(
   },
 );
 
-test('where nothing waits, the service is not asked', async () => {
+test('if there is nothing to adopt, there is no request to the service', async () => {
   const old = tabWith('old');
   const taken = new Promise((resolve) => old.rewards.onReward(resolve));
   await earn(old.rewards, 'dec_1');
@@ -158,7 +158,7 @@ test('where nothing waits, the service is not asked', async () => {
   expect(readReward).not.toHaveBeenCalled();
 });
 
-test('a decision that is no longer stored proves the account as well', async () => {
+test('a decision that is no longer stored confirms the account as well', async () => {
   await store('old', ['1']);
   await page(refused('not_found')).adopt();
   expect(await stored('new')).toHaveLength(1);
@@ -168,20 +168,17 @@ test.each<Answer<RewardStatus>>([
   { kind: 'unreachable', cause: 'network' },
   { kind: 'retry', status: 503 },
   refused('key_revoked'),
-])(
-  'without an answer nothing is moved; the network’s return tries again ($kind)',
-  async (answer) => {
-    await store('old', ['1']);
-    const { adopt, network, readReward } = page(answer);
-    await adopt();
-    expect(await stored('old')).toHaveLength(1);
-    readReward.mockResolvedValue(known);
-    network.comeBack();
-    await eventually(async () => expect(await stored('new')).toHaveLength(1));
-  },
-);
+])('without a response nothing is moved until the network is back ($kind)', async (answer) => {
+  await store('old', ['1']);
+  const { adopt, network, readReward } = page(answer);
+  await adopt();
+  expect(await stored('old')).toHaveLength(1);
+  readReward.mockResolvedValue(known);
+  network.comeBack();
+  await eventually(async () => expect(await stored('new')).toHaveLength(1));
+});
 
-test('while a tab with the old key sends, its queue and rewards are left to it', async () => {
+test('while a tab with the old key sends, its queue and rewards are not touched', async () => {
   await store('old', ['1']);
   const { adopt, locks, readReward } = page();
   const release = locks.acquire(`${nameOf('old')}:outbox`, () => undefined);
@@ -193,7 +190,7 @@ test('while a tab with the old key sends, its queue and rewards are left to it',
   expect(await stored('old')).toEqual([]);
 });
 
-test('a tab with the old key that is still open hands nothing over a second time', async () => {
+test('an open tab with the old key delivers nothing a second time', async () => {
   const old = tabWith('old');
   await earn(old.rewards, 'dec_1');
   await page().adopt();
@@ -206,7 +203,7 @@ test('a tab with the old key that is still open hands nothing over a second time
   expect(old.got).toEqual([]);
 });
 
-test('a reward that a tab with the old key is handing over stays there', async () => {
+test('a reward that a tab with the old key is delivering stays there', async () => {
   const old = tabWith('old');
   let finish!: () => void;
   const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
@@ -219,7 +216,7 @@ test('a reward that a tab with the old key is handing over stays there', async (
   expect(await tabWith('new').rewards.list()).toEqual([]);
 });
 
-test('an ad that was watched without a word is asked about, unless it may be on the screen', async () => {
+test('an ad without events is polled for its reward, unless it may be on the screen', async () => {
   const hourMs = 3_600_000;
   const clock = { ...systemClock, now: () => Date.now() - hourMs - 1 };
   const old = tabWith('old', clock);
@@ -238,7 +235,7 @@ test('an ad that was watched without a word is asked about, unless it may be on 
   expect(await rewards.list()).toHaveLength(1);
 });
 
-test('goes back when the old key comes back', async () => {
+test('rewards move back when the old key is used again', async () => {
   const old = tabWith('old');
   await earn(old.rewards, 'dec_1');
   old.rewards.destroy();
@@ -249,7 +246,7 @@ test('goes back when the old key comes back', async () => {
 });
 
 test.each(['new', 'old'] as const)(
-  'killed at any write, it loses nothing and gives nothing twice, when the next page has the %s key',
+  'killed at any write, it loses nothing and delivers nothing twice if the next page has the %s key',
   async (key) => {
     for (let kill = 1; ; kill += 1) {
       host = `${crypto.randomUUID()}.test`;
@@ -280,7 +277,7 @@ test.each(['new', 'old'] as const)(
   },
 );
 
-test('events that a kill left in both queues are moved once more, and keep their ids', async () => {
+test('events that a kill left in both queues are moved again with the same ids', async () => {
   await store('old', ['1', '2']);
   vi.spyOn(IDBObjectStore.prototype, 'delete').mockImplementationOnce(() => {
     throw new Error('killed');

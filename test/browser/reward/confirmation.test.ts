@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { apartFromDatabase, earned, openTab, watch } from './open-tab.ts';
 
-test('confirmation gives the final word at once, or pending when its time is up', async () => {
+test('confirmation resolves when the reward is final, or as pending after its timeout', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
   await watch(rewards, 'dec_1');
@@ -23,7 +23,7 @@ test('confirmation gives the final word at once, or pending when its time is up'
   expect(clock.timers()).toBe(0);
 });
 
-test('asks the service with waiting requests, backs off, and stops when nothing is pending', async () => {
+test('long-polls the service, backs off, and stops when nothing is pending', async () => {
   const clock = manualClock();
   const { rewards, asked, answers } = openTab(clock, undefined, apartFromDatabase(clock));
   answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
@@ -47,7 +47,7 @@ test('asks the service with waiting requests, backs off, and stops when nothing 
   expect(clock.timers()).toBe(0);
 });
 
-test('a grant that arrives hours later is still handed over, by a page that stayed open', async () => {
+test('a reward that is earned hours later is still delivered by a page that stayed open', async () => {
   const clock = manualClock();
   const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
   const handed: EarnedReward[] = [];
@@ -65,7 +65,7 @@ test('a grant that arrives hours later is still handed over, by a page that stay
   await eventually(() => expect(handed).toMatchObject([{ decisionId: 'dec_1' }]));
 });
 
-test('a waiting request ends when the answer came another way', async () => {
+test('a long poll ends when the status arrives another way', async () => {
   const clock = manualClock();
   const { rewards, asked, answers } = openTab(clock, undefined, apartFromDatabase(clock));
   answers.push(new Promise(() => undefined));
@@ -76,7 +76,7 @@ test('a waiting request ends when the answer came another way', async () => {
   expect(asked[0]?.signal?.aborted).toBe(true);
 });
 
-test('after a reload, what was pending is asked for again', async () => {
+test('pending rewards are polled again after a reload', async () => {
   const before = openTab();
   await watch(before.rewards, 'dec_1');
   before.rewards.destroy();
@@ -90,7 +90,7 @@ test('after a reload, what was pending is asked for again', async () => {
   expect(await handed).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('destroy settles who waits and leaves no timer', async () => {
+test('destroy settles all promises and leaves no timer', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
@@ -122,7 +122,7 @@ test.each<Answer<RewardStatus>>([
   { kind: 'refused', problem: { code: 'token_invalid' } },
   { kind: 'unreachable', cause: 'foreign_answer' },
   { kind: 'retry', status: 503 },
-])('a pending reward stays pending at $kind, however late it is', async (answer) => {
+])('a pending reward stays pending after $kind, however late it is', async (answer) => {
   const clock = manualClock();
   const { rewards, answers, asked } = openTab(clock, undefined, apartFromDatabase(clock));
   await watch(rewards, 'dec_1');

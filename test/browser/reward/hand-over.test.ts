@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('hands an earned reward over once, and remembers that over a reload', async () => {
+test('delivers an earned reward once, also after a reload', async () => {
   const { rewards } = openTab();
   const got: EarnedReward[] = [];
   rewards.onReward((reward) => void got.push(reward));
@@ -24,7 +24,7 @@ test('hands an earned reward over once, and remembers that over a reload', async
   expect(got).toHaveLength(1);
 });
 
-test('a decision that is shown again, as one of the game’s own server can be, gives no second reward', async () => {
+test('a decision that is shown again has no second reward', async () => {
   const { rewards } = openTab();
   const got: string[] = [];
   rewards.onReward(({ decisionId }) => void got.push(decisionId));
@@ -37,7 +37,7 @@ test('a decision that is shown again, as one of the game’s own server can be, 
   expect(got).toEqual(['dec_1']);
 });
 
-test('a reward that was earned before any handler came is handed over after a reload', async () => {
+test('a reward that was earned before there was a handler is delivered after a reload', async () => {
   const { rewards } = openTab();
   await earn(rewards, 'dec_1');
   rewards.destroy();
@@ -45,7 +45,7 @@ test('a reward that was earned before any handler came is handed over after a re
   expect(await handed).toMatchObject({ decisionId: 'dec_1' });
 });
 
-test('a reward whose handler is at work while the SDK is destroyed counts as taken', async () => {
+test('a reward whose handler is running while the SDK is destroyed counts as delivered', async () => {
   const { rewards } = openTab();
   const saving = deferred();
   const first = vi.fn(() => saving.promise);
@@ -57,7 +57,7 @@ test('a reward whose handler is at work while the SDK is destroyed counts as tak
   await eventually(async () => expect(await openTab().rewards.list()).toEqual([]));
 });
 
-test('a reward that waits for a frame while the SDK is destroyed goes to the next one at once', async () => {
+test('a reward that waits for a frame while the SDK is destroyed goes to the next instance at once', async () => {
   const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   rewards.onReward(() => undefined);
@@ -69,7 +69,7 @@ test('a reward that waits for a frame while the SDK is destroyed goes to the nex
   await eventually(() => expect(second).toHaveBeenCalled());
 });
 
-test('destroy leaves no timer behind while a handler is at work', async () => {
+test('destroy leaves no timer while a handler is running', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock);
   const saving = deferred();
@@ -82,7 +82,7 @@ test('destroy leaves no timer behind while a handler is at work', async () => {
   saving.resolve();
 });
 
-test('a reward that is due stays so while no handler is there', async () => {
+test('a reward stays due while there is no handler', async () => {
   const { rewards, frames, stopFrames } = openTab();
   stopFrames();
   const off = rewards.onReward(() => undefined);
@@ -93,7 +93,7 @@ test('a reward that is due stays so while no handler is there', async () => {
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
 });
 
-test('offline, the device tells what it knows', async () => {
+test('offline, the status is the one stored on the device', async () => {
   const { rewards } = openTab();
   await watch(rewards, 'dec_1');
   expect(await rewards.status('dec_1')).toMatchObject({ state: 'pending' });
@@ -103,7 +103,7 @@ test('offline, the device tells what it knows', async () => {
   });
 });
 
-test('a decision without a reward leaves no trace', async () => {
+test('a decision without a reward is not stored', async () => {
   const { rewards } = openTab();
   const { reward: _, ...interstitial } = decision('dec_1');
   await rewards.track(interstitial);

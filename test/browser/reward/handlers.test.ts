@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { apartFromDatabase, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('calls a handler that threw again after a pause, and then no more', async () => {
+test('calls a handler that threw again after a back-off, and then no more', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
   let calls = 0;
@@ -44,7 +44,7 @@ test('waits for the promise of a handler, and keeps the order', async () => {
   expect(log).toEqual(['dec_1 begins', 'dec_1 ends', 'dec_2 begins', 'dec_2 ends']);
 });
 
-test('a handler that fails does not hold up later rewards', async () => {
+test('a handler that fails does not delay later rewards', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
   const got: string[] = [];
@@ -62,7 +62,7 @@ test('a handler that fails does not hold up later rewards', async () => {
   expect(got).toEqual(['dec_2', 'dec_1']);
 });
 
-test('a handler that does not settle holds up nothing, and is not called again in this page', async () => {
+test('a handler that does not settle delays nothing, and is not called again on this page', async () => {
   const clock = manualClock();
   const { rewards, page } = openTab(clock, undefined, apartFromDatabase(clock));
   const saved = deferred();

@@ -15,7 +15,7 @@ function tabOf(playerRef: string | null) {
   return { ...tab, got, ids: () => got.map(({ decisionId }) => decisionId) };
 }
 
-test('a reward is not handed to another player on this device, and waits until its own is back', async () => {
+test('a reward is not delivered to another player on this device, and waits for its own', async () => {
   const ann = openTab(undefined, undefined, undefined, 'ann');
   await earn(ann.rewards, 'dec_1', 'ann');
   await watch(ann.rewards, 'dec_2', 'ann');
@@ -37,7 +37,7 @@ test('a reward is not handed to another player on this device, and waits until i
   expect(back.got).toMatchObject([{ userRef: 'ann' }, { userRef: 'ann' }]);
 });
 
-test('nobody is asked for the pending rewards of another player', async () => {
+test('pending rewards of another player are not polled', async () => {
   const before = openTab(undefined, undefined, undefined, 'ann');
   await watch(before.rewards, 'dec_1', 'ann');
   before.rewards.destroy();
@@ -49,7 +49,7 @@ test('nobody is asked for the pending rewards of another player', async () => {
   expect(clock.timers()).toBe(0);
 });
 
-test('an entry of an older release, without a player, goes to whoever plays', async () => {
+test('an entry of an older release, without a player, is delivered to the current player', async () => {
   const before = openTab();
   await earn(before.rewards, 'dec_1');
   before.rewards.destroy();
@@ -64,7 +64,7 @@ test('an entry of an older release, without a player, goes to whoever plays', as
   expect(got[0]).not.toHaveProperty('userRef');
 });
 
-test('while a user token is awaited nothing is handed over, and its function is asked for it', async () => {
+test('while the player is not identified nothing is delivered, and the token function is called', async () => {
   const before = openTab();
   await earn(before.rewards, 'dec_1', 'ann');
   before.rewards.destroy();
@@ -76,14 +76,14 @@ test('while a user token is awaited nothing is handed over, and its function is 
   await eventually(() => expect(got).toMatchObject([{ decisionId: 'dec_1', userRef: 'ann' }]));
 });
 
-test('without rewards nobody asks who plays', async () => {
+test('without rewards the token function is not called', async () => {
   const { rewards, timesAskedWho } = tabOf(null);
   await rewards.list();
   await rewards.refresh();
   expect(timesAskedWho()).toBe(0);
 });
 
-test('what a guest earned waits for the guest when somebody signs in', async () => {
+test('a guest’s rewards wait for the guest when a player signs in', async () => {
   const { rewards, got, ids, setPlayer } = tabOf('guest');
   await watch(rewards, 'dec_1', 'guest');
   await setPlayer('ann');
@@ -94,7 +94,7 @@ test('what a guest earned waits for the guest when somebody signs in', async () 
   await eventually(() => expect(ids()).toEqual(['dec_1']));
 });
 
-test('transferred rewards are handed to the new player, and name who earned them', async () => {
+test('transferred rewards are delivered to the new player, and name who earned them', async () => {
   const frozen = openTab(undefined, undefined, undefined, 'guest');
   await earn(frozen.rewards, 'dec_1', 'guest');
   frozen.rewards.destroy();
@@ -115,7 +115,7 @@ test('transferred rewards are handed to the new player, and name who earned them
   expect(await rewards.list()).toEqual([]);
 });
 
-test('rewards are transferred as soon as a user token names the new player', async () => {
+test('rewards are transferred as soon as a user token identifies the new player', async () => {
   const { rewards, ids, setPlayer, identify } = tabOf('guest');
   await watch(rewards, 'dec_1', 'guest');
   await setPlayer(undefined, true);
@@ -125,7 +125,7 @@ test('rewards are transferred as soon as a user token names the new player', asy
   await eventually(() => expect(ids()).toEqual(['dec_1']));
 });
 
-test('a transferred reward is handed over once, also when another tab hands it to the guest meanwhile', async () => {
+test('a transferred reward is delivered once, even if another tab delivers it to the guest meanwhile', async () => {
   const handed: string[] = [];
   const saving = deferred();
   const guest = openTab(undefined, undefined, undefined, 'guest');
@@ -144,7 +144,7 @@ test('a transferred reward is handed over once, also when another tab hands it t
   expect(handed).toEqual(['guest']);
 });
 
-test('a reward that is being handed over when the player changes is finished', async () => {
+test('a delivery in progress is finished when the player changes', async () => {
   const { rewards, setPlayer } = openTab(undefined, undefined, undefined, 'ann');
   const saving = deferred();
   const handler = vi.fn<RewardHandler>(() => saving.promise);

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, ledgerStore, occupyLedger, openTab, watch } from './open-tab.ts';
 
-test('a reward is not given again and again where the database can be read but not written', async () => {
+test('a reward is delivered once even if the database can be read but not written', async () => {
   const { rewards } = openTab();
   await earn(rewards, 'dec_1');
   vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(() => {
@@ -24,7 +24,7 @@ test('a reward is not given again and again where the database can be read but n
   expect(rewards.diagnostics().storage).toBe('indexeddb');
 });
 
-test('a tab whose write failed does not give again what another tab has handed over', async () => {
+test('a tab whose write failed does not deliver a reward that another tab has delivered', async () => {
   const [first, second] = [openTab(), openTab()];
   const got: string[] = [];
   await first.rewards.track(decision('dec_1'));
@@ -45,7 +45,7 @@ test('a tab whose write failed does not give again what another tab has handed o
   expect(got).toEqual(['second', 'dec_2']);
 });
 
-test('works without a database, and says so', async () => {
+test('works without a database, and reports it', async () => {
   const denied = {
     open: () => {
       throw new DOMException('denied', 'SecurityError');
@@ -58,7 +58,7 @@ test('works without a database, and says so', async () => {
   expect(rewards.diagnostics().storage).toBe('memory');
 });
 
-test('a database that does not answer holds up nothing, and is used again when it does', async () => {
+test('a database that does not respond delays nothing, and is used again when it does', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
@@ -79,7 +79,7 @@ test('a database that does not answer holds up nothing, and is used again when i
   });
 });
 
-test('a ledger of more rewards than are read at once is read to its end', async () => {
+test('a ledger with more rewards than fit into a page is read completely', async () => {
   const before = openTab();
   const ids = Array.from({ length: 401 }, (_, index) => `dec_${index}`);
   await Promise.all(ids.map((id) => watch(before.rewards, id)));

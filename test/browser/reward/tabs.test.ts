@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { decision, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('a reward whose tab died before it knew of it is handed over by the tab that hears of it', async () => {
+test('a reward whose tab died before the confirmation is delivered by the tab that receives it', async () => {
   const { rewards } = openTab();
   const got: EarnedReward[] = [];
   rewards.onReward((reward) => void got.push(reward));
@@ -17,7 +17,7 @@ test('a reward whose tab died before it knew of it is handed over by the tab tha
   await eventually(() => expect(got.map(({ decisionId }) => decisionId)).toEqual(['dec_1']));
 });
 
-test('two tabs never hand over the same reward', async () => {
+test('two tabs never deliver the same reward', async () => {
   const first = openTab();
   const second = openTab();
   const got: string[] = [];
@@ -40,7 +40,7 @@ test('two tabs never hand over the same reward', async () => {
   expect(got).toHaveLength(1);
 });
 
-test('a hidden tab, which gets no frames, leaves the reward to a visible one', async () => {
+test('a hidden tab, which has no frames, leaves the reward to a visible one', async () => {
   const first = openTab();
   first.stopFrames();
   const got: string[] = [];
@@ -59,7 +59,7 @@ test('a hidden tab, which gets no frames, leaves the reward to a visible one', a
   expect(got).toEqual(['second']);
 });
 
-test('a reward whose tab died while handing it over goes to another tab after its claim', async () => {
+test('a reward whose tab died while delivering it goes to another tab after its claim expires', async () => {
   const clock = manualClock();
   const dying = openTab(clock);
   await watch(dying.rewards, 'dec_1');
@@ -82,7 +82,7 @@ test('a reward whose tab died while handing it over goes to another tab after it
   });
 });
 
-test('a tab that slept past its claim leaves the reward to the tab that has it now', async () => {
+test('a tab that slept past its claim leaves the reward to the tab that claimed it since', async () => {
   const clock = manualClock();
   const asleep = openTab(clock);
   asleep.stopFrames();

@@ -45,7 +45,7 @@ const steps: Step[] = full
     ]
   : ['after the write'];
 
-test.each(steps)('a browser that is killed %s loses nothing that was stored', async (step) => {
+test.each(steps)('a browser that is killed %s loses no stored event', async (step) => {
   const { receiver } = lab;
   receiver.fault = ({ request }) => request.socket.destroy();
   await makeAndStore(await start(), 20);
@@ -69,7 +69,7 @@ test.each(steps)('a browser that is killed %s loses nothing that was stored', as
 });
 
 test.runIf(full)(
-  'a browser that is killed in a storm of events loses nothing that was stored',
+  'a browser that is killed in a burst of events loses no stored event',
   async () => {
     const { receiver } = lab;
     const page = await start();

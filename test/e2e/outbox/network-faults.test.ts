@@ -45,7 +45,7 @@ const faulty = (times: number, fault: (exchange: Exchange) => void) => {
   };
 };
 
-test('idle and empty there is no timer, no request, no transaction', async () => {
+test('an empty outbox has no timer, no request and no transaction', async () => {
   await make(5);
   await lab.expectAllArrived(page);
   await page.evaluate(() => window.game.flush());
@@ -66,7 +66,7 @@ test('idle and empty there is no timer, no request, no transaction', async () =>
   expect(await diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 5 });
 });
 
-test('a lost answer makes the same ids come again, and each is counted once', async () => {
+test('after a lost response the same ids are sent again, and each is counted once', async () => {
   faulty(1, ({ accept, request }) => {
     accept();
     request.socket.destroy();
@@ -77,14 +77,14 @@ test('a lost answer makes the same ids come again, and each is counted once', as
   expect(await diagnostics()).toMatchObject({ sent: 30, dropped: {}, rejected: {} });
 });
 
-test('a connection that the server closes half is tried again', async () => {
+test('a half-closed connection is retried', async () => {
   faulty(2, ({ request }) => request.socket.end());
   await make(30);
   await lab.expectAllArrived(page);
   expect(arrivals()).toEqual(Array.from({ length: 30 }, () => 1));
 });
 
-test('a body that breaks off is tried again', async () => {
+test('a truncated response is retried', async () => {
   faulty(1, ({ accept, response }) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '9999' });
     response.write(JSON.stringify(accept()).slice(0, 50), () => response.destroy());
@@ -94,7 +94,7 @@ test('a body that breaks off is tried again', async () => {
   expect(await diagnostics()).toMatchObject({ sent: 10 });
 });
 
-test('a server that never answers is given up after the time-out', async () => {
+test('a server that never responds runs into the timeout', async () => {
   faulty(1, () => undefined);
   await make(10);
   await lab.expectAllArrived(page);
@@ -102,7 +102,7 @@ test('a server that never answers is given up after the time-out', async () => {
 });
 
 test.each([429, 503])(
-  'a %d with Retry-After is waited out, whatever else happens',
+  'the Retry-After of a %d is respected, whatever else happens',
   async (status) => {
     faulty(1, ({ response }) => response.writeHead(status, { 'retry-after': '10' }).end());
     await make(10);
@@ -118,18 +118,15 @@ test.each([429, 503])(
   },
 );
 
-test.each([429, 500, 503])(
-  'a %d without Retry-After is tried again with back-off',
-  async (status) => {
-    faulty(4, ({ response }) => response.writeHead(status).end());
-    await make(10);
-    await lab.expectAllArrived(page);
-    expect(lab.receiver.requests).toHaveLength(5);
-    expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
-  },
-);
+test.each([429, 500, 503])('a %d without Retry-After is retried with back-off', async (status) => {
+  faulty(4, ({ response }) => response.writeHead(status).end());
+  await make(10);
+  await lab.expectAllArrived(page);
+  expect(lab.receiver.requests).toHaveLength(5);
+  expect(await diagnostics()).toMatchObject({ sent: 10, lastError: `http_${status}` });
+});
 
-test('one event that makes the service refuse a batch of a hundred does not block the others', async () => {
+test('one event that causes a batch of a hundred to be rejected does not block the others', async () => {
   lab.receiver.fault = ({ batch, accept, response }) => {
     const bad = batch.events.some(({ detail }) => detail === 'bad');
     const refusal = { type: '', title: '', status: 400, detail: '', code: 'malformed_json' };
@@ -152,7 +149,7 @@ test('one event that makes the service refuse a batch of a hundred does not bloc
   expect(arrivals()).toEqual(Array.from({ length: 99 }, () => 1));
 });
 
-test('the page of a captive portal, with status 200, is no acknowledgement', async () => {
+test('the page of a captive portal, with status 200, is not an acknowledgment', async () => {
   faulty(3, ({ response }) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Please sign in</h1>'),
   );
@@ -161,7 +158,7 @@ test('the page of a captive portal, with status 200, is no acknowledgement', asy
   expect(await diagnostics()).toMatchObject({ sent: 10, lastError: 'foreign_answer' });
 });
 
-test('a week without network loses nothing, over reloads', async () => {
+test('a week offline loses nothing, across reloads', async () => {
   const day = 86_400_000;
   for (let days = 0; days < 7; days++) {
     await again({ clockOffMs: days * day });
@@ -178,7 +175,7 @@ test('a week without network loses nothing, over reloads', async () => {
   expect(await diagnostics()).toMatchObject({ dropped: {}, rejected: {} });
 });
 
-test('a clock that is set back a day loses nothing and stops nothing', async () => {
+test('a clock that is set back by a day loses and delays nothing', async () => {
   faulty(2, ({ response }) => response.writeHead(503).end());
   await make(10);
   await page.evaluate(() => window.game.moveClock(-86_400_000));
@@ -189,7 +186,7 @@ test('a clock that is set back a day loses nothing and stops nothing', async () 
   expect(lab.receiver.arrivals.size).toBe(20);
 });
 
-test('a page whose library gives arrays and objects a toJSON(), as Prototype.js did, sends good events', async () => {
+test('a page whose library adds toJSON() to arrays and objects, like Prototype.js, sends valid events', async () => {
   await page.evaluate(() => {
     for (const prototype of [Array.prototype, Object.prototype])
       Object.defineProperty(prototype, 'toJSON', { value: () => 'spoiled', configurable: true });
@@ -204,7 +201,7 @@ test('a page whose library gives arrays and objects a toJSON(), as Prototype.js 
   expect(lab.receiver.requests[0]?.batch.events[0]).toMatchObject({ type: 'midpoint' });
 });
 
-test('a browser that wrongly believes to be offline sends all the same', async () => {
+test('a browser that wrongly reports to be offline still sends', async () => {
   await page.addInitScript(() =>
     Object.defineProperty(Navigator.prototype, 'onLine', { get: () => false }),
   );

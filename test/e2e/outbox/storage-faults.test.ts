@@ -25,7 +25,7 @@ test.afterEach(async () => {
 const diagnostics = () => page.evaluate(() => window.game.diagnostics());
 const make = (count: number) => page.evaluate((many) => window.game.make(many), count);
 
-test('when the quota is filled the least valuable events go first, and every one is counted', async () => {
+test('when the quota is exhausted the least valuable events are evicted, and each is counted', async () => {
   lab.receiver.fault = ({ request }) => request.socket.destroy();
   const { usage } = await devtools.send('Storage.getUsageAndQuota', { origin: lab.receiver.url });
   await devtools.send('Storage.overrideQuotaForOrigin', {
@@ -59,7 +59,7 @@ test('when the quota is filled the least valuable events go first, and every one
   expect((await diagnostics()).storage).toBe('indexeddb');
 });
 
-test('goes on when the database is deleted while it runs, and counts what is really there', async () => {
+test('recovers when the database is deleted while it is open, and corrects its counts', async () => {
   lab.receiver.fault = ({ request }) => request.socket.destroy();
   await make(10);
   await page.evaluate(
@@ -78,7 +78,7 @@ test('goes on when the database is deleted while it runs, and counts what is rea
   );
 });
 
-test('goes on when the player clears the data of the site', async () => {
+test('recovers when the player clears the site data', async () => {
   await make(10);
   await lab.expectAllArrived(page);
   await devtools.send('Storage.clearDataForOrigin', {

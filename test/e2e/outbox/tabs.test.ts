@@ -29,7 +29,7 @@ const openTwo = async (): Promise<[leader: Page, other: Page]> => {
   return [leader, await lab.open(context)];
 };
 
-test('ten tabs send each event once, and all count the same', async () => {
+test('ten tabs send each event once and agree on the counts', async () => {
   const tabs: Page[] = [];
   for (let tab = 0; tab < 10; tab++) tabs.push(await lab.open(context));
   await Promise.all(tabs.map((tab) => make(tab, 20)));
@@ -39,7 +39,7 @@ test('ten tabs send each event once, and all count the same', async () => {
   expect(all.reduce((sum, { sent }) => sum + sent, 0)).toBe(200);
 });
 
-test('when the leading tab is frozen another one sends, and it takes part again afterwards', async () => {
+test('when the leader is frozen another tab sends, and the leader can lead again later', async () => {
   const browser = openRawBrowser(lab.profile('frozen'));
   try {
     const leader = await browser.openTab(lab.receiver.url);
@@ -78,7 +78,7 @@ test('when the leading tab is frozen another one sends, and it takes part again 
   }
 });
 
-test('a tab that is suspended without a word, as Safari does it, holds up no visible one', async () => {
+test('a tab that Safari suspends without an event does not block a visible one', async () => {
   const browser = openRawBrowser(lab.profile('suspended'));
   const inPage = (tab: RawTab) => (expression: string) => tab.evaluate(`window.game.${expression}`);
   const arrived = (count: number) => waitFor(() => expect(lab.receiver.arrivals.size).toBe(count));
@@ -119,7 +119,7 @@ test('a tab that is suspended without a word, as Safari does it, holds up no vis
   }
 });
 
-test('when the leading tab dies in the middle of a request another one sends its events', async () => {
+test('when the leader dies during a request another tab sends its events', async () => {
   const [leader, other] = await openTwo();
   lab.receiver.fault = () => undefined;
   await make(leader, 10);
@@ -133,7 +133,7 @@ test('when the leading tab dies in the middle of a request another one sends its
   expect(lab.receiver.arrivals.size).toBe(21);
 });
 
-test('makes way for a newer release in another tab, and goes on in memory', async () => {
+test('closes the database for a newer release in another tab, and continues in memory', async () => {
   const [leader, other] = await openTwo();
   const opened = await other.evaluate(
     () =>
@@ -155,7 +155,7 @@ test('makes way for a newer release in another tab, and goes on in memory', asyn
   );
 });
 
-test('a page that comes back from the back/forward cache goes on', async () => {
+test('a page that returns from the back/forward cache continues', async () => {
   const page = await lab.open(context);
   await make(page, 5);
   await lab.expectAllArrived(page);
@@ -177,7 +177,7 @@ test('a page that comes back from the back/forward cache goes on', async () => {
   expect(await diagnostics(page)).toMatchObject({ storage: 'indexeddb', stored: 0 });
 });
 
-test('a page that is closed in the middle of things leaves nothing behind that another loses', async () => {
+test('a page that is closed while it sends loses nothing', async () => {
   const page = await lab.open(context);
   // Stored, not sent: the page is gone before its turn comes.
   lab.receiver.fault = ({ request }) => request.socket.destroy();

@@ -14,7 +14,7 @@ vi.mock('../../../src/outbox/evict.ts', () => ({
 
 const offline = async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }) as const;
 
-test('the code for eviction is fetched long before a bound is reached, and not for a calm game', async () => {
+test('the eviction chunk is loaded long before a bound is reached, and not for a calm game', async () => {
   const { service, openTab } = openBrowser();
   service.faults.push(offline);
   const { outbox } = openTab({ bounds: { events: 100, bytes: 1e9 } });
@@ -27,7 +27,7 @@ test('the code for eviction is fetched long before a bound is reached, and not f
   expect(evictionCode.loads).toBeGreaterThan(0);
 });
 
-test('where the code for eviction cannot be fetched, nothing is lost', async () => {
+test('nothing is lost if the eviction chunk cannot be loaded', async () => {
   const { service, store, openTab } = openBrowser();
   service.faults.push(offline);
   let full = false;

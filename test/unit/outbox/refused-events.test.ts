@@ -26,7 +26,7 @@ test.each([
   [413, 'body_too_large'],
   [422, 'invalid_request'],
 ] as const)(
-  'halves a body that is refused with %d until the bad event is alone',
+  'splits a batch that is rejected with %d until the bad event is alone',
   async (status, code) => {
     const { service, store, openTab } = openBrowser();
     const { outbox } = openTab();
@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test('keeps everything when the key is refused', async () => {
+test('keeps every event when the key is rejected', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => problem(401, 'key_revoked'));
@@ -58,7 +58,7 @@ test('keeps everything when the key is refused', async () => {
   expect(service.counted).toHaveLength(1);
 });
 
-test('asks a limiting service only once until its Retry-After is over', async () => {
+test('sends one request to a rate-limited service until its Retry-After has passed', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 429, retryAfterMs: 60_000 }));
@@ -75,7 +75,7 @@ test('asks a limiting service only once until its Retry-After is over', async ()
   expect(service.counted).toHaveLength(2);
 });
 
-test('waits no longer for a Retry-After that passed while the device slept', async () => {
+test('retries at once after a Retry-After that passed while the device slept', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
@@ -90,7 +90,7 @@ test('waits no longer for a Retry-After that passed while the device slept', asy
 });
 
 test.each(['foreign_answer', 'network', 'timeout'] as const)(
-  'backs off after %s, and tries at once when the network comes back',
+  'backs off after %s, and retries at once when the network is back',
   async (cause) => {
     const { clock, service, openTab } = openBrowser();
     const { outbox, connectivity } = openTab();
@@ -107,7 +107,7 @@ test.each(['foreign_answer', 'network', 'timeout'] as const)(
   },
 );
 
-test('tries again when a wait ends while the store is still being read', async () => {
+test('retries when a back-off ends while the store is still being read', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const slow = deferred();
   const read: typeof store.read = async (after, limit) => {
@@ -124,7 +124,7 @@ test('tries again when a wait ends while the store is still being read', async (
   expect(service.counted).toHaveLength(1);
 });
 
-test('every event is counted under exactly one heading', async () => {
+test('every event has exactly one count', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab({ bounds: { events: 20, bytes: 1e9 } });
   const down = async () => ({ kind: 'unreachable', cause: 'network' }) as const;
@@ -143,7 +143,7 @@ test('every event is counted under exactly one heading', async () => {
   expect(sum()).toBe(30);
 });
 
-test('tells the service once how many events were given up, and why', async () => {
+test('reports dropped events to the service once, with reasons', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
   await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));

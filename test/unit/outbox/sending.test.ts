@@ -4,7 +4,7 @@ import { adEvent, type EventService } from '../../support/event-service.ts';
 import { settled } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('sends the events of one task in one request, empties the store and rests', async () => {
+test('sends the events of one task in one request, empties the store and stops', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const { outbox } = openTab();
   await Promise.all([1, 2, 3].map(() => outbox.enqueue(adEvent())));
@@ -17,7 +17,7 @@ test('sends the events of one task in one request, empties the store and rests',
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 3, dropped: {}, rejected: {} });
 });
 
-test('hands out the rewards that came with an answer, until nobody listens', async () => {
+test('emits the rewards in a response until the listener is removed', async () => {
   const { openTab } = openBrowser();
   const { outbox } = openTab();
   const heard: unknown[] = [];
@@ -38,7 +38,7 @@ const storedEvent = (id: string, detail?: string) => ({
   events: [JSON.stringify({ ...adEvent('start', detail), id })],
 });
 
-test('a large backlog goes in ever larger requests, and a lone event goes alone', async () => {
+test('a large backlog is sent in growing requests, and a single event alone', async () => {
   const { service, store, openTab } = openBrowser();
   await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
   const { outbox } = openTab();
@@ -49,7 +49,7 @@ test('a large backlog goes in ever larger requests, and a lone event goes alone'
   expect(new Set(service.counted).size).toBe(2_001);
 });
 
-test('no request holds more than 250,000 characters of events', async () => {
+test('no request has more than 250,000 characters of events', async () => {
   const { service, store, openTab } = openBrowser();
   const long = 'x'.repeat(3_000);
   await store.append(Array.from({ length: 400 }, (_, index) => storedEvent(`old-${index}`, long)));
@@ -66,7 +66,7 @@ test.each([
   [413, 'body_too_large'],
   [422, 'invalid_request'],
 ] as const)(
-  'a service that refuses more than a hundred events with %d gets them in halves, and no more large requests',
+  'a service that rejects more than a hundred events with %d gets smaller requests from then on',
   async (status, code) => {
     const { service, store, openTab } = openBrowser();
     await store.append(Array.from({ length: 2_000 }, (_, index) => storedEvent(`old-${index}`)));
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-test('after a failure few events go in a request, so that few go twice', async () => {
+test('the request after a failure has few events, so that few are sent twice', async () => {
   const { clock, service, store, openTab } = openBrowser();
   await store.append(Array.from({ length: 400 }, (_, index) => storedEvent(`old-${index}`)));
   service.faults.push(undefined, async () => ({ kind: 'unreachable', cause: 'network' }));
@@ -99,7 +99,7 @@ test('after a failure few events go in a request, so that few go twice', async (
   expect(service.counted).toHaveLength(400);
 });
 
-test('sends a batch again with the same ids when its answer was lost', async () => {
+test('sends a batch again with the same ids when its response is lost', async () => {
   const { clock, service, store, openTab } = openBrowser();
   const { outbox } = openTab();
   service.faults.push(async (batch) => {
@@ -117,7 +117,7 @@ test('sends a batch again with the same ids when its answer was lost', async () 
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('reads the next records while a batch is on its way', async () => {
+test('reads the next records while a batch is in flight', async () => {
   const { service, store, openTab } = openBrowser();
   await store.append(Array.from({ length: 250 }, (_, index) => storedEvent(`old-${index}`)));
   const reads: { after: number; requests: number }[] = [];
@@ -133,7 +133,7 @@ test('reads the next records while a batch is on its way', async () => {
   expect(reads).toContainEqual({ after: 200, requests: 1 });
 });
 
-test('reads no more events at once than some requests hold, however many a record has', async () => {
+test('reads only as many events as a few requests hold, however many a record has', async () => {
   const { service, store, openTab } = openBrowser();
   const json = JSON.stringify(adEvent());
   const records = Array.from({ length: 100 }, (_, index) => ({
@@ -156,7 +156,7 @@ test('reads no more events at once than some requests hold, however many a recor
   expect(Math.max(...ofDrain)).toBeLessThanOrEqual(25);
 });
 
-test('sends what is young in a request that outlives the page, once, and not past its quota', async () => {
+test('sends recent events once in a keepalive request, within its quota', async () => {
   const { service, store, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
   const stuck = deferred();
@@ -185,7 +185,7 @@ test('sends what is young in a request that outlives the page, once, and not pas
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('after destroy there is no timer, and enqueue still resolves', async () => {
+test('destroy leaves no timer, and enqueue still resolves', async () => {
   const { clock, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   const { outbox } = openTab();
@@ -197,7 +197,7 @@ test('after destroy there is no timer, and enqueue still resolves', async () => 
   expect(clock.timers()).toBe(0);
 });
 
-test('an event that no request can take is dropped at once, and said', async () => {
+test('an event that is too large for a request is dropped and reported', async () => {
   const { openTab } = openBrowser();
   const { outbox } = openTab();
   await outbox.enqueue(adEvent('error', 'x'.repeat(70_000)));

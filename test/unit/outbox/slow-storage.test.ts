@@ -22,7 +22,7 @@ function slowBrowser() {
   return { ...browser, opened, openTab };
 }
 
-test('while the database opens, events are sent from memory with the time at which they happened', async () => {
+test('while the database opens, events are sent from memory with the time at which they occurred', async () => {
   const { clock, opened, service, store, openTab } = slowBrowser();
   const { outbox } = openTab();
   const began = clock.now();
@@ -46,7 +46,7 @@ test('while the database opens, events are sent from memory with the time at whi
   expect(clock.timers()).toBe(0);
 });
 
-test('what could not be sent while the database opened is sent from there, once', async () => {
+test('events that could not be sent while the database opened are sent from it, once', async () => {
   const { clock, opened, service, openTab } = slowBrowser();
   const { outbox } = openTab();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 10_000 }));
@@ -62,7 +62,7 @@ test('what could not be sent while the database opened is sent from there, once'
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 2 });
 });
 
-test('a page that is hidden while the database opens sends what it has', async () => {
+test('a page that is hidden while the database opens sends its events', async () => {
   const { service, openTab } = slowBrowser();
   const { outbox, lifecycle } = openTab();
   void outbox.enqueue(adEvent('start'));
@@ -73,7 +73,7 @@ test('a page that is hidden while the database opens sends what it has', async (
   expect(service.requests).toMatchObject([{ keepalive: true }]);
 });
 
-test('an event that waits for something has the time at which it happened, and keeps its place', async () => {
+test('a delayed event keeps its original time and its position', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox } = openTab();
   const remembered = deferred();

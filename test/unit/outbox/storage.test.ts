@@ -4,7 +4,7 @@ import { adEvent } from '../../support/event-service.ts';
 import { settled } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('goes on in memory, and says so, when the store fails', async () => {
+test('falls back to memory and reports it when the store fails', async () => {
   const { service, openTab } = openBrowser();
   const broken = {
     ...createMemoryStore(),
@@ -62,7 +62,7 @@ test('makes room and stores the event when the quota is exceeded', async () => {
   expect(left).toContain('complete');
 });
 
-test('sets a damaged record, and one of an unknown release, aside and goes on', async () => {
+test('sets aside damaged records and those of unknown releases, and continues', async () => {
   const { store, service, openTab } = openBrowser();
   const damaged = ['{broken', 'null', '{}'].map((json) => ({
     v: 1 as const,
@@ -80,7 +80,7 @@ test('sets a damaged record, and one of an unknown release, aside and goes on', 
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('an event stays, however old it is by the clock of the device, until the service has answered', async () => {
+test('an event is kept until the service responds, however old it is by the clock of the device', async () => {
   const { clock, service, openTab } = openBrowser();
   const { outbox, connectivity } = openTab();
   service.faults.push(
@@ -103,7 +103,7 @@ test('an event stays, however old it is by the clock of the device, until the se
   expect(outbox.diagnostics()).toMatchObject({ stored: 0, sent: 1, dropped: {} });
 });
 
-test('where eviction makes no room, later events cost no more stored ones', async () => {
+test('if eviction does not help, later events do not evict even more', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   let full = false;
@@ -122,7 +122,7 @@ test('where eviction makes no room, later events cost no more stored ones', asyn
   expect(outbox.diagnostics().storage).toBe('indexeddb');
 });
 
-test('a full disk lets whole records go although none can be rewritten', async () => {
+test('a full disk evicts whole records when none can be rewritten', async () => {
   const { store, service, openTab } = openBrowser();
   service.faults.push(async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }));
   let full = false;

@@ -4,7 +4,7 @@ import { adEvent } from '../../support/event-service.ts';
 import { settled } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-test('only one tab sends at a time, and another one when it is gone', async () => {
+test('only one tab sends at a time, and another takes over when it is gone', async () => {
   const { service, store, openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
@@ -21,7 +21,7 @@ test('only one tab sends at a time, and another one when it is gone', async () =
   expect(await recordsIn(store)).toBe(0);
 });
 
-test('a frozen tab lets another one send, and takes part again when it returns', async () => {
+test('a frozen tab lets another one send, and can lead again when it returns', async () => {
   const { openTab } = openBrowser();
   const first = openTab();
   const second = openTab();
@@ -37,7 +37,7 @@ test('a frozen tab lets another one send, and takes part again when it returns',
   expect(first.outbox.diagnostics().sent).toBe(1);
 });
 
-test('every tab hears the rewards and counts what waits, whichever tab sends', async () => {
+test('every tab receives rewards and counts queued events, whichever tab sends', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
   const heard: unknown[] = [];
@@ -57,7 +57,7 @@ test('every tab hears the rewards and counts what waits, whichever tab sends', a
   expect(heard).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
 
-test('news of an older release in another tab, or of a newer one, does no harm', async () => {
+test('messages from another release in another tab are harmless', async () => {
   const { openTab, signal } = openBrowser();
   const { outbox } = openTab();
   for (const strange of [0, 'news', { something: 1 }]) signal('test:outbox').send(strange);
@@ -82,7 +82,7 @@ test('a tab whose store fails lets another one send', async () => {
   expect(first.outbox.diagnostics().lastError).toBe('Error: closed for an upgrade');
 });
 
-test('a tab that is suspended while it sends holds up the others for twenty seconds at most', async () => {
+test('a tab that is suspended while it sends blocks the others for at most twenty seconds', async () => {
   const { clock, service, openTab } = openBrowser();
   const suspended = deferred();
   const { outbox: first } = openTab();
@@ -109,7 +109,7 @@ test('a tab that is suspended while it sends holds up the others for twenty seco
   expect(clock.timers()).toBe(0);
 });
 
-test('a tab that is hidden while it sends lets a waiting one send at once', async () => {
+test('a tab that is hidden while it sends lets a waiting one take over at once', async () => {
   const { service, openTab } = openBrowser();
   const first = openTab();
   const suspended = deferred();
@@ -130,7 +130,7 @@ test('a tab that is hidden while it sends lets a waiting one send at once', asyn
   await settled();
 });
 
-test('a lone hidden tab goes on sending', async () => {
+test('a single hidden tab keeps sending', async () => {
   const { service, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
   lifecycle.tell('hidden');
@@ -139,7 +139,7 @@ test('a lone hidden tab goes on sending', async () => {
   expect(service.counted).toHaveLength(1);
 });
 
-test('while the service asks one tab to wait, no tab asks it', async () => {
+test('while the service makes one tab wait, no tab sends', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
   await settled();

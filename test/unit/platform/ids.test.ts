@@ -8,7 +8,7 @@ test.each([
   ['as they are', crypto],
   ['missing', undefined],
   ['refused', refused],
-])('ids are different, with cryptographic random numbers %s', async (_, numbers) => {
+])('ids are unique with cryptographic random numbers %s', async (_, numbers) => {
   vi.stubGlobal('crypto', numbers);
   const { newRandomId } = await import('../../../src/platform/ids.ts');
   const [first, second] = [newRandomId(), newRandomId()];

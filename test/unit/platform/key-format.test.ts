@@ -6,17 +6,17 @@ const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 const key = body + keyChecksum(body);
 
 describe('environmentOf', () => {
-  test.each(['sandbox', 'live'])('reads the %s of a key whose checksum holds', (environment) => {
+  test.each(['sandbox', 'live'])('returns %s for a key with a valid checksum', (environment) => {
     const text = `pk_${environment}_0123456789ABCDEFGHIJabcdefghij`;
     expect(environmentOf(text + keyChecksum(text))).toBe(environment);
   });
 
-  test('knows publishable keys only', () => {
+  test('accepts publishable keys only', () => {
     const secret = 'sk_live_0123456789ABCDEFGHIJabcdefghij';
     expect(environmentOf(secret + keyChecksum(secret))).toBeUndefined();
   });
 
-  test('finds every single wrong character', () => {
+  test('detects every single wrong character', () => {
     for (let index = body.length - 30; index < key.length; index++) {
       const wrong = key[index] === 'x' ? 'y' : 'x';
       const typed = key.slice(0, index) + wrong + key.slice(index + 1);
@@ -29,7 +29,7 @@ describe('environmentOf', () => {
     (text) => expect(environmentOf(text)).toBeUndefined(),
   );
 
-  test('writes CRC-32 as six base62 digits, most significant first', () => {
+  test('encodes CRC-32 as six base62 digits, most significant first', () => {
     const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
     const number = [...keyChecksum(body)].reduce(
       (sum, digit) => sum * 62 + alphabet.indexOf(digit),

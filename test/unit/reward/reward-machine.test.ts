@@ -37,7 +37,7 @@ const table: Record<RewardState, RewardState[]> = {
   expired: ['expired', 'expired', 'expired', 'expired', 'expired', 'expired'],
 };
 
-test.each(states)('every event in state %s leads where the table says', (state) => {
+test.each(states)('every event in state %s leads to the state in the table', (state) => {
   const events = [watched, ...states.map(says)];
   expect(events.map((event) => advance(entry(state), event).state)).toEqual(table[state]);
 });
@@ -48,7 +48,7 @@ test.each(states)('only an earned reward can be delivered, not one that is %s', 
   expect(after.state).toBe(state);
 });
 
-test('an earned reward is due until it is delivered, whatever the service repeats', () => {
+test('an earned reward is due until it is delivered, even if the service repeats its status', () => {
   const earned = advance(entry('pending'), says('earned'));
   expect(earned.earnedAt).toBe(7);
   expect(isDue(earned)).toBe(true);
@@ -57,7 +57,7 @@ test('an earned reward is due until it is delivered, whatever the service repeat
   expect(advance(done, says('earned'))).toEqual(done);
 });
 
-test('a claim keeps the others away until it is given back or too old, whatever the clock does', () => {
+test('a claim is exclusive until it is released or expires, even if the clock is changed', () => {
   const earned = advance(entry('pending'), says('earned'));
   const at = 1e12;
   const claimed = advance(earned, { type: 'claimed', at });
@@ -79,7 +79,7 @@ test.each(states)('only a reward that is due can be claimed, not one that is %s'
 });
 
 test.each(states)(
-  'what can still come of state %s is transferred, from its player only',
+  'a reward in state %s is transferred if it is open, and only from its player',
   (state) => {
     const held = { ...entry(state), earnedBy: 'guest', heldFor: 'guest' };
     expect(transferred(held, 'bob', 'ann')).toBe(held);

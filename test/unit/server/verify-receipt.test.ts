@@ -22,7 +22,7 @@ const codeOf = (receipt: string, more: Partial<VerifyReceiptOptions> = {}, given
   );
 
 describe('verifyReceipt', () => {
-  test('gives the claims of a receipt that the service signed', async () => {
+  test('returns the claims of a receipt that the service signed', async () => {
     expect(await verifyReceipt(await signer.sign(), keys, options)).toEqual({
       decisionId: 'dec_1',
       userRef: 'player 1',
@@ -36,7 +36,7 @@ describe('verifyReceipt', () => {
     });
   });
 
-  test('a receipt is refused when any of its characters is changed', async () => {
+  test('rejects a receipt if any of its characters is changed', async () => {
     const receipt = await signer.sign();
     for (let at = 0; at < receipt.length; at += 1) {
       // The last characters of base64url carry bits that mean nothing; two apart they always differ.
@@ -46,7 +46,7 @@ describe('verifyReceipt', () => {
     }
   });
 
-  test('a receipt that brings its own key or algorithm is refused', async () => {
+  test('rejects a receipt that brings its own key or algorithm', async () => {
     const stranger = await makeSigner('key-1');
     const body = `${encode({ alg: 'HS256', kid: 'key-1', typ: 'reward-receipt+jwt' })}.${encode(claims)}`;
     const mac = createHmac('sha256', signer.jwk.x ?? '').update(body);
@@ -63,7 +63,7 @@ describe('verifyReceipt', () => {
     for (const [receipt, code] of attempts) expect(await codeOf(receipt)).toBe(code);
   });
 
-  test('a receipt of the sandbox buys nothing in live', async () => {
+  test('rejects a sandbox receipt in live', async () => {
     const sandbox = await signer.sign({ env: 'sandbox' });
     expect(await codeOf(sandbox)).toBe('wrong_environment');
     expect(await codeOf(sandbox, { environment: 'sandbox' })).toBe('accepted');
@@ -88,7 +88,7 @@ describe('verifyReceipt', () => {
     },
   );
 
-  test('bounds what clocks may differ by, on both sides', async () => {
+  test('limits clock skew in both directions', async () => {
     const at = (seconds: number) => ({ now: () => (issuedAtS + seconds) * 1_000 });
     const receipt = await signer.sign();
     expect(await codeOf(receipt, at(-60))).toBe('accepted');
@@ -97,7 +97,7 @@ describe('verifyReceipt', () => {
     expect(await codeOf(receipt, at(2_592_000 + 60))).toBe('expired');
   });
 
-  test('keys at an address are kept, asked for again when one is unknown, and missed with a code', async () => {
+  test('caches the keys at a URL, fetches them again for an unknown id, and reports their absence with a code', async () => {
     let asked = 0;
     let set: object = keys;
     const server = createServer((_request, response) => {
@@ -143,14 +143,14 @@ describe('createUsedReceipts', () => {
     expiresAt: new Date(issuedAtS * 1_000),
   });
 
-  test('knows what was claimed, once each', () => {
+  test('accepts each claim once', () => {
     const used = createUsedReceipts();
     expect(used.seen('dec_1')).toBe(false);
     expect([used.claim(receipt('dec_1')), used.claim(receipt('dec_1'))]).toEqual([true, false]);
     expect([used.seen('dec_1'), used.seen('dec_2')]).toEqual([true, false]);
   });
 
-  test('forgets only what can no longer be redeemed, and refuses rather than pay twice', () => {
+  test('removes only expired ids, and throws rather than credit twice', () => {
     let now = issuedAtS * 1_000;
     const used = createUsedReceipts({ capacity: 2, now: () => now });
     used.claim(receipt('dec_1'));
@@ -164,7 +164,7 @@ describe('createUsedReceipts', () => {
 
 describe('signUserToken', () => {
   const secret = 'utk_live_secret';
-  test('signs the user and the end with HMAC-SHA256', async () => {
+  test('signs user and expiry with HMAC-SHA256', async () => {
     const token = await signUserToken('player 1', secret, { now: options.now, lifetimeS: 60 });
     const [header = '', body = '', mac] = token.split('.');
     const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object;
@@ -183,11 +183,11 @@ describe('signUserToken', () => {
     },
   );
 
-  test.each(['', 'ä', 'x'.repeat(129), 'a\nb'])('refuses the user %j', async (user) => {
+  test.each(['', 'ä', 'x'.repeat(129), 'a\nb'])('rejects the user reference %j', async (user) => {
     await expect(signUserToken(user, secret)).rejects.toThrow(RangeError);
   });
 
-  test.each([0, -1, 86_401, Number.NaN])('refuses a lifetime of %d s', async (lifetimeS) => {
+  test.each([0, -1, 86_401, Number.NaN])('rejects a lifetime of %d s', async (lifetimeS) => {
     await expect(signUserToken('player', secret, { lifetimeS })).rejects.toThrow(RangeError);
   });
 });

@@ -35,7 +35,7 @@ async function refusal(verification: Promise<unknown>): Promise<string> {
 }
 
 describe('signWebhook', () => {
-  test('signs timestamp, full stop and body with the whole secret, in lower-case hex', async () => {
+  test('signs timestamp, full stop and body with the whole secret, in lowercase hex', async () => {
     const expected = createHmac('sha256', secret).update(`${signedAtS}.${body}`).digest('hex');
     expect(await signWebhook(body, secret, signedAtS)).toEqual({
       'service-timestamp': String(signedAtS),
@@ -43,7 +43,7 @@ describe('signWebhook', () => {
     });
   });
 
-  test('gives one signature for each secret', async () => {
+  test('returns one signature per secret', async () => {
     const [first, second] = [
       await signWebhook(body, secret, signedAtS),
       await signWebhook(body, nextSecret, signedAtS),
@@ -54,7 +54,7 @@ describe('signWebhook', () => {
     );
   });
 
-  test('adds the headers of Standard Webhooks when it is given an id', async () => {
+  test('adds the headers of Standard Webhooks if there is an id', async () => {
     // The example with which the project's own libraries are tested.
     const headers = await signWebhook(
       '{"test": 2432232314}',
@@ -72,27 +72,27 @@ describe('signWebhook', () => {
     expect(both['webhook-signature'].split(' ')).toHaveLength(2);
   });
 
-  test.each(['', 'evt.1', 'evt 1', 'e'.repeat(257)])('refuses the id %j', async (id) => {
+  test.each(['', 'evt.1', 'evt 1', 'e'.repeat(257)])('rejects the id %j', async (id) => {
     await expect(signWebhook(body, secret, signedAtS, id)).rejects.toThrow(RangeError);
   });
 
-  test('refuses a secret that is no base64 where Standard Webhooks needs its bytes', async () => {
+  test('rejects a secret that is not base64 if Standard Webhooks needs its bytes', async () => {
     const spelled = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
     expect(await refusal(spelled)).toBe('secret_wrong_kind');
     expect(await refusal(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
   });
 
-  test('refuses to sign without a secret', async () => {
+  test('rejects an empty list of secrets', async () => {
     expect(await refusal(signWebhook(body, [], signedAtS))).toBe('secret_wrong_kind');
   });
 
-  test.each([signedAtS * 1000, 1.5, -1, Number.NaN])('refuses the time %d', async (timestampS) => {
+  test.each([signedAtS * 1000, 1.5, -1, Number.NaN])('rejects the time %d', async (timestampS) => {
     await expect(signWebhook(body, secret, timestampS)).rejects.toThrow(RangeError);
   });
 });
 
 describe('verifyWebhook', () => {
-  test('gives the event of a signed body, text or bytes', async () => {
+  test('returns the event of a signed body, as text or bytes', async () => {
     const bytes = new TextEncoder().encode(body);
     for (const rawBody of [body, bytes, Buffer.from(body)] satisfies RawBody[]) {
       const headers = await signWebhook(rawBody, secret, signedAtS);
@@ -119,7 +119,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('takes the headers of Standard Webhooks where the others are missing', async () => {
+  test('uses the headers of Standard Webhooks if the others are missing', async () => {
     const signed = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
     const { 'service-timestamp': _time, 'service-signature': signature, ...standard } = signed;
     const verify = (headers: Record<string, string>, offsetS = 0) =>
@@ -137,7 +137,7 @@ describe('verifyWebhook', () => {
     expect(await verify({ ...standard, 'service-signature': signature })).toBe('headers_missing');
   });
 
-  test('accepts each pairing of old and new secret while one is rotated', async () => {
+  test('accepts every combination of old and new secrets during a rotation', async () => {
     const verify = async (signers: string[], verifiers: string | string[]) =>
       refusal(verifyWebhook(body, await signWebhook(body, signers, signedAtS), verifiers, at(0)));
     expect(await verify([secret, nextSecret], secret)).toBe('accepted');
@@ -146,7 +146,7 @@ describe('verifyWebhook', () => {
     expect(await verify([nextSecret], [secret])).toBe('mismatch');
   });
 
-  test('refuses the body when any of its bytes is changed, removed or added', async () => {
+  test('rejects the body if any of its bytes is changed, removed or added', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     const bytes = new TextEncoder().encode(body);
     for (let index = 0; index < bytes.length; index += 1) {
@@ -159,7 +159,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('refuses the headers when any of their characters is changed', async () => {
+  test('rejects the headers if any of their characters is changed', async () => {
     const signed = await signWebhook(body, secret, signedAtS);
     for (const name of ['service-timestamp', 'service-signature'] as const) {
       const value = signed[name];
@@ -176,7 +176,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('bounds the timestamp in the past and in the future', async () => {
+  test('limits the timestamp in the past and in the future', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     const codeAt = (offsetS: number, toleranceS?: number) =>
       refusal(
@@ -216,13 +216,13 @@ describe('verifyWebhook', () => {
     },
   );
 
-  test('says that a header is missing, and that nothing like headers was passed', async () => {
+  test('reports a missing header, and an argument that is not headers', async () => {
     expect(await refusal(verifyWebhook(body, {}, secret))).toBe('headers_missing');
     expect(await refusal(verifyWebhook(body, new Headers(), secret))).toBe('headers_missing');
     expect(await refusal(verifyWebhook(body, undefined as never, secret))).toBe('headers_missing');
   });
 
-  test('says that the body was parsed before', async () => {
+  test('reports a body that was parsed before', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     for (const parsed of [JSON.parse(body), null, undefined, Object.create(null)]) {
       expect(await refusal(verifyWebhook(parsed as never, headers, secret, at(0)))).toBe(
@@ -250,7 +250,7 @@ describe('verifyWebhook', () => {
     },
   );
 
-  test('refuses signed bytes that are not UTF-8', async () => {
+  test('rejects signed bytes that are not UTF-8', async () => {
     const bytes = new Uint8Array([0x7b, 0xff, 0x7d]);
     const headers = await signWebhook(bytes, secret, signedAtS);
     expect(await refusal(verifyWebhook(bytes, headers, secret, at(0)))).toBe('body_not_json');

@@ -17,7 +17,7 @@ test.each([
 );
 
 test.each([null, '', 'soon', '-1', '1.5', '1e3', '2026-01-01'])(
-  'Retry-After %j is no value',
+  'Retry-After %j is invalid',
   (value) => expect(parseRetryAfter(value, now)).toBeUndefined(),
 );
 

@@ -60,7 +60,7 @@ const decision = {
   expires_at: '2026-01-01T00:01:00.000Z',
 };
 
-test('sends the key and the JSON, and gives the body back', async () => {
+test('sends the key and the JSON, and returns the body', async () => {
   const seen: unknown[] = [];
   const client = await serve((request, response) => {
     let body = '';
@@ -75,7 +75,7 @@ test('sends the key and the JSON, and gives the body back', async () => {
   expect(seen).toEqual(['POST', '/v1/decisions', 'Bearer pk_sandbox_key', ask]);
 });
 
-test('reads a reward with its token and the wait it asked for', async () => {
+test('requests a reward with its token and the given wait', async () => {
   let seen = '';
   const client = await serve((request, response) => {
     seen = `${request.method} ${request.url} ${String(request.headers['decision-token'])}`;
@@ -85,12 +85,12 @@ test('reads a reward with its token and the wait it asked for', async () => {
   expect(seen).toBe('GET /v1/decisions/dec_1?wait_s=25 signed');
 });
 
-test.each([408, 425, 429, 500, 502, 503])('a %d is worth a retry', async (status) => {
+test.each([408, 425, 429, 500, 502, 503])('a %d is retryable', async (status) => {
   const client = await serve(answer(status, '<h1>busy</h1>', { 'retry-after': '3' }));
   expect(await client.requestDecision(ask)).toEqual({ kind: 'retry', status, retryAfterMs: 3_000 });
 });
 
-test('a problem document is a refusal', async () => {
+test('a problem document is a rejection', async () => {
   const client = await serve(problem(404, 'placement_not_found'));
   expect(await client.requestDecision(ask)).toMatchObject({
     kind: 'refused',
@@ -98,7 +98,7 @@ test('a problem document is a refusal', async () => {
   });
 });
 
-test('a 413 of a proxy is a refusal of the body', async () => {
+test('a 413 from a proxy is a rejection of the body', async () => {
   const client = await serve(answer(413, '<h1>Too large</h1>'));
   expect(await client.requestDecision(ask)).toMatchObject({
     kind: 'refused',
@@ -110,7 +110,7 @@ test.each([
   ['a page', answer(200, '<html>Log in to the Wi-Fi</html>')],
   ['JSON of someone else', answer(200, '{"hello":"world"}')],
   ['a 404 page', answer(404, 'Not found')],
-])('%s is not our answer', async (_name, listener) => {
+])('%s is not a response of the service', async (_name, listener) => {
   const client = await serve(listener);
   expect(await client.requestDecision(ask)).toEqual({
     kind: 'unreachable',
@@ -126,7 +126,7 @@ test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'
   },
 );
 
-test('sends the same JSON on a page whose library gives arrays and objects a toJSON()', async () => {
+test('sends the same JSON on a page whose library adds toJSON() to arrays and objects', async () => {
   const bodies: unknown[] = [];
   const client = await serve((request, response) => {
     request.on('data', (data: Buffer) => bodies.push(data.toString()));
@@ -141,7 +141,7 @@ test('sends the same JSON on a page whose library gives arrays and objects a toJ
   expect(bodies).toEqual(['{"placement":"revive","segments":["new","whale"]}']);
 });
 
-test('a server that says nothing is a time-out', async () => {
+test('a server that does not respond is a timeout', async () => {
   const clock = manualClock();
   const arrived = deferred();
   const client = await serve(() => arrived.resolve(), 5_000, clock);
@@ -152,7 +152,7 @@ test('a server that says nothing is a time-out', async () => {
   expect(clock.timers()).toBe(0);
 });
 
-test('an abort ends the request, before and while it runs', async () => {
+test('an abort ends a request before it starts and while it is in flight', async () => {
   const arrived = deferred();
   const client = await serve(() => arrived.resolve());
   const controller = new AbortController();
@@ -163,7 +163,7 @@ test('an abort ends the request, before and while it runs', async () => {
   expect(await client.requestDecision(ask, controller.signal)).toEqual(await result);
 });
 
-test('a decision request that fails while the service is healthy was blocked', async () => {
+test('a decision request that fails while the service is reachable is blocked', async () => {
   const client = await serve((request, response) => {
     if (request.url === '/healthz') answer(200, '{}')(request, response);
     else request.socket.destroy();
@@ -171,7 +171,7 @@ test('a decision request that fails while the service is healthy was blocked', a
   expect(await client.requestDecision(ask)).toEqual({ kind: 'unreachable', cause: 'blocked' });
 });
 
-test('a broken connection to a service that is gone is the network', async () => {
+test('a failed connection to an unreachable service is a network failure', async () => {
   let requests = 0;
   const client = await serve((request) => {
     requests++;

@@ -23,11 +23,11 @@ const value = {
   inner: { a: {}, b: [] },
 };
 
-test('writes what JSON.stringify() writes', () => {
+test('serializes like JSON.stringify()', () => {
   expect(toJson(value)).toBe(JSON.stringify(value));
 });
 
-test('writes the same on a page whose library gives arrays and objects a toJSON()', () => {
+test('ignores a toJSON() that a library added to arrays and objects', () => {
   const expected = JSON.stringify(value);
   for (const prototype of polluted)
     Object.defineProperty(prototype, 'toJSON', {
