@@ -23,15 +23,15 @@ import { openRateLimits } from './http/limits/open-rate-limits.ts';
 import { createLiveTail } from './inspect/live-tail.ts';
 import { createTailRelay } from './inspect/tail-relay.ts';
 import { openMedia } from './media/uploads.ts';
-import { createManageKeys } from './key/manage-keys.ts';
+import { createKeyManager } from './key/key-manager.ts';
 import { openSecretBox } from './key/secret-box.ts';
 import { readServiceSecret } from './key/service-secrets.ts';
 import { createUserTokens } from './key/user-tokens.ts';
 import type { Clock } from './platform/clock.ts';
 import { createIds, type MakeId } from './platform/ids.ts';
-import { refuseShortRetention } from './resource/check-document.ts';
+import { rejectShortRetention } from './resource/check-document.ts';
 import { openConfiguration, type Configuration } from './decision/configuration.ts';
-import { createManage } from './resource/manage.ts';
+import { createResourceManager } from './resource/resource-manager.ts';
 import { createLaneParts } from './store/lanes.ts';
 import {
   createResourceStore,
@@ -102,7 +102,7 @@ async function wire(
   passwords: Passwords,
 ): Promise<Service> {
   const retentionMs = config.retention.decisionsMs;
-  await refuseShortRetention(database, retentionMs);
+  await rejectShortRetention(database, retentionMs);
   const box = openSecretBox(config);
   const makeId = createIds(clock, randomBytes);
   const resources = createResourceStore(clock, makeId);
@@ -120,7 +120,7 @@ async function wire(
   });
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
-  const manage = createManage({ resources, audit, writeEvents, retentionMs });
+  const manage = createResourceManager({ resources, audit, writeEvents, retentionMs });
   const webhooks = createWebhookService({ manage, box, clock, development: config.development });
   const { poolSize } = config.databaseLimits;
   const laneParts = createLaneParts({ database, tracing, clock, log, poolSize });
@@ -199,7 +199,7 @@ async function wire(
     eventBodies: bodies,
     redelivery: createRedelivery({ clock, makeId, resources, audit }),
     manage,
-    manageKeys: createManageKeys({ clock, makeId, audit, ceiling, incrementConfigVersion }),
+    manageKeys: createKeyManager({ clock, makeId, audit, ceiling, incrementConfigVersion }),
     runOperation: createRunOperation({
       database,
       configuration,

@@ -1,7 +1,7 @@
 import type { ApiKey } from '@trueward/protocol/wire';
 import { createAuditLog, type Operation } from '../store/audit-log.ts';
 import { incrementConfigVersion } from '../resource/resource-store.ts';
-import { createManageKeys, type ManageKeys } from '../key/manage-keys.ts';
+import { createKeyManager, type KeyManager } from '../key/key-manager.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { Queries } from '../store/database.ts';
 import {
@@ -49,7 +49,7 @@ Example
       await withDatabase(({ database, makeId }) =>
         database.transaction(async (queries) => {
           const accountId = await chooseAccount(queries, makeId, values);
-          const keys = createManageKeys(manageParts(makeId));
+          const keys = createKeyManager(manageParts(makeId));
           const made = await keys.create(operation(queries, accountId, environment), {
             kind,
             ...(origins === undefined ? {} : { allowed_origins: origins }),
@@ -130,7 +130,7 @@ const operation = (
 /** Runs `work` on one key, in its own account and environment. */
 function withKey<T>(
   id: string,
-  work: (keys: ManageKeys, operation: Operation, id: string) => Promise<T>,
+  work: (keys: KeyManager, operation: Operation, id: string) => Promise<T>,
 ): Promise<T> {
   return withDatabase(({ database, makeId }) =>
     database.transaction(async (queries) => {
@@ -139,7 +139,7 @@ function withKey<T>(
         [id],
       );
       if (!row) throw new CommandError(`Key ${id} does not exist; keys list shows all ids.`);
-      const keys = createManageKeys(manageParts(makeId));
+      const keys = createKeyManager(manageParts(makeId));
       return work(keys, operation(queries, row.account_id, row.environment), id);
     }),
   );

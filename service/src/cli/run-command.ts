@@ -2,7 +2,7 @@ import service from '../../package.json' with { type: 'json' };
 import { ConfigError } from '../config/read-settings.ts';
 import { settingList } from '../config/settings.ts';
 import { MasterKeyError } from '../key/secret-box.ts';
-import { RefusedError } from '../platform/refused-error.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import { RetentionError } from '../resource/check-document.ts';
 import { DatabaseConnectionError } from '../store/open-database.ts';
 import { TransferError } from '../store/transfer/export-file.ts';
@@ -71,7 +71,7 @@ ${environmentHelp}`;
 
 /** A plain message for errors that an operator can fix; a stack for all others. */
 function describe(error: unknown): string {
-  if (error instanceof RefusedError) {
+  if (error instanceof DomainError) {
     const fields = error.errors.map(({ pointer, message }) => `  ${pointer.slice(1)} ${message}`);
     return [error.message, ...fields].join('\n');
   }

@@ -3,7 +3,7 @@ import { systemClock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 import { createLinks } from '../user/links.ts';
-import { createManageUsers } from '../user/manage-users.ts';
+import { createUserManager } from '../user/user-manager.ts';
 import { createPasswords } from '../user/credentials.ts';
 import { createSessions } from '../user/sessions.ts';
 import { roles } from '../key/principal.ts';
@@ -80,5 +80,5 @@ function manageParts(database: Database, makeId: MakeId) {
     sessions,
     passwords: createPasswords(),
   });
-  return createManageUsers({ clock, makeId, audit, links, sessions });
+  return createUserManager({ clock, makeId, audit, links, sessions });
 }

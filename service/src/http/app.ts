@@ -9,13 +9,13 @@ import type { DecisionTokens } from '../decision/token.ts';
 import type { NoteDropped } from '../event/dropped-events.ts';
 import type { TakeIn } from '../event/intake.ts';
 import type { LiveTail } from '../inspect/live-tail.ts';
-import type { ManageKeys } from '../key/manage-keys.ts';
+import type { KeyManager } from '../key/key-manager.ts';
 import type { KeyPrincipal } from '../key/principal.ts';
 import type { UserTokens } from '../key/user-tokens.ts';
 import type { MediaStore } from '../media/media-store.ts';
 import type { Uploads } from '../media/uploads.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Manage } from '../resource/manage.ts';
+import type { ResourceManager } from '../resource/resource-manager.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Receipts } from '../reward/receipt.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
@@ -75,8 +75,8 @@ interface AppParts {
   publicUrl(): string;
   eventBodies: EventBodies;
   redelivery: Redelivery;
-  manage: Manage;
-  manageKeys: ManageKeys;
+  manage: ResourceManager;
+  manageKeys: KeyManager;
   runOperation: RunOperation;
   /** Called for every request with a valid key. */
   onUse(principal: KeyPrincipal): void;

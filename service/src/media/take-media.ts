@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RefusedError } from '../platform/refused-error.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import type { MediaStore } from './media-store.ts';
 import {
   isActive,
@@ -22,7 +22,7 @@ export interface TakenMedia extends MediaFacts {
  * Checks a file and stores it under the hash of its content. `claimed` is its declared media type; a file of
  * a different type is rejected.
  *
- * @throws RefusedError when the file cannot be used in an ad.
+ * @throws DomainError when the file cannot be used in an ad.
  */
 type TakeMedia = (body: Buffer, claimed: string | undefined) => Promise<TakenMedia>;
 
@@ -31,7 +31,7 @@ export const createTakeMedia =
   async (body, claimed) => {
     const facts = await readMedia(body);
     if (claimed !== undefined && claimed !== facts.type) {
-      throw new RefusedError(
+      throw new DomainError(
         'invalid_request',
         `The file is ${facts.type}, but was named or declared as ${claimed.slice(0, 100)}.`,
       );
@@ -75,7 +75,7 @@ const maxTextBytes = 1_048_576;
 /**
  * Reads the type and the properties of a file from its content.
  *
- * @throws RefusedError when the file is unsupported or corrupt.
+ * @throws DomainError when the file is unsupported or corrupt.
  */
 export async function readMedia(body: Buffer): Promise<MediaFacts> {
   const type = await sniffMediaType(body);
@@ -103,7 +103,7 @@ async function readFacts(type: MediaType, body: Buffer): Promise<MediaFacts> {
   try {
     return type.startsWith('video/') ? await readVideo(type, body) : await readImage(type, body);
   } catch (error) {
-    if (error instanceof RefusedError) throw error;
+    if (error instanceof DomainError) throw error;
     throw refusal(`appears to be ${type}, but cannot be parsed`);
   }
 }
@@ -147,5 +147,5 @@ function checkText(body: Buffer): void {
   if (body.includes('<!ENTITY')) throw refusal('declares entities');
 }
 
-const refusal = (what: string): RefusedError =>
-  new RefusedError('invalid_request', `The file ${what}.`);
+const refusal = (what: string): DomainError =>
+  new DomainError('invalid_request', `The file ${what}.`);

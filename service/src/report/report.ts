@@ -1,6 +1,6 @@
 import { type reportDimensions, reportMetrics } from '@trueward/protocol';
 import type { Report, ReportRow } from '@trueward/protocol/wire';
-import { RefusedError } from '../platform/refused-error.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
 export type ReportDimension = (typeof reportDimensions)[number];
@@ -41,7 +41,7 @@ type SumRow = Partial<Record<ReportDimension, string>> & {
  * Creates a report from the roll-ups. An hour belongs to the day in which it begins, so in time zones with a fractional
  * UTC offset, days begin up to 45 minutes late.
  *
- * @throws RefusedError when the report has too many rows.
+ * @throws DomainError when the report has too many rows.
  */
 export async function readReport(
   queries: Queries,
@@ -69,7 +69,7 @@ export async function readReport(
   );
   const data = toReportRows(rows, groupBy);
   if (data.length > maxRows) {
-    throw new RefusedError(
+    throw new DomainError(
       'invalid_request',
       `The report has more than ${maxRows} rows: request a shorter period or fewer dimensions.`,
     );

@@ -1,7 +1,7 @@
 import type { Creative, HouseAd, Media, Placement, Policy, Source } from '@trueward/protocol/wire';
 import type { Environment } from '../key/key-text.ts';
 import { instantOf } from '../platform/instant.ts';
-import type { FieldError } from '../platform/refused-error.ts';
+import type { FieldError } from '../platform/domain-error.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
@@ -258,7 +258,7 @@ export class RetentionError extends Error {
  *
  * @throws RetentionError that names the placement that looks back furthest, and the value to set.
  */
-export async function refuseShortRetention(
+export async function rejectShortRetention(
   queries: Queries,
   retentionMs: number | undefined,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { Database } from '../store/database.ts';
 import { createLinks, type Links } from './links.ts';
-import { createManageUsers, type ManageUsers } from './manage-users.ts';
+import { createUserManager, type UserManager } from './user-manager.ts';
 import { createOneTimeCodes, type Passwords } from './credentials.ts';
 import { createOwnAccount, type OwnAccount } from './own-account.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -24,7 +24,7 @@ export interface Users {
   sessions: Sessions;
   signIn: SignIn;
   links: Links;
-  manage: ManageUsers;
+  manage: UserManager;
   own: OwnAccount;
 }
 
@@ -36,7 +36,7 @@ export function createUsers({ database, box, clock, makeId, audit, passwords }: 
     sessions,
     links,
     signIn: createSignIn({ database, clock, codes, sessions, passwords }),
-    manage: createManageUsers({ clock, makeId, audit, links, sessions }),
+    manage: createUserManager({ clock, makeId, audit, links, sessions }),
     own: createOwnAccount({ database, audit, codes, sessions, passwords }),
   };
 }

@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type FieldError, refuseFields } from '../platform/refused-error.ts';
+import { type FieldError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 import type { User } from './user.ts';
 
@@ -82,7 +82,7 @@ async function loadEstimator() {
  * own e-mail or name.
  *
  * @param pointer The member of the request that contains it.
- * @throws RefusedError with advice for a better password.
+ * @throws DomainError with advice for a better password.
  */
 export async function checkNewPassword(
   password: string,
@@ -95,7 +95,7 @@ export async function checkNewPassword(
   const { score, feedback } = estimator.check(password, own);
   if (score >= minScore) return;
   const error: FieldError = { pointer, message: `${reasonOf(feedback.warning)} ${advice}` };
-  refuseFields([error]);
+  throwFieldErrors([error]);
 }
 
 const advice = 'Four or more unrelated words are easy to remember and hard to guess.';

@@ -2,7 +2,7 @@ import type { AuditLog } from '../store/audit-log.ts';
 import { serviceAccount } from '../key/service-secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { RefusedError, refuseFields } from '../platform/refused-error.ts';
+import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import { lockConfiguration } from '../resource/resource-store.ts';
 import type { Database, Queries } from '../store/database.ts';
 import { checkNewPassword, type Passwords } from './credentials.ts';
@@ -27,7 +27,7 @@ export interface Links {
   /**
    * Consumes the link, sets the password, and returns the user.
    *
-   * @throws RefusedError when the link has been used, has expired, or is for a different e-mail.
+   * @throws DomainError when the link has been used, has expired, or is for a different e-mail.
    */
   redeem(token: string, person: { email: string; name: string; password: string }): Promise<User>;
 }
@@ -120,7 +120,7 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
       const known = await read(database, token);
       if (!known) throw linkUsed();
       if (known.user && known.user.email !== email)
-        refuseFields([{ pointer: '/email', message: 'is not the e-mail that was invited' }]);
+        throwFieldErrors([{ pointer: '/email', message: 'is not the e-mail that was invited' }]);
       await checkNewPassword(password, { email, name }, '/password');
       // Before the transaction: hashing is slow, and the embedded database runs one transaction at a time.
       const person = { email, name: name.trim(), password: await passwords.hash(password) };
@@ -150,8 +150,8 @@ export function createLinks({ database, clock, makeId, audit, sessions, password
   };
 }
 
-const linkUsed = (): RefusedError =>
-  new RefusedError(
+const linkUsed = (): DomainError =>
+  new DomainError(
     'not_found',
     'The link has been used or has expired: ask an owner for a new one, or run `trueward-service users invite`.',
   );

@@ -1,5 +1,5 @@
 import type { AuditLog } from '../store/audit-log.ts';
-import { RefusedError } from '../platform/refused-error.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import type { Database, Queries } from '../store/database.ts';
 import { type OneTimeCodes, checkNewPassword, type Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
@@ -19,7 +19,7 @@ export interface OwnAccount {
   changePassword(user: User, next: string): Promise<string>;
   /** Creates a secret for an authenticator app; codes are required once {@link confirmCodes} succeeds. */
   startCodes(user: User): Promise<{ secret: string; otpauthUrl: string }>;
-  /** @throws RefusedError when the code is wrong, or no setup is in progress. */
+  /** @throws DomainError when the code is wrong, or no setup is in progress. */
   confirmCodes(user: User, code: string): Promise<void>;
   stopCodes(user: User): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function createOwnAccount({
   ): Promise<T> =>
     database.transaction(async (queries) => {
       const user = await findUser(queries, accountId, id);
-      if (!user) throw new RefusedError('not_found', 'The user has been removed.');
+      if (!user) throw new DomainError('not_found', 'The user has been removed.');
       const result = await work(queries, user);
       const operation = {
         queries,
@@ -60,7 +60,7 @@ export function createOwnAccount({
     },
     async startCodes(user) {
       if (user.codesActive) {
-        throw new RefusedError('conflict', 'One-time codes are already on: turn them off first.');
+        throw new DomainError('conflict', 'One-time codes are already on: turn them off first.');
       }
       const { sealed, ...setup } = codes.make(user.email);
       await updateUser(database, { ...user, codesSecret: sealed });
@@ -68,12 +68,12 @@ export function createOwnAccount({
     },
     async confirmCodes(user, code) {
       if (user.codesActive || user.codesSecret === null)
-        throw new RefusedError(
+        throw new DomainError(
           'conflict',
           'There is nothing to confirm: start the setup of one-time codes first.',
         );
       if (!(await codes.use(user, code))) {
-        throw new RefusedError('invalid_request', 'The body is not valid.', [
+        throw new DomainError('invalid_request', 'The body is not valid.', [
           { pointer: '/code', message: 'is not the current code of the app' },
         ]);
       }

@@ -1,6 +1,6 @@
 import type { Role } from '../key/principal.ts';
 import { serviceAccount } from '../key/service-secrets.ts';
-import { RefusedError } from '../platform/refused-error.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 
 /** A panel user of one account. */
@@ -90,7 +90,7 @@ export async function listUsers(
   return rows.map(toUser);
 }
 
-/** @throws RefusedError when the e-mail is already in use. */
+/** @throws DomainError when the e-mail is already in use. */
 export async function insertUser(
   queries: Queries,
   user: Pick<User, 'accountId' | 'id' | 'email' | 'name' | 'role' | 'password' | 'createdAtMs'>,
@@ -101,7 +101,7 @@ export async function insertUser(
     [serviceAccount, user.email, user.accountId, user.id],
   );
   if (taken.length === 0) {
-    throw new RefusedError('conflict', 'A user with this e-mail already exists.', [
+    throw new DomainError('conflict', 'A user with this e-mail already exists.', [
       { pointer: '/email', message: 'is taken' },
     ]);
   }

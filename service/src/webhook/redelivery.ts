@@ -3,7 +3,7 @@ import type { Delivery, Webhook } from '@trueward/protocol/wire';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { RefusedError } from '../platform/refused-error.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import { findDelivery } from './delivery-list.ts';
 import { sampleEvent } from './sample-event.ts';
@@ -31,9 +31,9 @@ export function createRedelivery({ clock, makeId, resources, audit }: Parts): Re
   const now = () => new Date(clock.nowMs()).toISOString();
   const enabledWebhook = async ({ queries, scope }: Operation, id: string): Promise<Webhook> => {
     const found = await resources.find(queries, scope, 'webhook', id);
-    if (!found) throw new RefusedError('not_found', `There is no webhook ${id.slice(0, 64)} here.`);
+    if (!found) throw new DomainError('not_found', `There is no webhook ${id.slice(0, 64)} here.`);
     if (found.document.status === 'disabled')
-      throw new RefusedError('conflict', 'The webhook is disabled: enable it first.');
+      throw new DomainError('conflict', 'The webhook is disabled: enable it first.');
     return found.document;
   };
   const queue = async (
@@ -80,12 +80,9 @@ export function createRedelivery({ clock, makeId, resources, audit }: Parts): Re
     async redeliver(operation, deliveryId) {
       const old = await findDelivery(operation.queries, operation.scope, deliveryId);
       if (!old)
-        throw new RefusedError(
-          'not_found',
-          `There is no delivery ${deliveryId.slice(0, 64)} here.`,
-        );
+        throw new DomainError('not_found', `There is no delivery ${deliveryId.slice(0, 64)} here.`);
       if (old.state === 'pending')
-        throw new RefusedError('conflict', 'It is still being delivered.');
+        throw new DomainError('conflict', 'It is still being delivered.');
       const webhook = await enabledWebhook(operation, old.webhook_id);
       await audit.record(operation, { action: 'delivery.redelivered', targetId: deliveryId });
       return queueOne(operation, webhook.id, old.event_id);

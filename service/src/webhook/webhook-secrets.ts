@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
-import { RefusedError } from '../platform/refused-error.ts';
+import { DomainError } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 
 const purpose = 'webhook';
@@ -19,7 +19,7 @@ interface Owner {
  * Makes the next signing secret of a webhook and stores it sealed: `whsec_` and the base64 of 32 bytes,
  * as Standard Webhooks has it.
  *
- * @throws RefusedError `conflict` when the maximum number of secrets already sign.
+ * @throws DomainError `conflict` when the maximum number of secrets already sign.
  */
 export async function createWebhookSecret(
   queries: Queries,
@@ -38,7 +38,7 @@ export async function createWebhookSecret(
     [accountId, purpose, `${webhookId}/`, new Date(nowMs)],
   );
   if (signing >= mostSecrets) {
-    throw new RefusedError(
+    throw new DomainError(
       'conflict',
       `${signing} secrets of this webhook sign already, and more may not at a time. Wait until the ` +
         'overlap of one has ended, or send an overlap_s of 0, which ends them all at once.',

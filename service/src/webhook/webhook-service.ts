@@ -2,8 +2,8 @@ import type { Webhook, WebhookRequest, WebhookUpdate } from '@trueward/protocol/
 import type { Operation } from '../store/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
-import { RefusedError, refuseFields } from '../platform/refused-error.ts';
-import type { IfMatch, Manage } from '../resource/manage.ts';
+import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
+import type { IfMatch, ResourceManager } from '../resource/resource-manager.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Versioned } from '../resource/resource-store.ts';
 import { clearFailures, startAnew } from './endpoint-health.ts';
@@ -11,7 +11,7 @@ import { refuseUrl } from './receiver-url.ts';
 import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
 interface Parts {
-  manage: Manage;
+  manage: ResourceManager;
   box: SecretBox;
   clock: Clock;
   /** Whether the service runs for development: the sandbox may then name this machine. */
@@ -35,7 +35,7 @@ export interface WebhookService {
   /**
    * Takes one back into use that failed for days and answers again.
    *
-   * @throws RefusedError when it was deleted, or is out of use for another reason by now.
+   * @throws DomainError when it was deleted, or is out of use for another reason by now.
    */
   revive(operation: Operation, id: string): Promise<void>;
 }
@@ -45,7 +45,7 @@ export function createWebhookService(parts: Parts): WebhookService {
   const checkUrl = ({ scope }: Operation, url: string | undefined): void => {
     const local = development && scope.environment === 'sandbox';
     const message = url === undefined ? undefined : refuseUrl(url, { development: local });
-    if (message !== undefined) refuseFields([{ pointer: '/url', message }]);
+    if (message !== undefined) throwFieldErrors([{ pointer: '/url', message }]);
   };
   const now = () => new Date(clock.nowMs()).toISOString();
   const nextSecret = ({ queries, scope }: Operation, webhookId: string) =>
@@ -96,7 +96,7 @@ export function createWebhookService(parts: Parts): WebhookService {
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'enabled' };
       await manage.change(operation, target, (before) => {
         if (before.disabled_reason === 'failing') return enable(before);
-        throw new RefusedError('conflict', 'It is out of use for another reason by now.');
+        throw new DomainError('conflict', 'It is out of use for another reason by now.');
       });
       await clearFailures(queries, { accountId: scope.accountId, webhookId: id });
     },

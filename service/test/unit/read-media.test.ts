@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sniffMediaType } from '../../src/media/media-type.ts';
 import { readMedia } from '../../src/media/take-media.ts';
-import { RefusedError } from '../../src/platform/refused-error.ts';
+import { DomainError } from '../../src/platform/domain-error.ts';
 
 const demo = (file: string): Buffer =>
   readFileSync(fileURLToPath(new URL(`../../../demo/creatives/dist/${file}`, import.meta.url)));
@@ -34,7 +34,7 @@ test('whatever is in a file, it is read or refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(spoilt, fc.uint8Array({ maxLength: 200 })), async (bytes) => {
       const facts = await readMedia(Buffer.from(bytes)).catch((error: unknown) => error);
-      if (facts instanceof Error) expect(facts).toBeInstanceOf(RefusedError);
+      if (facts instanceof Error) expect(facts).toBeInstanceOf(DomainError);
       else expect(facts).toHaveProperty('type');
     }),
     { numRuns: 300, seed: 8 },

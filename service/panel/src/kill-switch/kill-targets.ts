@@ -48,7 +48,7 @@ const isOn = ({ state, expires_at: expiresAt }: KillSwitch, nowMs: number): bool
   state === 'on' && (expiresAt === undefined || Date.parse(expiresAt) > nowMs);
 
 /** The durations to choose from, in hours; undefined: until resumed. */
-export const expiries = [
+export const durations = [
   { name: 'Until resumed', hours: undefined },
   { name: '1 hour', hours: 1 },
   { name: '1 day', hours: 24 },

@@ -7,7 +7,7 @@ import { useEnvironment } from '../api/environment.ts';
 import { useAction } from '../api/use-call.ts';
 import { FormDialog } from '../common/dialogs.tsx';
 import { formatTime, useTimeZone } from '../common/time.tsx';
-import { expiries, type KillTarget, stopRequest } from './kill-targets.ts';
+import { durations, type KillTarget, stopRequest } from './kill-targets.ts';
 
 interface Props {
   target: KillTarget;
@@ -19,7 +19,7 @@ interface Props {
 export function StopDialog({ target, onClose, onEffect }: Props) {
   const { environment } = useEnvironment();
   const [reason, setReason] = useState('');
-  const [expiry, setExpiry] = useState(0);
+  const [durationIndex, setDurationIndex] = useState(0);
   const { change, isRunning } = useEffectTime(`${target.name} stopped`, (text) => {
     onEffect(text);
     onClose();
@@ -32,7 +32,7 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
   });
   const known = { ...target, killSwitch: target.killSwitch ?? earlier?.[0] };
   const stop = () =>
-    change(stopRequest(known, { reason, hours: expiries[expiry]?.hours }, Date.now()));
+    change(stopRequest(known, { reason, hours: durations[durationIndex]?.hours }, Date.now()));
 
   return (
     <FormDialog
@@ -55,10 +55,10 @@ export function StopDialog({ target, onClose, onEffect }: Props) {
       <TextField
         select
         label="Duration"
-        value={expiry}
-        onChange={(event) => setExpiry(Number(event.target.value))}
+        value={durationIndex}
+        onChange={(event) => setDurationIndex(Number(event.target.value))}
       >
-        {expiries.map(({ name }, index) => (
+        {durations.map(({ name }, index) => (
           <MenuItem key={name} value={index}>
             {name}
           </MenuItem>

@@ -4,8 +4,8 @@ import { Confirm } from 'react-admin';
 import { type Environment, useEnvironment } from '../api/environment.ts';
 
 const names: Record<Environment, string> = { sandbox: 'Sandbox', live: 'Live' };
-const liveEffect = 'Your changes there reach real players immediately.';
-const loss = 'Your unsaved changes will be lost.';
+const liveWarning = 'Your changes there reach real players immediately.';
+const lossWarning = 'Your unsaved changes will be lost.';
 
 /** Shows and switches the environment. Switching to live, and losing input, asks for confirmation. */
 export function EnvironmentSwitch() {
@@ -38,8 +38,8 @@ export function EnvironmentSwitch() {
           isOpen
           title={`Switch to ${asked.next}?`}
           content={[
-            ...(asked.next === 'live' ? [liveEffect] : []),
-            ...(asked.loses ? [loss] : []),
+            ...(asked.next === 'live' ? [liveWarning] : []),
+            ...(asked.loses ? [lossWarning] : []),
           ].join(' ')}
           confirm={`Switch to ${asked.next}`}
           confirmColor="warning"

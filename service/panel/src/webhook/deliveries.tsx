@@ -86,7 +86,7 @@ export function DeliveryDetails({ delivery, canRedeliver }: Props) {
               <TimeText time={attempt.started_at} />, {attempt.latency_ms} ms:{' '}
               {attempt.status ?? attempt.error ?? 'no response'}
               {attempt.response !== undefined && attempt.response !== '' && (
-                <Box component="pre" sx={replyStyle} tabIndex={0}>
+                <Box component="pre" sx={responseStyle} tabIndex={0}>
                   {attempt.response}
                 </Box>
               )}
@@ -108,7 +108,7 @@ export function DeliveryDetails({ delivery, canRedeliver }: Props) {
   );
 }
 
-const replyStyle = {
+const responseStyle = {
   margin: 0,
   padding: 1,
   maxHeight: 160,

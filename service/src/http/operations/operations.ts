@@ -3,7 +3,7 @@ import type { Configuration } from '../../decision/configuration.ts';
 import type { Principal } from '../../key/principal.ts';
 import type { SecretBox } from '../../key/secret-box.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { IfMatch } from '../../resource/manage.ts';
+import type { IfMatch } from '../../resource/resource-manager.ts';
 import { lockConfiguration } from '../../resource/resource-store.ts';
 import type { Operation } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';

@@ -2,7 +2,7 @@ import { problemStatus } from '@trueward/protocol';
 import type { Problem } from '@trueward/protocol/wire';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { NewerTokenError } from '../../decision/token.ts';
-import { RefusedError } from '../../platform/refused-error.ts';
+import { DomainError } from '../../platform/domain-error.ts';
 import { OverloadedError } from '../../store/group-commit.ts';
 import { isLockTimeout, isUnavailable } from '../../store/database-errors.ts';
 import { describeViolation } from './describe-violation.ts';
@@ -31,7 +31,7 @@ export class ProblemError extends Error {
 /** Maps any error to a problem; unknown errors reveal no internals. */
 function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof RefusedError) {
+  if (error instanceof DomainError) {
     const { code, message, errors } = error;
     return new ProblemError(code, message, errors.length > 0 ? { errors } : {});
   }

@@ -1,7 +1,7 @@
 import type { ApiKeyRequest, ApiKeyUpdate, OverlapRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import { findKeyById, listKeys } from '../../key/key-store.ts';
-import type { ManageKeys } from '../../key/manage-keys.ts';
+import type { KeyManager } from '../../key/key-manager.ts';
 import type { UserTokens } from '../../key/user-tokens.ts';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
@@ -20,7 +20,7 @@ import type { RunOperation } from '../operations/operations.ts';
 
 interface Parts {
   database: Database;
-  manageKeys: ManageKeys;
+  manageKeys: KeyManager;
   runOperation: RunOperation;
 }
 

@@ -1,7 +1,7 @@
 import type { Creative, ReviewRequest } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../platform/clock.ts';
-import type { Manage } from '../../resource/manage.ts';
+import type { ResourceManager } from '../../resource/resource-manager.ts';
 import type { ResourceStore, Versioned } from '../../resource/resource-store.ts';
 import {
   applyChange,
@@ -114,7 +114,7 @@ export function addResourceReads(
 }
 
 interface WriteParts {
-  manage: Manage;
+  manage: ResourceManager;
   runOperation: RunOperation;
   clock: Clock;
 }

@@ -2,7 +2,7 @@ import type { ApiKey, ApiKeyRequest, ApiKeyUpdate } from '@trueward/protocol/wir
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { RefusedError, refuseFields } from '../platform/refused-error.ts';
+import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 import { createKey, findKeyById, revokeKey, updateKey } from './key-store.ts';
 
@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** Key management, each call in the transaction of its operation. */
-export interface ManageKeys {
+export interface KeyManager {
   /** The result contains the text of the key, which is shown only once. */
   create(operation: Operation, request: ApiKeyRequest): Promise<ApiKey>;
   update(operation: Operation, id: string, changes: ApiKeyUpdate): Promise<ApiKey>;
@@ -26,17 +26,17 @@ export interface ManageKeys {
   revoke(operation: Operation, id: string): Promise<void>;
 }
 
-export function createManageKeys({
+export function createKeyManager({
   clock,
   makeId,
   audit,
   ceiling,
   incrementConfigVersion,
-}: Parts): ManageKeys {
+}: Parts): KeyManager {
   const find = async ({ queries, scope }: Operation, id: string): Promise<ApiKey> => {
     const key = await findKeyById(queries, scope, id);
     if (!key)
-      throw new RefusedError(
+      throw new DomainError(
         'not_found',
         `Key ${id.slice(0, 64)} does not exist in this environment.`,
       );
@@ -70,7 +70,7 @@ export function createManageKeys({
   const findActive = async (operation: Operation, id: string): Promise<ApiKey> => {
     const key = await find(operation, id);
     if (key.revoked_at !== undefined && Date.parse(key.revoked_at) <= clock.nowMs())
-      throw new RefusedError('conflict', 'The key has been revoked.');
+      throw new DomainError('conflict', 'The key has been revoked.');
     return key;
   };
 
@@ -78,7 +78,7 @@ export function createManageKeys({
     create(operation, { kind, allowed_origins: origins, rate_limit: limit }) {
       // In live, allowing every origin has to be a conscious choice.
       const required = kind === 'publishable' && operation.scope.environment === 'live';
-      refuseFields([
+      throwFieldErrors([
         ...(required && origins === undefined
           ? [{ pointer: '/allowed_origins', message: 'is required for a publishable key in live' }]
           : []),
@@ -92,7 +92,7 @@ export function createManageKeys({
     async update(operation, id, changes) {
       const before = await findActive(operation, id);
       const { allowed_origins: origins, rate_limit: limit = before.rate_limit } = changes;
-      refuseFields([
+      throwFieldErrors([
         ...(before.kind === 'secret' && origins !== undefined
           ? [{ pointer: '/allowed_origins', message: 'is for publishable keys only' }]
           : []),

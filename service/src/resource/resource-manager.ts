@@ -1,4 +1,4 @@
-import { RefusedError, refuseFields } from '../platform/refused-error.ts';
+import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import { changeEvents, type WriteEvents } from './change-events.ts';
 import {
@@ -26,26 +26,26 @@ export type IfMatch = ((revision: number) => boolean) | undefined;
  * Changes managed objects: with checks, audit record and webhook events, all in the transaction of the
  * operation, which has locked the configuration.
  */
-export interface Manage {
+export interface ResourceManager {
   create<K extends ResourceKind>(
     operation: Operation,
     kind: K,
     document: Stored<K>,
   ): Promise<Versioned<ResourceKinds[K]>>;
-  /** @throws RefusedError when the object does not exist, has a different revision, or would violate a rule. */
+  /** @throws DomainError when the object does not exist, has a different revision, or would violate a rule. */
   change<K extends ResourceKind>(
     operation: Operation,
     target: { kind: K; id: string; ifMatch: IfMatch; action?: string },
     change: (before: Stored<K>) => Stored<K>,
   ): Promise<Versioned<ResourceKinds[K]>>;
-  /** @throws RefusedError like `change`, and when another object refers to it. */
+  /** @throws DomainError like `change`, and when another object refers to it. */
   archive<K extends ResourceKind>(
     operation: Operation,
     target: { kind: K; id: string; ifMatch: IfMatch },
   ): Promise<void>;
 }
 
-export function createManage(parts: Parts): Manage {
+export function createResourceManager(parts: Parts): ResourceManager {
   const { resources, audit, writeEvents, retentionMs } = parts;
   const existing = async <K extends ResourceKind>(
     { queries, scope }: Operation,
@@ -53,12 +53,12 @@ export function createManage(parts: Parts): Manage {
   ): Promise<ResourceKinds[K]> => {
     const found = await resources.find(queries, scope, kind, id);
     if (!found)
-      throw new RefusedError(
+      throw new DomainError(
         'not_found',
         `There is no ${kind} ${id.slice(0, 64)} in this environment.`,
       );
     if (ifMatch && !ifMatch(found.revision)) {
-      throw new RefusedError(
+      throw new DomainError(
         'precondition_failed',
         'The object has been modified since you read it: read it again, then send the change with the new ETag.',
       );
@@ -111,7 +111,7 @@ export function createManage(parts: Parts): Manage {
       const name = 'name' in before ? before.name : '';
       const referrer = await findReferrer(queries, scope, kind, { id, name });
       if (referrer !== undefined)
-        throw new RefusedError('conflict', `${referrer} still refers to it.`);
+        throw new DomainError('conflict', `${referrer} still refers to it.`);
       await resources.archive(queries, scope, kind, id);
       await emitEvents(operation, kind, before, undefined);
       await audit.record(operation, { action: actionName(kind, 'archived'), targetId: id, before });
@@ -129,7 +129,7 @@ async function check<K extends ResourceKind>(
 ): Promise<void> {
   const known = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
   const added = referencesOf(kind, after).filter((reference) => !known.has(keyOf(reference)));
-  refuseFields([
+  throwFieldErrors([
     ...checkDocument(kind, after),
     ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, retentionMs) : []),
     ...(await checkReferences(queries, scope, added)),
@@ -138,7 +138,7 @@ async function check<K extends ResourceKind>(
   const { name } = after as Stored<'placement'>;
   const taken = await checkReferences(queries, scope, [{ pointer: '/name', kind, name }]);
   if (taken.length === 0)
-    throw new RefusedError('conflict', `A placement ${name} already exists.`, [
+    throw new DomainError('conflict', `A placement ${name} already exists.`, [
       { pointer: '/name', message: 'is taken' },
     ]);
 }

@@ -2,8 +2,8 @@ import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Role } from '../key/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import { RefusedError } from '../platform/refused-error.ts';
-import type { IfMatch } from '../resource/manage.ts';
+import { DomainError } from '../platform/domain-error.ts';
+import type { IfMatch } from '../resource/resource-manager.ts';
 import type { Links } from './links.ts';
 import type { Sessions } from './sessions.ts';
 import {
@@ -26,7 +26,7 @@ interface Parts {
 }
 
 /** User management by owners, each call in the transaction of its operation, which has locked the account. */
-export interface ManageUsers {
+export interface UserManager {
   /** Creates a user and the token of the link with which they set their password. */
   invite(
     operation: Operation,
@@ -42,15 +42,15 @@ export interface ManageUsers {
   remove(operation: Operation, target: { id: string; ifMatch: IfMatch }): Promise<void>;
 }
 
-export function createManageUsers({ clock, makeId, audit, links, sessions }: Parts): ManageUsers {
+export function createUserManager({ clock, makeId, audit, links, sessions }: Parts): UserManager {
   const find = async (
     { queries, scope }: Operation,
     { id, ifMatch }: { id: string; ifMatch: IfMatch },
   ): Promise<User> => {
     const user = await findUser(queries, scope.accountId, id);
-    if (!user) throw new RefusedError('not_found', `User ${id.slice(0, 64)} does not exist.`);
+    if (!user) throw new DomainError('not_found', `User ${id.slice(0, 64)} does not exist.`);
     if (ifMatch && !ifMatch(user.revision))
-      throw new RefusedError(
+      throw new DomainError(
         'precondition_failed',
         'The user has been modified since you read it: read it again.',
       );
@@ -60,7 +60,7 @@ export function createManageUsers({ clock, makeId, audit, links, sessions }: Par
   const keepAnOwner = async ({ queries, scope }: Operation, user: User): Promise<void> => {
     const last = user.role === 'owner' && user.password !== null;
     if (last && (await countUsers(queries, scope.accountId, 'owner')) <= 1)
-      throw new RefusedError(
+      throw new DomainError(
         'conflict',
         'This is the last owner: make somebody else an owner first.',
       );

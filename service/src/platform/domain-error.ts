@@ -6,19 +6,18 @@ export interface FieldError {
 }
 
 /** A request violates a domain rule; `http/` responds with a problem document. */
-export class RefusedError extends Error {
+export class DomainError extends Error {
   readonly code: 'invalid_request' | 'conflict' | 'not_found' | 'precondition_failed';
   readonly errors: readonly FieldError[];
-  constructor(code: RefusedError['code'], message: string, errors: readonly FieldError[] = []) {
+  constructor(code: DomainError['code'], message: string, errors: readonly FieldError[] = []) {
     super(message);
-    this.name = 'RefusedError';
+    this.name = 'DomainError';
     this.code = code;
     this.errors = errors;
   }
 }
 
-/** @throws RefusedError when there are any errors. */
-export function refuseFields(errors: readonly FieldError[]): void {
-  if (errors.length > 0)
-    throw new RefusedError('invalid_request', 'The body is not valid.', errors);
+/** @throws DomainError when there are any errors. */
+export function throwFieldErrors(errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw new DomainError('invalid_request', 'The body is not valid.', errors);
 }
