@@ -1,7 +1,8 @@
+/** The SDK's build: ES modules by default; with a mode, the script tag of that name. */
 import { defineConfig } from 'vite';
 import { entryPoints } from './lib/public-api.mjs';
 
-/** Script-tag builds: one IIFE run each, because a library build makes one such file per entry. */
+/** One build each, because an IIFE build has one entry. */
 const scriptTags: Record<string, string> = {
   trueward: 'src/script-tag/index.ts',
   'trueward-ad-placement': 'src/script-tag/ad-placement.ts',

@@ -46,7 +46,10 @@ beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'trueward-release-'));
   for (const file of ['scripts/release.mjs', 'scripts/lib/run.mjs', '.changeset/config.json'])
     cpSync(join(root, file), join(project, file));
-  symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+  // Not the whole node_modules, in which npm would write.
+  mkdirSync(join(project, 'node_modules', '@changesets'), { recursive: true });
+  const cli = join('node_modules', '@changesets', 'cli');
+  symlinkSync(join(root, cli), join(project, cli));
   const commands = ['build', 'script-tags', 'format', 'check'];
   write('package.json', {
     name: 'trueward',
