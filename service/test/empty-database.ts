@@ -21,7 +21,7 @@ import { initializeCluster, openPGlite } from '../src/store/pglite/open-pglite.t
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/trueward/', import.meta.url));
 
-/** Puts a cluster without tables into `directory`, unless there is one. Creating one takes seconds, so a copy is cached. */
+/** Creates a cluster without tables in `directory`, unless it exists, from a cached copy: creating one takes seconds. */
 export const copyEmptyDatabase = (directory: string): Promise<void> =>
   copyTemplate(
     `empty-${service.dependencies['@electric-sql/pglite']}`,
@@ -29,7 +29,7 @@ export const copyEmptyDatabase = (directory: string): Promise<void> =>
     initializeCluster,
   );
 
-/** Puts a database with all tables and no rows into `directory`, unless there is one. */
+/** Creates a migrated database without rows in `directory`, unless it exists. */
 export async function copyMigratedDatabase(directory: string): Promise<void> {
   await copyTemplate(`migrated-${templateVersion()}`, directory, async (draft) => {
     await copyEmptyDatabase(draft);
@@ -40,7 +40,7 @@ export async function copyMigratedDatabase(directory: string): Promise<void> {
   });
 }
 
-/** Changes with the schema and weekly, because partitions are weekly. */
+/** Changes with the schema, and every week, because partitions are weekly. */
 function templateVersion(): string {
   const migrations = new URL('../src/store/migrations/', import.meta.url);
   const hash = createHash('sha256').update(service.dependencies['@electric-sql/pglite']);
@@ -53,23 +53,23 @@ function templateVersion(): string {
 async function copyTemplate(
   name: string,
   directory: string,
-  make: (directory: string) => Promise<void>,
+  create: (directory: string) => Promise<void>,
 ): Promise<void> {
   if (existsSync(directory)) return;
   const template = join(cache, name);
-  if (!existsSync(template)) await makeTemplate(template, make);
+  if (!existsSync(template)) await createTemplate(template, create);
   mkdirSync(dirname(directory), { recursive: true });
   cpSync(template, directory, { recursive: true });
 }
 
-async function makeTemplate(
+async function createTemplate(
   template: string,
-  make: (directory: string) => Promise<void>,
+  create: (directory: string) => Promise<void>,
 ): Promise<void> {
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, 'draft-'));
   try {
-    await make(join(folder, 'database'));
+    await create(join(folder, 'database'));
     renameSync(join(folder, 'database'), template);
   } catch (error) {
     // Another worker was faster; its template is identical.
@@ -83,10 +83,10 @@ async function makeTemplate(
 const idle: Database[] = [];
 
 /**
- * An embedded database with all tables, and without rows and weekly partitions. `close` returns it to a pool:
- * loading one takes 2 s of CPU time, emptying one 20 ms.
+ * A migrated embedded database without rows and weekly partitions. `close` returns it to a pool: loading one takes
+ * 2 s of CPU time, emptying one 20 ms.
  */
-export async function takeEmptyDatabase(): Promise<Database> {
+export async function openEmptyDatabase(): Promise<Database> {
   const database = idle.pop() ?? (await openNew());
   await empty(database);
   let closed = false;
@@ -108,7 +108,7 @@ export async function takeEmptyDatabase(): Promise<Database> {
   };
 }
 
-/** Lives as long as the process. The folder is removed at the end of the test run. */
+/** Stays open until the process ends; its folder is removed at the end of the test run. */
 async function openNew(): Promise<Database> {
   const parent = process.env['TRUEWARD_TEST_FOLDER'] ?? tmpdir();
   const directory = join(mkdtempSync(join(parent, 'trueward-embedded-')), 'database');

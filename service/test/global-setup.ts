@@ -16,7 +16,7 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-run-'));
   process.env['TRUEWARD_TEST_FOLDER'] = folder;
-  // This server is never killed: crash tests start their own.
+  // It is never killed: crash tests start their own server.
   const postgres = await startPrivatePostgres({ settings: ['fsync=off', 'max_connections=200'] });
   project.provide('postgresUrl', postgres?.url);
   return async () => {

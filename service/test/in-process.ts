@@ -9,11 +9,11 @@ import { type DevelopmentKeys, seedDevelopment } from '../src/development/seed.t
 import { type Clock, systemClock } from '../src/platform/clock.ts';
 import { openDatabase } from '../src/store/open-database.ts';
 import { createPasswords } from '../src/user/credentials.ts';
-import { copyMigratedDatabase, takeEmptyDatabase } from './empty-database.ts';
+import { copyMigratedDatabase, openEmptyDatabase } from './empty-database.ts';
 
-/** A service in this process, on a real port, with access to its database and clock. */
+/** A service in this process, on a real port; tests can read its database and set its clock. */
 export interface InProcessService {
-  /** The URL that it listens on. */
+  /** The base URL. */
   url: string;
   keys: DevelopmentKeys;
   service: Service;
@@ -23,18 +23,18 @@ export interface InProcessService {
 }
 
 interface Options {
-  /** The system clock by default. */
+  /** Default: the system clock. */
   clock?: Clock;
-  /** The data folder; absent: a new folder that is removed at the end. */
+  /** The data folder; absent: a new one, removed when the service stops. */
   dataDirectory?: string;
-  /** The log destination; standard output at `LOG_LEVEL` by default. */
+  /** Default: a log on standard output at `LOG_LEVEL`. */
   log?: Logger;
 }
 
 /**
- * Starts the service from its sources with the demo account. Without a `DATABASE_URL`, neither given nor in
- * the environment, it runs on an embedded database. A worker reuses one for all of its files and empties it
- * in between, because creating one takes seconds.
+ * Starts the service from its sources with the demo account. Without a `DATABASE_URL`, in `env` or the environment,
+ * it runs on an embedded database. The test files of a worker reuse one, emptied each time, because creating one
+ * takes seconds.
  *
  * @param env As for `trueward-service start`
  * @example
@@ -64,7 +64,7 @@ export async function startInProcess(
     config,
     clock,
     log ?? pino({ level: config.logLevel }),
-    isEmbedded && dataDirectory === undefined ? takeEmptyDatabase : openDatabase,
+    isEmbedded && dataDirectory === undefined ? openEmptyDatabase : openDatabase,
     createPasswords({ N: 2 ** 10, r: 8, p: 1 }),
   );
   const known = service.listensOn(await service.app.listen({ host: config.host, port: 0 }));

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-/** A measurement in which every response had the status 200. */
+/** One window of requests, all answered with 200. */
 export interface Window {
   perSecond: number;
   /** The latency of each request, in milliseconds. */
@@ -11,21 +11,21 @@ interface Target {
   url: string;
   path: string;
   key?: string;
-  /** The body of the next request; undefined at the end. */
+  /** The body of the next request; undefined when there is nothing left to send. */
   body(): string | undefined;
-  /** Concurrent requests; 64 by default. */
+  /** Concurrent requests. Default: 64. */
   connections?: number;
   /** Called with the body of each response. */
-  onAnswer?(text: string): void;
+  onResponse?(text: string): void;
 }
 
-/** No pipelining: one request at a time per connection. */
+/** A pool with one request at a time per connection. */
 export const openPool = (url: string, connections: number): Pool =>
   new Pool(url, { connections, pipelining: 1 });
 
-/** Sends requests for the given time. */
+/** Sends requests for `ms` milliseconds. */
 export async function load(
-  { url, path, key, body, connections = 64, onAnswer }: Target,
+  { url, path, key, body, connections = 64, onResponse }: Target,
   ms: number,
 ): Promise<Window> {
   const pool = openPool(url, connections);
@@ -36,7 +36,7 @@ export async function load(
       const sentMs = performance.now();
       const sent = body();
       if (sent === undefined) return;
-      const answer = await pool.request({
+      const response = await pool.request({
         path,
         method: 'POST',
         headers: {
@@ -47,10 +47,10 @@ export async function load(
         },
         body: sent,
       });
-      const text = await answer.body.text();
-      if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text}`);
+      const text = await response.body.text();
+      if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`);
       latencies.push(performance.now() - sentMs);
-      onAnswer?.(text);
+      onResponse?.(text);
     }
   };
   await Promise.all(Array.from({ length: connections }, send));

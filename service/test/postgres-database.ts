@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 
-/** Whether PostgreSQL is installed. Tests that need it are skipped otherwise. */
+/** Whether the machine has PostgreSQL; tests that need it are skipped otherwise. */
 export const hasPostgres = inject('postgresUrl') !== undefined;
 
 /**
- * Creates an empty database on this run's PostgreSQL server and returns its URL. It goes away with the
- * server. A test that disturbs the whole server starts its own with `startPrivatePostgres`.
+ * Creates an empty database on this run's PostgreSQL server and returns its URL. It is deleted with the server.
+ * Tests that disturb the whole server start their own with `startPrivatePostgres`.
  *
  * @param settings session defaults, such as `{ timezone: 'Asia/Tokyo' }`
- * @throws Error where there is no PostgreSQL: check {@link hasPostgres} first.
+ * @throws Error if there is no PostgreSQL: check {@link hasPostgres} first.
  */
 export async function createPostgresDatabase(
   settings: Record<string, string> = {},
@@ -30,6 +30,6 @@ export async function createPostgresDatabase(
   return server.replace(/[^/]*$/, name);
 }
 
-/** Environment for a database of its own: on the PostgreSQL server if there is one, else embedded, which is slower. */
+/** Environment variables for a separate database: on the PostgreSQL server if there is one, else embedded, which is slower. */
 export const ownDatabase = async (): Promise<Record<string, string>> =>
   hasPostgres ? { DATABASE_URL: await createPostgresDatabase() } : {};

@@ -6,16 +6,16 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import getPort from 'get-port';
 
-/** A PostgreSQL server for this run only. */
+/** A PostgreSQL server for one test run. */
 export interface PrivatePostgres {
   url: string;
-  /** The data folder. */
+  /** Contains all its files. */
   folder: string;
   /** The pid of the postmaster; its children are the sessions. */
   pid(): number;
-  /** Whether it runs: it shuts down when it cannot write its log. */
+  /** Whether it is running; it shuts down when it cannot write its log. */
   isAlive(): boolean;
-  /** Kills all of its processes (SIGKILL), like a crash of the machine. */
+  /** Kills all its processes, like a crash of the machine (SIGKILL). */
   kill(): Promise<void>;
   /** Restarts it on the same data after {@link PrivatePostgres.kill}. */
   start(): Promise<void>;
@@ -23,15 +23,15 @@ export interface PrivatePostgres {
 }
 
 interface Options {
-  /** The data folder; absent: a new one, removed at the end. */
+  /** The folder for all its files; absent: a new one, removed at the end. */
   folder?: string;
   /** Settings as in `postgresql.conf`: `max_connections=20`. */
   settings?: readonly string[];
 }
 
 /**
- * Starts a private PostgreSQL server from the programs in the folder `POSTGRES_BIN`, else from the newest
- * ones of the machine; undefined when there are none. `initdb` refuses root, so that root lends it the account of `postgres` or `nobody`.
+ * Starts a private PostgreSQL server with the programs in `POSTGRES_BIN`, or else with the newest on the machine;
+ * undefined if there are none. `initdb` rejects root, so root runs it as `postgres` or `nobody`.
  */
 export async function startPrivatePostgres({ folder: given, settings = [] }: Options = {}): Promise<
   PrivatePostgres | undefined
@@ -49,7 +49,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     `unix_socket_directories=${folder}`,
-    // For the line that reports that it is ready.
+    // Keeps the log line that reports readiness in English.
     'lc_messages=C',
     ...settings,
   ].flatMap((setting) => ['-c', setting]);
@@ -59,7 +59,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
       ...options,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    // An interrupted test run must not leave a server behind.
+    // An interrupted test run must not leave a server running.
     const end = () => server.kill('SIGINT');
     process.once('exit', end);
     const ended = new Promise<void>((resolve) =>
@@ -79,9 +79,9 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
     isAlive: () => running.server.exitCode === null && running.server.signalCode === null,
     async kill() {
       const children = childrenOf(running.server.pid ?? 0);
-      // The parent first: it would restart the others.
+      // First the postmaster, which would restart the sessions.
       running.server.kill('SIGKILL');
-      for (const pid of children) killIfThere(pid);
+      for (const pid of children) killIfRunning(pid);
       await running.ended;
     },
     async start() {
@@ -96,7 +96,7 @@ export async function startPrivatePostgres({ folder: given, settings = [] }: Opt
   };
 }
 
-/** The child processes of a process. */
+/** The child processes of a process's main thread. */
 export const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     .trim()
@@ -104,7 +104,7 @@ export const childrenOf = (pid: number): number[] =>
     .filter((text) => text !== '')
     .map(Number);
 
-function killIfThere(pid: number): void {
+function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
@@ -112,7 +112,7 @@ function killIfThere(pid: number): void {
   }
 }
 
-/** @throws Error when `POSTGRES_BIN` is a folder without them: falling back to another version would go unnoticed. */
+/** @throws Error if `POSTGRES_BIN` lacks the programs; using another version silently would be worse. */
 function findPrograms(): string | undefined {
   const given = process.env['POSTGRES_BIN'];
   if (given) {
@@ -141,13 +141,15 @@ function unprivileged(): { uid: number; gid: number } {
     try {
       return { uid: id('-u', name), gid: id('-g', name) };
     } catch {
-      // No such account; the next one may exist.
+      // No such account; try the next one.
     }
   }
-  throw new Error('PostgreSQL refuses root, and there is neither an account postgres nor nobody.');
+  throw new Error(
+    'PostgreSQL does not run as root, and there is neither an account postgres nor nobody.',
+  );
 }
 
-/** @throws Error with the server's output if it exits before it accepts connections. */
+/** @throws Error with the server's log if it exits before it accepts connections. */
 async function untilReady(log: Readable): Promise<void> {
   let text = '';
   await new Promise<void>((resolve, reject) => {
@@ -156,6 +158,6 @@ async function untilReady(log: Readable): Promise<void> {
         text += `${line}\n`;
         if (line.includes('database system is ready to accept connections')) resolve();
       })
-      .once('close', () => reject(new Error(`PostgreSQL ended before it was ready:\n${text}`)));
+      .once('close', () => reject(new Error(`PostgreSQL exited before it was ready:\n${text}`)));
   });
 }

@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An in-memory bucket that behaves like S3 and rejects invalid signatures. */
+/** An in-memory bucket that responds like S3 and requires valid signatures. */
 export interface S3Server {
   url: string;
   region: string;
@@ -10,7 +10,7 @@ export interface S3Server {
   secret: string;
   objects: Map<string, { body: Buffer; type: string }>;
   /** Why requests were rejected. */
-  refusals: string[];
+  rejections: string[];
   stop(): Promise<void>;
 }
 
@@ -19,16 +19,16 @@ const bucket = '/ads/';
 
 export async function startS3Server(): Promise<S3Server> {
   const objects: S3Server['objects'] = new Map();
-  const refusals: string[] = [];
+  const rejections: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
       const path = request.url ?? '';
-      const refusal = check(request, body);
-      if (refusal !== undefined) {
-        refusals.push(refusal);
+      const rejection = check(request, body);
+      if (rejection !== undefined) {
+        rejections.push(rejection);
         return response.writeHead(403).end('<Error><Code>SignatureDoesNotMatch</Code></Error>');
       }
       if (!path.startsWith(bucket)) return response.writeHead(404).end();
@@ -56,7 +56,7 @@ export async function startS3Server(): Promise<S3Server> {
     ...credentials,
     url: `http://127.0.0.1:${port}${bucket.slice(0, -1)}`,
     objects,
-    refusals,
+    rejections,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -65,7 +65,7 @@ export async function startS3Server(): Promise<S3Server> {
   };
 }
 
-/** The part of an object that a `Range` header requests (RFC 9110, 14.1.2); the whole object without one. */
+/** The range of an object that a `Range` header requests (RFC 9110, 14.1.2); the whole object without one. */
 function cut(body: Buffer, range = '') {
   const [match, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range) ?? [];
   const backwards = first !== '' && last !== '' && Number(last) < Number(first);
@@ -83,8 +83,8 @@ const hmac = (key: string | Buffer, data: string) =>
   createHmac('sha256', key).update(data).digest();
 
 /**
- * Verifies Signature Version 4 of a request
- * (https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html). Undefined: valid.
+ * Verifies a request's Signature Version 4; returns what is wrong with it, undefined if it is valid.
+ * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
  */
 function check({ method, url = '', headers }: IncomingMessage, body: Buffer): string | undefined {
   const match =
@@ -110,5 +110,5 @@ function check({ method, url = '', headers }: IncomingMessage, body: Buffer): st
   const scope = `${day}/${region}/s3/aws4_request`;
   const text = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n');
   const key = [region, 's3', 'aws4_request'].reduce(hmac, hmac(`AWS4${credentials.secret}`, day));
-  return hmac(key, text).toString('hex') === signature ? undefined : 'a wrong signature';
+  return hmac(key, text).toString('hex') === signature ? undefined : 'invalid signature';
 }

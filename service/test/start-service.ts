@@ -11,18 +11,18 @@ import { copyMigratedDatabase } from './empty-database.ts';
 
 type KeyPair = { publishable: string; secret: string };
 
-/** A running service in a separate process. */
+/** A service running in a separate process. */
 export interface RunningService {
   url: string;
   /** The keys of the demo account. */
   keys: { sandbox: KeyPair; live: KeyPair };
-  /** The setup URL of the first owner; absent if there is a user. */
+  /** Where the first owner signs up; absent if there is a user. */
   setupUrl: string | undefined;
   dataDir: string;
   process: ChildProcess;
-  /** A copy of its clock, with which clients stamp their events. */
+  /** The service's clock; clients time their events with it. */
   clock: Clock;
-  /** Moves its clock and resolves when it has moved; only with `testClock`. */
+  /** Moves the service's clock; requires `testClock`. */
   moveClock(by: ClockMove): Promise<void>;
   /** Stops it like an operator (SIGTERM) and resolves with the exit code. */
   stop(): Promise<number | null>;
@@ -34,19 +34,19 @@ interface Options {
   /** Absent: a new folder, removed when the service stops. */
   dataDir?: string;
   env?: Record<string, string>;
-  /** Runs it on a test clock instead of the system clock. */
+  /** Runs it on a movable clock instead of the system clock. */
   testClock?: boolean;
-  /** The `main.js` of another build; this tree's by default. */
+  /** The `main.js` of another build. Default: this working tree's. */
   main?: string;
 }
 
 const built = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
 /**
- * Starts the built service (`npm run build`) for development and resolves when it answers. A test that needs
- * no process of its own uses `startInProcess`, which takes a tenth of the time.
+ * Starts the built service (`npm run build`) in development mode and resolves when it responds. Tests that need no
+ * separate process use `startInProcess`, which takes a tenth of the time.
  *
- * @throws Error with what the service wrote, when it ends before.
+ * @throws Error with the service's log if it exits before that.
  * @example
  * const service = await startService();
  * await fetch(`${service.url}/healthz`);
@@ -74,14 +74,14 @@ export async function startService({
     },
   });
   const { stdout, stderr } = child;
-  if (stdout === null || stderr === null) throw new Error('Its output is read by a pipe.');
+  if (stdout === null || stderr === null) throw new Error('The service has no output pipes.');
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let log = '';
   stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
   const line = await Promise.race([
     firstLine(stdout),
     exited.then((code) => {
-      throw new Error(`The service ended with ${code} before it was ready:\n${log}`);
+      throw new Error(`The service exited with ${code} before it was ready:\n${log}`);
     }),
   ]);
   const {
@@ -94,7 +94,7 @@ export async function startService({
     child.kill(signal);
     return exited;
   };
-  // A copy of its clock: both add the same offsets to the system time.
+  // A copy of the service's clock: both add the same offsets to the system time.
   const clock = createTestClock();
   return {
     url,
@@ -102,7 +102,7 @@ export async function startService({
     setupUrl,
     clock: testClock ? clock : systemClock,
     async moveClock(by) {
-      if (!testClock) throw new Error('Start the service with testClock, to move its clock.');
+      if (!testClock) throw new Error('Start the service with testClock to move its clock.');
       const moved = once(child, 'message');
       child.send(by);
       await moved;

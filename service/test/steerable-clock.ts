@@ -2,13 +2,13 @@ import { createTestClock, type TestClock } from '../src/development/test-clock.t
 
 /** A clock that only moves when the test moves it. */
 export interface SteerableClock extends TestClock {
-  /** Advances by this much. */
+  /** Moves the clock forward. */
   advance(ms: number): void;
-  /** Advances to this time. */
+  /** Moves the clock forward to this time. */
   set(ms: number): void;
 }
 
-/** @throws RangeError from `set` and `advance` when time would go back. */
+/** @throws RangeError from `set` and `advance` if time would go backward. */
 export function createSteerableClock(startMs: number): SteerableClock {
   const clock = createTestClock({ nowMs: () => startMs, monotonicMs: () => 0 });
   const advance = (ms: number): void => clock.move({ advanceMs: ms });

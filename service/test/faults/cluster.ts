@@ -7,17 +7,17 @@ import type { Clock } from '../../src/platform/clock.ts';
 import type { DevelopmentKeys } from '../../src/development/seed.ts';
 import { type RunningService, startService } from '../start-service.ts';
 
-/** Several processes of the service on one database, as in production. */
+/** Several service processes on one database, as in production. */
 export interface Cluster {
-  /** The URLs, which survive restarts. */
+  /** The base URLs; a replaced process keeps its URL. */
   urls: readonly string[];
   keys: DevelopmentKeys;
   service(index: number): RunningService;
-  /** Kills a process (SIGKILL) and starts a replacement. */
+  /** Kills a process like a crash, and starts another in its place. */
   replace(index: number, env?: Record<string, string>): Promise<void>;
-  /** Stops a process (SIGTERM) and starts another build in its place; this tree's by default. */
+  /** Stops a process like an operator, and starts another build in its place. Default: this working tree's. */
   roll(index: number, main?: string): Promise<void>;
-  /** The shared clock of the processes, unless one has been replaced. */
+  /** The clock of all processes, unless one was replaced since. */
   clock: Clock;
   /** Advances the clock of every process. */
   moveClock(by: ClockMove): Promise<void>;
@@ -28,9 +28,9 @@ interface Options {
   databaseUrl: string;
   processes: number;
   env?: Record<string, string>;
-  /** The `main.js` of another build; this tree's by default. */
+  /** The `main.js` of another build. Default: this working tree's. */
   main?: string;
-  /** Runs the processes on test clocks. */
+  /** Runs them on movable clocks. */
   testClock?: boolean;
 }
 
@@ -55,14 +55,14 @@ export async function startCluster({
         DATABASE_TIMEOUT_S: '4',
         RATE_LIMITS: 'off',
         PORT: String(port),
-        // Otherwise each process would use its own URL for the media.
+        // Otherwise each would use its own URL for media.
         PUBLIC_URL: 'http://cluster.test',
         ...env,
         ...more,
       },
     });
   const services: RunningService[] = [];
-  // The first process creates the demo account; the others find it.
+  // The first one creates the demo account.
   for (const port of ports) services.push(await start(port, {}, main));
   const service = (index: number): RunningService => {
     const found = services[index];

@@ -5,20 +5,20 @@ import { childrenOf, type PrivatePostgres } from '../private-postgres.ts';
 import type { Cluster } from './cluster.ts';
 import type { TcpProxy } from './tcp-proxy.ts';
 
-/** The targets of a fault. */
-export interface Victims {
+/** The parts that a fault can affect. */
+export interface FaultTargets {
   cluster: Cluster;
   postgres: PrivatePostgres;
-  /** The proxies between the services and the database server. */
+  /** Between the services and PostgreSQL. */
   proxy: TcpProxy;
-  /** The server's data is on a small file system of its own. */
+  /** Whether PostgreSQL has its own small disk. */
   smallDisk: boolean;
 }
 
 export interface Fault {
   name: string;
-  /** Causes the fault and reverts it. Returns why it could not be caused, if so. */
-  run(victims: Victims): Promise<string | undefined>;
+  /** Injects the fault and ends it; returns why that is not possible, undefined if it was. */
+  run(targets: FaultTargets): Promise<string | undefined>;
 }
 
 const fakeTime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
@@ -32,7 +32,7 @@ const killService: Fault = {
 };
 
 const killPostgres: Fault = {
-  name: 'PostgreSQL is killed (SIGKILL of all its processes) and is away for two seconds',
+  name: 'PostgreSQL is killed (SIGKILL of all its processes) and restarted after two seconds',
   async run({ postgres }) {
     await postgres.kill();
     await sleep(2_000);
@@ -42,7 +42,7 @@ const killPostgres: Fault = {
 };
 
 const cutConnections: Fault = {
-  name: 'all connections to PostgreSQL are cut, ten times in two seconds',
+  name: 'all connections to PostgreSQL are reset, ten times in two seconds',
   async run({ proxy }) {
     for (let cut = 0; cut < 10; cut += 1) {
       proxy.cut();
@@ -52,8 +52,8 @@ const cutConnections: Fault = {
   },
 };
 
-const loseRoute: Fault = {
-  name: 'the network to PostgreSQL swallows everything for eight seconds, and nobody is told',
+const blackhole: Fault = {
+  name: 'the network to PostgreSQL silently drops everything for eight seconds',
   async run({ proxy }) {
     proxy.stall();
     await sleep(8_000);
@@ -68,7 +68,7 @@ const fillDisk: Fault = {
   async run({ postgres, smallDisk }) {
     if (!smallDisk) return 'no small file system could be mounted';
     const ballast = join(postgres.folder, 'ballast');
-    // Fill to the last byte, and again when the server frees some.
+    // To the last byte, and again as the server frees space.
     for (let round = 0; round < 20; round += 1) {
       for (const megabytes of [8, 1]) writeUntilFull(ballast, round, megabytes);
       await sleep(200);
@@ -86,23 +86,23 @@ function writeUntilFull(path: string, round: number, megabytes: number): void {
     for (let index = 0; ; index += 1)
       writeFileSync(`${path}-${round}-${megabytes}-${index}`, Buffer.alloc(megabytes * 1_048_576));
   } catch {
-    // Full, as intended.
+    // The disk is full, as intended.
   }
 }
 
 const slowDisk: Fault = {
-  name: 'PostgreSQL does its work in jerks, as on a disk that stalls: stopped 400 of every 500 ms for six seconds',
+  name: 'PostgreSQL is paused for 400 of every 500 ms during six seconds, as on a stalling disk',
   async run({ postgres }) {
     const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
       for (const pid of childrenOf(postgres.pid())) {
         try {
           process.kill(pid, name);
         } catch {
-          // The session has ended in the meantime.
+          // The session has ended.
         }
       }
     };
-    for (let jerk = 0; jerk < 12; jerk += 1) {
+    for (let pause = 0; pause < 12; pause += 1) {
       signal('SIGSTOP');
       await sleep(400);
       signal('SIGCONT');
@@ -129,12 +129,12 @@ const skewClock: Fault = {
   },
 };
 
-/** The faults by their `npm run faults:service` names, ordered so that leases expire in between. */
+/** By their names in `npm run faults:service`; ordered so that leases expire during later faults. */
 export const faults = {
   killService,
   killPostgres,
   cutConnections,
-  loseRoute,
+  blackhole,
   fillDisk,
   slowDisk,
   skewClock,

@@ -1,4 +1,4 @@
-/** `npm run faults:service [-- <fault>…]`: runs all or the named faults, one after the other, under load. */
+/** `npm run faults:service [-- <fault>…]`: injects faults one after the other under load. */
 import { parseArgs } from 'node:util';
 import { faults } from './faults.ts';
 import { runFaults } from './run-faults.ts';
@@ -29,9 +29,15 @@ if (report === undefined) {
   console.log('There is no PostgreSQL on this machine.');
   process.exitCode = 1;
 } else {
-  const { lost, twice, untold, torn, wrong, ...counts } = report;
+  const { lost, duplicated, undelivered, inconsistent, wrong, ...counts } = report;
   console.log(counts);
-  for (const [what, list] of Object.entries({ lost, twice, untold, torn, wrong })) {
+  for (const [what, list] of Object.entries({
+    lost,
+    duplicated,
+    undelivered,
+    inconsistent,
+    wrong,
+  })) {
     console.log(`${what}: ${list.length} ${list.slice(0, 5).join(' | ')}`);
     if (list.length > 0) process.exitCode = 1;
   }

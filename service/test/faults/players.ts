@@ -8,19 +8,19 @@ export interface Acknowledged {
   decisions: Set<string>;
   /** `decision id/event id`. */
   events: Set<string>;
-  /** Decisions whose reward was reported as earned. */
+  /** Decisions with a confirmed reward. */
   rewards: Set<string>;
 }
 
 export interface Players {
   acknowledged: Acknowledged;
-  /** Requests that failed: 503, or no connection. */
+  /** Number of requests that failed with 503 or without a response. */
   refused(): number;
-  /** Responses that must not occur: any status but 200 and 503. */
+  /** Unexpected responses: anything but 200 and 503. */
   wrong: string[];
-  /** Resolves after this many more rewards of decisions made from now on. */
+  /** Resolves when `rewards` decisions made from now on have earned their reward. */
   progress(rewards: number): Promise<void>;
-  /** Stops after every player has finished the current ad. */
+  /** Resolves when all players have finished their current ad. */
   stop(): Promise<void>;
 }
 
@@ -30,12 +30,12 @@ interface Options {
   count: number;
 }
 
-/** Slightly more than the minimum watch time of the demo account's image ads. */
+/** Slightly more than the shortest watch time of the demo account's image ads. */
 const watchMs = 5_100;
-/** Players give up after this time, as games do. */
-const giveUpAfterMs = 60_000;
+/** How long a player retries a request. */
+const retryForMs = 60_000;
 
-/** Players that request ads from any process, watch them, and report each event until it is acknowledged. */
+/** Players that request ads from random processes, watch them, and retry every request until it succeeds. */
 export function startPlayers({ urls, key, count }: Options): Players {
   const agent = new Agent({ connections: count });
   const acknowledged: Acknowledged = {
@@ -46,11 +46,11 @@ export function startPlayers({ urls, key, count }: Options): Players {
   const wrong: string[] = [];
   let refusals = 0;
   let stopping = false;
-  let announce: (() => void)[] = [];
+  let listeners: (() => void)[] = [];
 
   const post = async <T>(path: string, body: object): Promise<T> => {
     const text = JSON.stringify(body);
-    const untilMs = performance.now() + giveUpAfterMs;
+    const untilMs = performance.now() + retryForMs;
     for (let attempt = 0; performance.now() < untilMs; attempt += 1) {
       const url = urls[Math.floor(Math.random() * urls.length)] ?? '';
       const answer = await send(agent, url + path, key, text);
@@ -59,7 +59,7 @@ export function startPlayers({ urls, key, count }: Options): Players {
       refusals += 1;
       await sleep(100 + Math.random() * 200);
     }
-    throw new Error(`${path} was not answered for ${giveUpAfterMs} ms.`);
+    throw new Error(`${path} was not answered for ${retryForMs} ms.`);
   };
   const report = async (decision: Decision, events: AdEvent[]): Promise<boolean> => {
     const sent_at = new Date().toISOString();
@@ -90,10 +90,10 @@ export function startPlayers({ urls, key, count }: Options): Players {
     const complete = event('complete', { watched_ms: 5_000 });
     if (!(await report(decision, [seen, complete]))) return;
     acknowledged.rewards.add(decision.id);
-    for (const tell of announce) tell();
+    for (const listener of listeners) listener();
   };
   const play = async (index: number): Promise<void> => {
-    // Staggered, so that every kind of request is always in flight.
+    // Staggered, so that at any moment players are at every stage of an ad.
     await sleep((index / count) * watchMs);
     while (!stopping) await watchOne().catch((error: unknown) => wrong.push(String(error)));
   };
@@ -107,12 +107,11 @@ export function startPlayers({ urls, key, count }: Options): Players {
       const before = new Set(acknowledged.decisions);
       const since = () => [...acknowledged.rewards].filter((id) => !before.has(id)).length;
       await new Promise<void>((resolve) => {
-        const look = (): void => {
+        listeners.push(() => {
           if (since() >= rewards) resolve();
-        };
-        announce.push(look);
+        });
       });
-      announce = [];
+      listeners = [];
     },
     async stop() {
       stopping = true;
@@ -139,6 +138,6 @@ async function send(
     });
     return { status: answer.statusCode, text: await answer.body.text() };
   } catch {
-    return undefined; // the process or the connection is gone, which is what is tried here
+    return undefined; // expected: the process or the connection is down
   }
 }

@@ -14,8 +14,8 @@ import { untilDelivered, type Verdict, verify } from './verify.ts';
 interface Options {
   faults: readonly Fault[];
   players: number;
-  /** Causes the next fault immediately, instead of waiting for recovery. */
-  hasty?: boolean;
+  /** Injects the faults without waiting for the service to recover between them. */
+  backToBack?: boolean;
   onFault?(text: string): void;
 }
 
@@ -23,66 +23,64 @@ export interface FaultReport extends Verdict {
   decisions: number;
   events: number;
   rewards: number;
-  /** Requests that were rejected or got no response. */
+  /** Requests that failed with 503 or without a response. */
   refused: number;
-  /** Responses that no fault may cause. */
+  /** Responses that no fault justifies. */
   wrong: string[];
-  /** Faults that could not be caused here, and why. */
+  /** Faults that could not be injected, with the reason. */
   skipped: string[];
 }
 
-/** This many rewards mean that everything works again. */
-const recovered = 10;
+/** Rewards, each from a new decision, that show that the service has recovered. */
+const recoveryRewards = 10;
 
-/** Causes one fault after the other on two processes under load; undefined without PostgreSQL. */
+/** Injects faults one after the other into two processes under load; undefined without PostgreSQL. */
 export async function runFaults({
   faults,
   players: count,
-  hasty = false,
+  backToBack = false,
   onFault,
 }: Options): Promise<FaultReport | undefined> {
-  const ends: (() => Promise<unknown>)[] = [];
-  const owning = <T>(thing: T, end: (thing: T) => Promise<unknown>): T => {
-    ends.unshift(() => end(thing));
-    return thing;
+  const disposers: (() => Promise<unknown>)[] = [];
+  const own = <T>(resource: T, dispose: (resource: T) => Promise<unknown>): T => {
+    disposers.unshift(() => dispose(resource));
+    return resource;
   };
-  const disk = owning(mountSmallDisk(), async (folder) => unmount(folder));
+  const disk = own(mountSmallDisk(), async (folder) => unmount(folder));
   try {
     const postgres = await startPrivatePostgres({
       ...(disk === undefined ? {} : { folder: disk }),
       settings: ['max_wal_size=64MB', 'min_wal_size=32MB'],
     });
     if (!postgres) return undefined;
-    owning(postgres, (server) => server.stop());
-    const proxy = owning(await startTcpProxy(Number(new URL(postgres.url).port)), (each) =>
+    own(postgres, (server) => server.stop());
+    const proxy = own(await startTcpProxy(Number(new URL(postgres.url).port)), (each) =>
       each.close(),
     );
     const databaseUrl = postgres.url.replace(/:\d+\//, `:${proxy.port}/`);
-    const cluster = owning(await startCluster({ databaseUrl, processes: 2 }), (each) =>
-      each.stop(),
-    );
-    const receiver = owning(await startReceiver(), (each) => each.close());
+    const cluster = own(await startCluster({ databaseUrl, processes: 2 }), (each) => each.stop());
+    const receiver = own(await startReceiver(), (each) => each.close());
     const client = createClient({ url: cluster.urls[0] ?? '', keys: cluster.keys });
     await client.call('POST', '/v1/webhooks', client.secret, {
       url: receiver.url,
       events: ['decision.rewarded'],
     });
-    const players = owning(
+    const players = own(
       startPlayers({ urls: cluster.urls, key: client.publishable, count }),
       (each) => each.stop(),
     );
-    await players.progress(recovered);
+    await players.progress(recoveryRewards);
     onFault?.(`Before: ${describe(players)}`);
     const skipped: string[] = [];
     for (const fault of faults) {
       const before = players.refused();
       const reason = await fault.run({ cluster, postgres, proxy, smallDisk: disk !== undefined });
       if (reason !== undefined) skipped.push(`${fault.name}: ${reason}`);
-      if (!hasty) await players.progress(recovered);
-      const said = reason ?? `${players.refused() - before} refused`;
-      onFault?.(`${fault.name}: ${said}; ${describe(players)}`);
+      if (!backToBack) await players.progress(recoveryRewards);
+      const outcome = reason ?? `${players.refused() - before} refused`;
+      onFault?.(`${fault.name}: ${outcome}; ${describe(players)}`);
     }
-    if (hasty) await players.progress(recovered);
+    if (backToBack) await players.progress(recoveryRewards);
     await players.stop();
     await untilDelivered(postgres.url);
     const verdict = await verify(postgres.url, players.acknowledged, receiver.received);
@@ -97,14 +95,14 @@ export async function runFaults({
       skipped,
     };
   } finally {
-    for (const end of ends) await end();
+    for (const dispose of disposers) await dispose();
   }
 }
 
 const describe = ({ acknowledged }: Players): string =>
   `${acknowledged.decisions.size} decisions, ${acknowledged.events.size} events and ${acknowledged.rewards.size} rewards acknowledged so far`;
 
-/** A small file system that can be filled up; undefined where mounting is not allowed. */
+/** A separate file system, small enough to fill; undefined if mounting is not permitted. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
   try {

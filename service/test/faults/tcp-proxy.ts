@@ -1,20 +1,20 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy that can disturb the network. */
+/** A network connection between two programs that can fail. */
 export interface TcpProxy {
   port: number;
-  /** Resets every connection; new ones are accepted. */
+  /** Breaks every open connection; new ones are accepted. */
   cut(): void;
-  /** Drops all packets silently, like a lost route. */
+  /** Silently drops everything, like a lost route. */
   stall(): void;
-  /** Delays the server's responses by this many milliseconds. */
+  /** Delays what the server sends, in milliseconds. */
   delay(ms: number): void;
-  /** Ends the disturbance. */
+  /** Ends stall and delay. */
   heal(): void;
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of a port of this machine. */
+/** Starts a proxy for a port of this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const pairs = new Set<[Socket, Socket]>();
   let stalled = false;
@@ -28,7 +28,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       for (const socket of pair) socket.destroy();
     };
     for (const socket of pair) socket.on('close', end).on('error', end);
-    // Dropped bytes are lost, so the connection has to be closed.
+    // Dropped bytes are lost, so a stalled connection is unusable afterwards.
     client.on('data', (chunk) => void (stalled || target.write(chunk)));
     target.on('data', (chunk) => {
       if (stalled) return;

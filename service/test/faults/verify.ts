@@ -3,19 +3,19 @@ import type { Database } from '../../src/store/database.ts';
 import type { Received } from '../http/receiver.ts';
 import type { Acknowledged } from './players.ts';
 
-/** Violations found; all lists are empty if there are none. */
+/** All violations; every list is empty if there are none. */
 export interface Verdict {
   /** Acknowledged, but not in the database. */
   lost: string[];
   /** Decisions with more than one reward. */
-  twice: string[];
-  /** Earned rewards that the game's server was not notified of. */
-  untold: string[];
-  /** Report sums that differ from the rows, and webhook events without a body. */
-  torn: string[];
+  duplicated: string[];
+  /** Earned rewards without a webhook. */
+  undelivered: string[];
+  /** Report counts that differ from the rows, and webhooks without a body. */
+  inconsistent: string[];
 }
 
-/** Compares what was acknowledged and what a receiver got with the database. */
+/** Compares acknowledgments and received webhooks with the database. */
 export async function verify(
   databaseUrl: string,
   acknowledged: Acknowledged,
@@ -32,19 +32,19 @@ export async function verify(
     const states = new Map(decisions.map(({ id, reward_state }) => [id, reward_state]));
     const stored = new Set(events.map(({ id }) => id));
     const earned = [...states].filter(([, state]) => state === 'earned').map(([id]) => id);
-    const told = readTold(received);
+    const delivered = readDelivered(received);
     return {
       lost: [
         ...[...acknowledged.decisions].filter((id) => !states.has(id)),
         ...[...acknowledged.events].filter((id) => !stored.has(id)),
         ...[...acknowledged.rewards].filter((id) => states.get(id) !== 'earned'),
       ],
-      twice: [...told].filter(([, ids]) => ids.size > 1).map(([id]) => id),
-      untold: earned.filter((id) => !told.has(id)),
-      torn: [
-        ...received.filter((each) => !isWhole(each)).map(describe),
-        ...(await compareSum(database, ['filled', 'no_fill', 'blocked'], decisions.length)),
-        ...(await compareSum(database, ['rewards_earned'], earned.length)),
+      duplicated: [...delivered].filter(([, ids]) => ids.size > 1).map(([id]) => id),
+      undelivered: earned.filter((id) => !delivered.has(id)),
+      inconsistent: [
+        ...received.filter((each) => !hasBody(each)).map(describe),
+        ...(await compareCount(database, ['filled', 'no_fill', 'blocked'], decisions.length)),
+        ...(await compareCount(database, ['rewards_earned'], earned.length)),
       ],
     };
   } finally {
@@ -52,31 +52,35 @@ export async function verify(
   }
 }
 
-const isWhole = ({ body }: Received): boolean => body !== '';
+const hasBody = ({ body }: Received): boolean => body !== '';
 const describe = ({ headers }: Received): string =>
   `a webhook without a body: ${JSON.stringify(headers)}`;
 
-/** The ids of reward events by decision: the same event may be redelivered, but there may not be two. */
-function readTold(received: readonly Received[]): Map<string, Set<string>> {
-  const told = new Map<string, Set<string>>();
-  for (const { body } of received.filter(isWhole)) {
+/** The ids of reward events by decision: an event may be delivered again, but a decision has only one. */
+function readDelivered(received: readonly Received[]): Map<string, Set<string>> {
+  const delivered = new Map<string, Set<string>>();
+  for (const { body } of received.filter(hasBody)) {
     const { id, data } = JSON.parse(body) as { id: string; data: { decision_id: string } };
-    told.set(data.decision_id, (told.get(data.decision_id) ?? new Set()).add(id));
+    delivered.set(data.decision_id, (delivered.get(data.decision_id) ?? new Set()).add(id));
   }
-  return told;
+  return delivered;
 }
 
-async function compareSum(database: Database, metrics: string[], rows: number): Promise<string[]> {
+async function compareCount(
+  database: Database,
+  metrics: string[],
+  rows: number,
+): Promise<string[]> {
   const [sum] = await database.query<{ count: number }>(
     'SELECT coalesce(sum(count), 0)::bigint AS count FROM rollup_counts WHERE metric = ANY($1)',
     [metrics],
   );
   return sum?.count === rows
     ? []
-    : [`${metrics.join(' + ')}: ${rows} rows, but the reports say ${sum?.count}`];
+    : [`${metrics.join(' + ')}: ${rows} rows, but the reports have ${sum?.count}`];
 }
 
-/** Resolves when there are no more deliveries. */
+/** Resolves when no delivery is pending. */
 export async function untilDelivered(databaseUrl: string): Promise<void> {
   const database = openPostgres(databaseUrl, () => undefined);
   for (;;) {

@@ -8,11 +8,11 @@ import { noTracing } from '../../src/trace/tracing.ts';
 import type { LaneParts } from '../../src/store/lanes.ts';
 import { startDispatcher } from '../../src/webhook/dispatcher.ts';
 import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
-import { takeEmptyDatabase } from '../empty-database.ts';
+import { openEmptyDatabase } from '../empty-database.ts';
 
 let database: Database;
 beforeAll(async () => {
-  database = await takeEmptyDatabase();
+  database = await openEmptyDatabase();
   await migrate(database);
 });
 afterAll(() => database.close());

@@ -9,11 +9,11 @@ import { noTracing } from '../../src/trace/tracing.ts';
 import { type Dispatcher, roomsOf, startDispatcher } from '../../src/webhook/dispatcher.ts';
 import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
 import type { AttemptResult } from '../../src/webhook/sender.ts';
-import { takeEmptyDatabase } from '../empty-database.ts';
+import { openEmptyDatabase } from '../empty-database.ts';
 
 let database: Database;
 beforeEach(async () => {
-  database = await takeEmptyDatabase();
+  database = await openEmptyDatabase();
   await migrate(database);
 });
 afterAll(() => database.close());

@@ -51,11 +51,11 @@ test('a folder holds nothing but whole files', () => {
 
 test('a bucket is asked with signatures that it verifies, over the content too', async () => {
   expect(s3.objects.get(name)).toEqual({ body, type: 'image/png' });
-  expect(s3.refusals).toEqual([]);
+  expect(s3.rejections).toEqual([]);
   const stranger = createS3Store({ ...s3, secret: 'another' });
   await expect(stranger.put('b.png', body, 'image/png')).rejects.toThrow('returned 403');
   await expect(read(stranger, name)).rejects.toThrow('returned 403');
-  expect(s3.refusals).toEqual(['a wrong signature', 'a wrong signature']);
+  expect(s3.rejections).toEqual(['a wrong signature', 'a wrong signature']);
   expect(s3.objects.has('b.png')).toBe(false);
 });
 

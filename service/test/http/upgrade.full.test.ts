@@ -115,9 +115,9 @@ describe.skipIf(postgres === undefined)(
       const verdict = await verify(postgres?.url ?? '', players.acknowledged, receiver.received);
       expect({ ...verdict, wrong: players.wrong }).toEqual({
         lost: [],
-        twice: [],
-        untold: [],
-        torn: [],
+        duplicated: [],
+        undelivered: [],
+        inconsistent: [],
         wrong: [],
       });
     }, 600_000);

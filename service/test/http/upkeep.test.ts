@@ -9,12 +9,12 @@ import { foldRollups } from '../../src/upkeep/fold-rollups.ts';
 import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
 import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
 import { claimChore } from '../../src/upkeep/claim-chore.ts';
-import { takeEmptyDatabase } from '../empty-database.ts';
+import { openEmptyDatabase } from '../empty-database.ts';
 import { createSteerableClock } from '../steerable-clock.ts';
 
 let database: Database;
 beforeAll(async () => {
-  database = await takeEmptyDatabase();
+  database = await openEmptyDatabase();
   await migrate(database);
   await database.query(
     `INSERT INTO accounts VALUES ('acc_1', 'One', now()), ('acc_2', 'Two', now())`,

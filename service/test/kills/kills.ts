@@ -22,16 +22,16 @@ interface KillReport {
   events: number;
   /** Acknowledged ids that are not in the database. */
   lost: string[];
-  /** Partial writes: sums that differ from the rows. */
-  torn: string[];
+  /** Report counts that differ from the rows. */
+  inconsistent: string[];
 }
 
-const atOnce = 32;
-/** The service is killed after this many acknowledgments of each kind. */
-const enough = 100;
+const playerCount = 32;
+/** Decisions and events that a service acknowledges before it is killed. */
+const acknowledgedBeforeKill = 100;
 
-/** Kills a service under load repeatedly, and checks that everything it acknowledged is stored. */
-export async function killAgainAndAgain({
+/** Kills a service under load repeatedly, and checks that its database has everything it acknowledged. */
+export async function killRepeatedly({
   kills,
   databaseUrl,
   onRound,
@@ -42,25 +42,25 @@ export async function killAgainAndAgain({
     ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
   };
   const acknowledged = { decisions: new Set<string>(), events: new Set<string>() };
-  const report: KillReport = { decisions: 0, events: 0, lost: [], torn: [] };
+  const report: KillReport = { decisions: 0, events: 0, lost: [], inconsistent: [] };
   try {
     for (let kill = 1; kill <= kills; kill += 1) {
       const service = await startService({ dataDir, env });
       const load = startLoad(service, acknowledged);
-      await load.flows;
-      // In the middle of the work, at a different point each time.
+      await load.enough;
+      // At a different point of the work each time.
       await sleep(Math.random() * 500);
       await service.kill();
       await load.ended;
       const found = await inspect(dataDir, databaseUrl, acknowledged);
       report.lost = found.lost;
-      report.torn.push(...found.torn);
+      report.inconsistent.push(...found.inconsistent);
       report.decisions = acknowledged.decisions.size;
       report.events = acknowledged.events.size;
       onRound?.(
         `kill ${kill}: ${report.decisions} decisions and ${report.events} events acknowledged so far, ${found.lost.length} lost`,
       );
-      if (found.lost.length > 0 || found.torn.length > 0) break;
+      if (found.lost.length > 0 || found.inconsistent.length > 0) break;
     }
     return report;
   } finally {
@@ -70,19 +70,19 @@ export async function killAgainAndAgain({
 
 type Acknowledged = Record<'decisions' | 'events', Set<string>>;
 
-/** Players that request ads and report events until the service is gone. */
+/** Players that request ads and report events until the service is killed. */
 function startLoad(
   service: RunningService,
   acknowledged: Acknowledged,
-): { flows: Promise<void>; ended: Promise<unknown> } {
-  const agent = new Agent({ connections: atOnce });
+): { enough: Promise<void>; ended: Promise<unknown> } {
+  const agent = new Agent({ connections: playerCount });
   const before = { decisions: acknowledged.decisions.size, events: acknowledged.events.size };
-  let announce: () => void = () => undefined;
-  const flows = new Promise<void>((resolve) => (announce = resolve));
-  const look = (): void => {
+  let resolveEnough: () => void = () => undefined;
+  const enough = new Promise<void>((resolve) => (resolveEnough = resolve));
+  const check = (): void => {
     const decisions = acknowledged.decisions.size - before.decisions;
     const events = acknowledged.events.size - before.events;
-    if (decisions >= enough && events >= enough) announce();
+    if (decisions >= acknowledgedBeforeKill && events >= acknowledgedBeforeKill) resolveEnough();
   };
   const post = async <T>(path: string, body: object): Promise<T> => {
     const answer = await request(service.url + path, {
@@ -118,25 +118,25 @@ function startLoad(
       });
       for (const { id, status } of results)
         if (status === 'accepted') acknowledged.events.add(`${decision.id}/${id}`);
-      look();
+      check();
     }
   };
-  const players = Array.from({ length: atOnce }, () =>
+  const players = Array.from({ length: playerCount }, () =>
     play().catch((error: unknown) => {
-      // Only the kill may stop a player; any response with an error is a failure of its own.
+      // Only the kill may stop a player; an error response is a failure.
       if (error instanceof Error && error.message.startsWith('/v1/')) throw error;
     }),
   );
   const ended = Promise.all(players).then(() => agent.destroy());
-  return { flows: Promise.race([flows, ended.then(() => undefined)]), ended };
+  return { enough: Promise.race([enough, ended.then(() => undefined)]), ended };
 }
 
-/** Opens the database as the next start would, and compares. */
+/** Opens the database after the kill, as the next start would, and compares. */
 async function inspect(
   dataDir: string,
   databaseUrl: string | undefined,
   { decisions, events }: Acknowledged,
-): Promise<Pick<KillReport, 'lost' | 'torn'>> {
+): Promise<Pick<KillReport, 'lost' | 'inconsistent'>> {
   const database: Database =
     databaseUrl === undefined
       ? await openPGlite(join(dataDir, 'database'), () => undefined)
@@ -146,14 +146,14 @@ async function inspect(
     const storedEvents = await database.query<{ id: string }>(
       `SELECT decision_id || '/' || id AS id FROM recorded_events`,
     );
-    const there = new Set([...stored, ...storedEvents].map(({ id }) => id));
+    const storedIds = new Set([...stored, ...storedEvents].map(({ id }) => id));
     const [sums] = await database.query<{ requests: number }>(
       `SELECT coalesce(sum(count), 0)::bigint AS requests FROM rollup_counts
         WHERE metric IN ('filled', 'no_fill', 'blocked')`,
     );
     return {
-      lost: [...decisions, ...events].filter((id) => !there.has(id)),
-      torn:
+      lost: [...decisions, ...events].filter((id) => !storedIds.has(id)),
+      inconsistent:
         sums?.requests === stored.length
           ? []
           : [`${stored.length} decisions, but the report counts ${sums?.requests} requests`],

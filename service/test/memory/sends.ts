@@ -22,7 +22,7 @@ export interface SendsReport {
 }
 
 const sends = Number(process.argv[2] ?? 200_000);
-const atOnce = 16;
+const concurrency = 16;
 
 const receiver = createServer((request, response) => {
   request.resume();
@@ -38,15 +38,15 @@ const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
 let failed = 0;
 async function sendMany(count: number): Promise<void> {
   let left = count;
-  const lane = async (): Promise<void> => {
+  const sendNext = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      const parcel = { url, id: 'evt_1', body: '{}', secrets, loopback: true };
-      const { status } = await send(parcel, stopping.signal);
+      const request = { url, id: 'evt_1', body: '{}', secrets, loopback: true };
+      const { status } = await send(request, stopping.signal);
       if (status !== 204) failed += 1;
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, lane));
+  await Promise.all(Array.from({ length: concurrency }, sendNext));
 }
 
 async function readHeap(): Promise<number> {

@@ -1,4 +1,4 @@
-/** `npm run probe:database`: checks that the database of `DATABASE_URL` runs the service's statements. */
+/** `npm run probe:database`: checks that the database of `DATABASE_URL` supports the service's statements. */
 import { openPostgres } from '../../src/store/postgres.ts';
 import { startPrivatePostgres } from '../private-postgres.ts';
 import { probes } from './probes.ts';
@@ -6,18 +6,18 @@ import { probes } from './probes.ts';
 const given = process.env['DATABASE_URL'];
 const own = given === undefined ? await startPrivatePostgres() : undefined;
 const url = given ?? own?.url;
-if (url === undefined) throw new Error('Set DATABASE_URL: there is no PostgreSQL on this machine.');
+if (url === undefined) throw new Error('Set DATABASE_URL: PostgreSQL is not installed.');
 const database = openPostgres(url, (error) => console.error(error));
 try {
   const [version] = await database.query<{ version: string }>('SELECT version()');
   console.log(version?.version);
-  for (const [what, probe] of Object.entries(probes)) {
+  for (const [name, probe] of Object.entries(probes)) {
     try {
       await probe(database);
-      console.log(`ok      ${what}`);
+      console.log(`ok      ${name}`);
     } catch (error) {
       process.exitCode = 1;
-      console.log(`FAILED  ${what}: ${error instanceof Error ? error.message : String(error)}`);
+      console.log(`FAILED  ${name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 } finally {

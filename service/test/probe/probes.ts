@@ -55,16 +55,18 @@ const event: RecordedEvent = {
   clamped: false,
 };
 
-const expectEqual = (found: unknown, wanted: unknown): void => {
-  if (JSON.stringify(found) !== JSON.stringify(wanted))
-    throw new Error(`expected ${JSON.stringify(wanted)}, got ${JSON.stringify(found)}`);
+const expectEqual = (actual: unknown, expected: unknown): void => {
+  if (JSON.stringify(actual) !== JSON.stringify(expected))
+    throw new Error(`expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`);
 };
 
-/** The service's own statements, in the forms that distributed databases most often reject. */
+/** The service's own statements, in the forms that distributed databases support least. */
 export const probes: Record<string, (database: Database) => Promise<void>> = {
-  'the tables are made, under a lock row': async (database) => void (await migrate(database)),
-  'partitions are made while the service runs': (database) => createPartitions(database, nowMs),
-  'decisions and their sums in one statement, with binary arrays, prepared': async (database) => {
+  'migrations run under a lock row': async (database) => void (await migrate(database)),
+  'partitions are created while the service runs': (database) => createPartitions(database, nowMs),
+  'a prepared statement with binary arrays inserts decisions and their counts': async (
+    database,
+  ) => {
     await recordDecisions(database, async () => false, [{ scope, record }]);
     await recordDecisions(database, async () => false, [
       { scope, record: { ...record, id: makeId('decision') } },
@@ -75,7 +77,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     );
     expectEqual(rows, [{ count: 2 }]);
   },
-  'rows of one account are held, and events are stored once': (database) =>
+  'rows of one account are locked, and events are stored once': (database) =>
     database.transaction(async (queries) => {
       await lockViewers(queries, scope, ['probe'], nowMs);
       expectEqual((await readDecisions(queries, scope, [decisionId], { hold: true })).length, 1);
@@ -86,20 +88,20 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
         expectEqual(outcomes.get(event), expected);
       }
     }),
-  'of two that move a reward, one does': async (database) => {
+  'of two concurrent reward changes, one fails': async (database) => {
     const [before] = await readDecisions(database, scope, [decisionId], { hold: false });
-    if (!before) throw new Error('the decision is not there');
+    if (!before) throw new Error('the decision is missing');
     const after = { ...before, rewardState: 'pending' as const };
     const move = () => moveDecisions(database, scope.accountId, [{ before, after }]);
     await move();
     const [again] = await Promise.allSettled([move()]);
     expectEqual(again?.status, 'rejected');
   },
-  'rewards expire across accounts without a lock on all of them': async (database) => {
+  'rewards expire across accounts without locking all of them': async (database) => {
     expectEqual(await expireRewards(database, systemClock), [decisionId]);
     expectEqual(await expireRewards(database, systemClock), []);
   },
-  'deliveries are due across accounts, and are claimed once': async (database) => {
+  'due deliveries of all accounts are claimed once': async (database) => {
     const at = new Date(nowMs - 1_000).toISOString();
     await database.query(
       `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
@@ -127,28 +129,27 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     for (const table of ['deliveries', 'resources'])
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
-  'old weeks are archived and dropped, and old rows removed, by one of all': async (database) => {
+  'one process archives and drops old weeks and deletes old rows': async (database) => {
     for (const week of await listWeeks(database, nowMs - 3_650 * dayMs)) {
       await isArchived(database, week);
       await dropWeek(database, week);
     }
-    const keep = {
+    const retention = {
       decisionsMs: 3_650 * dayMs,
       auditMs: 3_650 * dayMs,
       archiveDirectory: undefined,
     };
-    await deleteOldRows(database, nowMs, keep, new AbortController().signal);
+    await deleteOldRows(database, nowMs, retention, new AbortController().signal);
     expectEqual(await claimChore(database, 'probe', 60_000), true);
     expectEqual(await claimChore(database, 'probe', 60_000), false);
   },
-  'every table can be spread by account: each key begins with it, and no other index is unique':
-    async (database) => {
-      const rows = await database.query<{ name: string }>(
-        `SELECT indexrelid::regclass::text AS name FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
+  'every table can be sharded by account: each unique index starts with it': async (database) => {
+    const rows = await database.query<{ name: string }>(
+      `SELECT indexrelid::regclass::text AS name FROM pg_index JOIN pg_class ON pg_class.oid = indrelid
         JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
         WHERE relnamespace = current_schema()::regnamespace AND indisunique AND attname <> 'account_id'
           AND relname NOT IN ('migration_lock', 'migrations')`,
-      );
-      expectEqual(rows, []);
-    },
+    );
+    expectEqual(rows, []);
+  },
 };

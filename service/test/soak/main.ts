@@ -1,4 +1,4 @@
-/** `npm run soak`: a steady load on two processes for half an hour. See `--help`. */
+/** `npm run soak`: steady load for half an hour on two processes. See `--help`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,18 +23,18 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(`npm run soak [-- --minutes 30 --players 150 --out docs/benchmarks/service]
 
-Whole ads with webhooks at a steady rate on two processes and a private PostgreSQL; fails when anything is lost,
-doubled or never delivered, or when memory or queues grow.
-  --minutes <n>   how long (default 30)
-  --players <n>   players at a time (default 150)
-  --out <folder>  where soak.svg is written`);
+Whole ads with webhooks at a steady rate on two processes and a private PostgreSQL; fails if anything is lost,
+duplicated or never delivered, or if memory or queues grow.
+  --minutes <n>   duration (default 30)
+  --players <n>   concurrent players (default 150)
+  --out <folder>  the folder for soak.svg`);
   process.exit();
 }
 const minutes = Number(values.minutes);
 if (!(minutes > 0))
   throw new Error(`--minutes is ${values.minutes}; expected a number greater than 0.`);
 const postgres = await startPrivatePostgres();
-if (!postgres) throw new Error('There is no PostgreSQL on this machine.');
+if (!postgres) throw new Error('PostgreSQL is not installed.');
 const receiver = await startReceiver();
 const cluster = await startCluster({
   databaseUrl: postgres.url,
@@ -55,9 +55,9 @@ const players = startPlayers({
 const samples: Sample[][] = cluster.urls.map(() => []);
 const startedMs = performance.now();
 const sinceStart = (): number => (performance.now() - startedMs) / 60_000;
-const everyMs = Math.max(1_000, (minutes * 60_000) / 360);
+const sampleIntervalMs = Math.max(1_000, (minutes * 60_000) / 360);
 while (sinceStart() < minutes) {
-  await sleep(everyMs);
+  await sleep(sampleIntervalMs);
   const now = await Promise.all(cluster.urls.map((url) => readSample(url, sinceStart())));
   now.forEach((sample, index) => samples[index]?.push(sample));
   const { decisions, events, rewards } = players.acknowledged;
@@ -73,7 +73,7 @@ while (sinceStart() < minutes) {
 }
 await players.stop();
 await untilDelivered(postgres.url);
-const { lost, twice, untold, torn } = await verify(
+const { lost, duplicated, undelivered, inconsistent } = await verify(
   postgres.url,
   players.acknowledged,
   receiver.received,
@@ -87,7 +87,7 @@ const growth = samples.flatMap((each, index) =>
 );
 mkdirSync(values.out, { recursive: true });
 writeFileSync(join(values.out, 'soak.svg'), plot(samples));
-const wrong = { growth, lost, twice, untold, torn, wrong: players.wrong };
+const wrong = { growth, lost, duplicated, undelivered, inconsistent, wrong: players.wrong };
 for (const [what, list] of Object.entries(wrong)) {
   console.log(`${what}: ${list.length === 0 ? 'none' : list.slice(0, 10).join(' | ')}`);
   if (list.length > 0) process.exitCode = 1;

@@ -1,18 +1,18 @@
 import type { Sample } from './sample.ts';
 
 const [width, height, left, gap] = [800, 110, 190, 22];
-const colours = ['#0b6bcb', '#c2410c', '#15803d', '#7c3aed'];
+const colors = ['#0b6bcb', '#c2410c', '#15803d', '#7c3aed'];
 
 const panels: { title: string; read(sample: Sample): number }[] = [
   { title: 'Memory, MB', read: ({ memoryMb }) => memoryMb },
   { title: 'Heap in use, MB', read: ({ heapMb }) => heapMb },
-  { title: 'Writes that wait', read: ({ queued }) => queued },
-  { title: 'Deliveries that wait', read: ({ pending }) => pending },
+  { title: 'Queued writes', read: ({ queued }) => queued },
+  { title: 'Pending deliveries', read: ({ pending }) => pending },
   { title: 'Oldest overdue, s', read: ({ overdueS }) => overdueS },
-  { title: 'Age of configuration, s', read: ({ configurationAgeS }) => configurationAgeS },
+  { title: 'Configuration age, s', read: ({ configurationAgeS }) => configurationAgeS },
 ];
 
-/** Draws one panel per metric, with one line per process. */
+/** Draws one chart per metric, with one line per process. */
 export function plot(processes: readonly (readonly Sample[])[]): string {
   const end = Math.max(...processes.flat().map(({ minutes }) => minutes));
   const drawn = panels.map(({ title, read }, index) => {
@@ -24,7 +24,7 @@ export function plot(processes: readonly (readonly Sample[])[]): string {
         const y = top + height - (read(sample) / most) * height;
         return `${x.toFixed(1)},${y.toFixed(1)}`;
       });
-      return `<polyline points="${points.join(' ')}" fill="none" stroke="${colours[each % colours.length]}" stroke-width="1.5"/>`;
+      return `<polyline points="${points.join(' ')}" fill="none" stroke="${colors[each % colors.length]}" stroke-width="1.5"/>`;
     });
     return `<text x="0" y="${top + 14}">${title}</text>
 <text x="${left - 8}" y="${top + 10}" text-anchor="end" class="small">${Math.round(most)}</text>
@@ -37,7 +37,7 @@ ${lines.join('\n')}`;
 <style>text{font:13px system-ui,sans-serif;fill:#222}.small{font-size:11px;fill:#666}</style>
 <rect width="100%" height="100%" fill="#fff"/>
 ${drawn.join('\n')}
-<text x="${width - 10}" y="${all + 8}" text-anchor="end" class="small">${end.toFixed(0)} minutes; a line for each process</text>
+<text x="${width - 10}" y="${all + 8}" text-anchor="end" class="small">${end.toFixed(0)} minutes; one line per process</text>
 </svg>
 `;
 }

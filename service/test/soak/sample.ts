@@ -1,4 +1,4 @@
-/** The metrics of a process at one moment. */
+/** Metrics of a service process at one time. */
 export interface Sample {
   /** Since the start. */
   minutes: number;
@@ -7,7 +7,7 @@ export interface Sample {
   /** Writes that wait for a commit. */
   queued: number;
   connections: number;
-  /** Pending deliveries, and for how long the oldest has been due. */
+  /** Pending deliveries. */
   pending: number;
   overdueS: number;
   configurationAgeS: number;
@@ -32,10 +32,10 @@ export async function readSample(url: string, minutes: number): Promise<Sample> 
   };
 }
 
-type Measure = Exclude<keyof Sample, 'minutes'>;
+type Metric = Exclude<keyof Sample, 'minutes'>;
 
-/** Growth below this is noise: garbage not yet collected, or a wave of players. */
-const noise: Record<Measure, number> = {
+/** Growth below this is noise, such as pending garbage collection or a wave of players. */
+const noise: Record<Metric, number> = {
   memoryMb: 32,
   heapMb: 16,
   queued: 50,
@@ -46,20 +46,20 @@ const noise: Record<Measure, number> = {
 };
 
 /**
- * The metrics that grew: the median of the last third exceeds that of the second third by more than 10% and
- * by more than noise. The first third is the warm-up.
+ * The metrics that have grown: the median of the last third exceeds that of the middle third by more than 10 % and
+ * by more than noise. The first third is warm-up.
  */
 export function findGrowth(samples: readonly Sample[]): string[] {
   const third = Math.floor(samples.length / 3);
   const [before, after] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
-  return (Object.keys(noise) as Measure[]).flatMap((measure) => {
-    const [from, to] = [median(before, measure), median(after, measure)];
-    const grown = to > from * 1.1 && to - from > noise[measure];
-    return grown ? [`${measure} grew from ${from.toFixed(1)} to ${to.toFixed(1)}`] : [];
+  return (Object.keys(noise) as Metric[]).flatMap((metric) => {
+    const [from, to] = [median(before, metric), median(after, metric)];
+    const grown = to > from * 1.1 && to - from > noise[metric];
+    return grown ? [`${metric} grew from ${from.toFixed(1)} to ${to.toFixed(1)}`] : [];
   });
 }
 
-function median(samples: readonly Sample[], measure: Measure): number {
-  const sorted = samples.map((sample) => sample[measure]).toSorted((a, b) => a - b);
+function median(samples: readonly Sample[], metric: Metric): number {
+  const sorted = samples.map((sample) => sample[metric]).toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

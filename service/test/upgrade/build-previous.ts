@@ -24,19 +24,19 @@ export function previousRevision(): string {
 }
 
 /**
- * Builds the service of another revision, with the packages of its own lockfile, outside this tree and only
- * once per revision. Returns the path of its `main.js`.
+ * Builds the service of another revision with the packages of its lockfile, outside this working tree and once per
+ * revision. Returns the path of its `main.js`.
  */
 export async function buildPrevious(revision = previousRevision()): Promise<string> {
   const folder = join(tmpdir(), `trueward-${revision}`);
   const main = join(folder, 'service', 'dist', 'main.js');
   if (existsSync(main)) return main;
-  const making = `${folder}.${process.pid}`;
-  mkdirSync(making);
+  const draft = `${folder}.${process.pid}`;
+  mkdirSync(draft);
   try {
-    const archive = join(making, 'source.tar');
+    const archive = join(draft, 'source.tar');
     await run('git', ['archive', '--output', archive, revision], { cwd: root });
-    const here = { cwd: making };
+    const here = { cwd: draft };
     await run('tar', ['-xf', archive], here);
     await run(
       'npm',
@@ -48,10 +48,10 @@ export async function buildPrevious(revision = previousRevision()): Promise<stri
       [join('node_modules', 'vite', 'bin', 'vite.js'), 'build', 'service'],
       here,
     );
-    // Another run was faster; its build is identical.
-    if (!existsSync(folder)) renameSync(making, folder);
+    // A concurrent run may have been faster; its build is the same.
+    if (!existsSync(folder)) renameSync(draft, folder);
   } finally {
-    rmSync(making, { recursive: true, force: true });
+    rmSync(draft, { recursive: true, force: true });
   }
   return main;
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A request by a client of the previous release, and its response. */
+/** A request of a client of the previous release, with its response. */
 export interface Step {
   method: 'GET' | 'POST';
   path: string;
-  /** Contains `$now`, and `$id` and `$token` of the decision. */
+  /** May contain `$now`, and `$id` and `$token` of the decision. */
   body?: unknown;
-  /** How long to wait before it, in the service's time. */
+  /** How long to wait first, for the watch time on the service's clock. */
   afterMs?: number;
   status?: number;
   answer?: unknown;
@@ -19,7 +19,7 @@ interface Stage {
   pass?(ms: number): void;
 }
 
-/** Makes the requests in order, and returns each with its response. */
+/** Sends the requests one after the other and returns each with its response. */
 export async function play(steps: readonly Step[], stage: Stage): Promise<Step[]> {
   const { url, key, nowMs, pass } = stage;
   let [id, token] = ['', ''];

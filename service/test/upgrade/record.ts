@@ -11,13 +11,13 @@ import { startService } from '../start-service.ts';
 import { buildPrevious, previousRevision } from './build-previous.ts';
 import { play, type Step, steps } from './play.ts';
 
-/** The recording. */
+/** The contents of `recorded.json`. */
 export interface Recorded {
   revision: string;
-  /** Tokens with their claims, signed with a key that is used nowhere else. */
+  /** Tokens with their claims, signed with a key used only here. */
   tokens: { key: string; signed: { claims: TokenClaims; text: string }[] };
   steps: Step[];
-  /** A delivery, with the secret that signed it. */
+  /** A delivery, with its signing secret. */
   webhook: { secret: string; headers: Record<string, string>; body: string };
 }
 
@@ -40,12 +40,12 @@ const { createDecisionTokens } = (await import(tokenFile.href)) as {
 };
 const key = 'a-key-of-recorded-tokens';
 const signed = users.map((userRef) => {
-  const said = userRef === undefined ? claims : { ...claims, userRef };
-  return { claims: said, text: createDecisionTokens(key).sign(said) };
+  const signedClaims = userRef === undefined ? claims : { ...claims, userRef };
+  return { claims: signedClaims, text: createDecisionTokens(key).sign(signedClaims) };
 });
 
 const postgres = await startPrivatePostgres();
-if (postgres === undefined) throw new Error('Recording takes a PostgreSQL server.');
+if (postgres === undefined) throw new Error('Recording requires PostgreSQL.');
 const service = await startService({ main, env: { DATABASE_URL: postgres.url } });
 const receiver = await startReceiver();
 const { publishable, secret: secretKey } = service.keys.sandbox;

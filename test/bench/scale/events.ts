@@ -150,7 +150,7 @@ async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: numbe
     if (some.length === 0) return undefined;
     return JSON.stringify({ sent_at: new Date().toISOString(), events: some });
   };
-  const onAnswer = (text: string): void => {
+  const onResponse = (text: string): void => {
     const { results, decisions } = JSON.parse(text) as EventBatchResult;
     for (const { status, code } of results) {
       if (status === 'accepted') accepted += 1;
@@ -169,7 +169,7 @@ async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: numbe
           key: keys.live.publishable,
           body,
           connections: atOnce / urls.length,
-          onAnswer,
+          onResponse,
         },
         ms,
       ),
