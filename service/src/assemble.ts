@@ -55,7 +55,7 @@ import { createRedelivery } from './webhook/redelivery.ts';
 import { startDeliveries } from './webhook/start-deliveries.ts';
 import { createWebhookService } from './webhook/webhook-service.ts';
 
-/** The parts of a running service that its starter needs. */
+/** The parts of a running service that its caller needs. */
 export interface Service {
   app: FastifyInstance;
   database: Database;
@@ -63,18 +63,18 @@ export interface Service {
   resources: ResourceStore;
   makeId: MakeId;
   users: Users;
-  /** Takes the address that the service listens on, and hands back the one that it is known by. */
+  /** Sets the URL that the service listens on, and returns its public URL. */
   listensOn(url: string): string;
-  /** Says that it is not ready from now on, and goes on. */
+  /** Reports the service as not ready from now on, and keeps serving. */
   drain(): void;
-  /** Ends everything; what was acknowledged is in the database. */
+  /** Stops the service; everything acknowledged is in the database. */
   stop(): Promise<void>;
 }
 
-/** A connection that is still open so long after the stop is cut. */
-const hangUpAfterMs = 3_000;
+/** How long after the stop open connections are closed. */
+const closeConnectionsAfterMs = 3_000;
 
-/** Opens the database and wires all parts; the one place where they are made. */
+/** Opens the database, and creates and wires all parts. */
 export async function assemble(
   config: Config,
   clock: Clock,
@@ -162,7 +162,7 @@ async function wire(
   const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
   const lane = createDecisionLanes(database, writeEvents, deliveries.wake, laneParts('decisions'));
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
-  // The embedded database belongs to one process.
+  // The embedded database is used by one process only.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
   const tailRelay =
     processId === undefined ? undefined : createTailRelay({ database, log, processId });
@@ -243,9 +243,9 @@ async function wire(
       expiry.stop();
       receipts.stop();
       changes.stop();
-      const hangup = setTimeout(() => app.server.closeAllConnections(), hangUpAfterMs);
+      const closing = setTimeout(() => app.server.closeAllConnections(), closeConnectionsAfterMs);
       await Promise.all([app.close(), deliveries.stop()]);
-      clearTimeout(hangup);
+      clearTimeout(closing);
       await Promise.all([
         lane.drain(),
         eventLane.drain(),

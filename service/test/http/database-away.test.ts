@@ -33,7 +33,7 @@ async function start() {
     decide,
     status,
     metric,
-    /** Resolves when decisions are answered again, however long that takes. */
+    /** Resolves when decisions succeed again. */
     untilBack: () =>
       expect.poll(async () => (await decide()).status, { timeout: 30_000 }).toBe(200),
     async stop() {
@@ -49,7 +49,7 @@ describe.skipIf(postgres === undefined)('on PostgreSQL', () => {
     service.proxy.stall();
     const first = await service.decide();
     expect([first.status, first.body.code]).toEqual([503, 'unavailable']);
-    // From now on nobody waits for a time-out: a hundred at once, and none of them reaches the server.
+    // From now on requests fail immediately, without reaching the server.
     const refused = await Promise.all(Array.from({ length: 100 }, service.decide));
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
     expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startService } from '../start-service.ts';
 import { createClient } from './client.ts';
 
-/** A file system of 96 MB; undefined where this user may not mount one. */
+/** A file system of 96 MB; undefined if this user may not mount one. */
 function mountSmallDisk(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-disk-'));
   try {
@@ -45,7 +45,7 @@ test('a full disk is logged once and makes the service unready until there is sp
   try {
     writeFileSync(filler, Buffer.alloc(96_000_000));
   } catch {
-    // It took all that was left.
+    // The disk is full.
   }
   let status = 200;
   for (let player = 0; status === 200 && player < 2_000; player += 1) status = await decide(player);
@@ -56,7 +56,7 @@ test('a full disk is logged once and makes the service unready until there is sp
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
 
   rmSync(filler);
-  // Nobody asks for decisions meanwhile, as behind a load balancer.
+  // No requests for decisions meanwhile, as behind a load balancer.
   await expect.poll(ready).toBe(200);
   expect(await decide(0)).toBe(200);
   await service.stop();

@@ -9,7 +9,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
 
-/** Shared by both processes. */
+/** Used by both processes. */
 const masterKey = Buffer.alloc(32, 1).toString('base64');
 
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
@@ -38,7 +38,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     if (!sandbox || !live) throw new Error('The service has not started.');
     return { sandbox, live };
   };
-  /** A foreign session, such as of an operator who forgot to commit. */
+  /** A foreign session, such as that of an operator who left a transaction open. */
   const openSession = async (): Promise<pg.Client> => {
     const session = new pg.Client({ connectionString: databaseUrl, application_name: 'psql' });
     await session.connect();
@@ -80,10 +80,10 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
       expect([status, body.code]).toEqual([503, 'unavailable']);
       expect(headers.get('retry-after')).toBe('1');
     }
-    const told = lines.find(({ lane }) => lane === 'decisions');
-    expect(told).toMatchObject({ environment: 'sandbox', level: 40 });
-    expect(told?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
-    // The service was available all the time.
+    const logged = lines.find(({ lane }) => lane === 'decisions');
+    expect(logged).toMatchObject({ environment: 'sandbox', level: 40 });
+    expect(logged?.['blockers']).toContain(`session ${rows[0]?.pid} (psql, idle in transaction`);
+    // The database never counted as unreachable.
     expect(lines.map(({ msg }) => msg)).not.toContain(
       'the database is unreachable; rejecting requests',
     );
@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   test.each([
     ['that the server cannot store', '22P02'],
-    // The error class of a broken connection, from a server that responds.
+    // The class of a broken connection, from a server that responds.
     ['that the server rejects as a malformed message', '08P01'],
   ])('of decisions in one commit, one %s fails alone', async (_what, code) => {
     const { sandbox: client, live: other } = clients();
@@ -138,7 +138,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const names = Array.from({ length: 30 }, (_, index) => `watcher-${index}`);
     const decisions = await Promise.all(names.map((name) => client.decideImage(name)));
     const held = decisions[11];
-    if (!held) throw new Error('Thirty were made.');
+    if (!held) throw new Error('There are fewer than twelve decisions.');
     const operator = await openSession();
     await operator.query('BEGIN');
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [held.id]);
@@ -173,7 +173,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [first.id]);
     const failed: string[] = [];
     const { database } = running.service;
-    // After every late window.
+    // After all late windows.
     const clock = { ...systemClock, nowMs: () => Date.now() + 30 * 86_400_000 };
     const expire = () => expireRewards(database, clock, (accountId) => void failed.push(accountId));
     expect(await expire()).toEqual([second.id]);
@@ -211,7 +211,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const before = await readSums();
     for (let scrape = 0; scrape < 20; scrape += 1) await readMetrics();
     expect(await readMetrics()).toMatch(/^trueward_webhook_deliveries_pending \d+$/m);
-    // Every scrape looks up the oldest due delivery; the server updates its statistics when the session is idle.
+    // Each scrape looks for the oldest due delivery; the server updates its statistics when the session is idle.
     await expect
       .poll(async () => (await readSums()).scans - before.scans, { timeout: 20_000 })
       .toBeGreaterThan(20);
@@ -235,12 +235,12 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
         client.call<{ state: string }>('GET', `/v1/decisions/${id}?wait_s=25`, client.secret),
       ),
     );
-    // Each has polled once.
+    // Each request has read its reward once.
     await expect.poll(waitingRequests).toBe(200);
     const [before, startedMs] = [await countStatements(), performance.now()];
     await sleep(3_000);
     const perS = ((await countStatements()) - before) / ((performance.now() - startedMs) / 1_000);
-    // One for the rewards; the others are an idle process's polls.
+    // One for the rewards; the others are what an idle process queries.
     expect(perS).toBeLessThan(40);
 
     const there = createClient({ url: other.url, keys: running.keys });

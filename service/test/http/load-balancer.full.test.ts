@@ -14,12 +14,12 @@ import { createClient } from './client.ts';
 const binary = '/usr/sbin/nginx';
 const config = new URL('../../../deploy/nginx.conf', import.meta.url);
 
-/** The delivered configuration with addresses of this machine. */
+/** Starts nginx with the configuration in deploy/ and this machine's addresses. */
 async function startBalancer(urls: readonly string[]): Promise<{ url: string; log: string[] }> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-nginx-'));
   const port = await getPort({ host: '127.0.0.1' });
   let text = readFileSync(config, 'utf8')
-    // Debian's nginx 1.22 cannot resolve upstreams again (1.27.3 and newer can), nor is there a name here.
+    // Debian's nginx 1.22 cannot re-resolve upstreams (1.27.3 and newer can), and there are no host names here.
     .replaceAll(/:8700 resolve/g, ':8700')
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('/tmp/nginx.pid', join(folder, 'nginx.pid'));
@@ -37,7 +37,7 @@ async function startBalancer(urls: readonly string[]): Promise<{ url: string; lo
     rmSync(folder, { recursive: true, force: true });
   });
   const url = `http://127.0.0.1:${port}`;
-  // It listens from the moment on that its workers run, and has no other way to say so.
+  // nginx has no other sign of readiness than that it responds.
   await expect.poll(() => fetch(`${url}/healthz`).then(({ status }) => status, String)).toBe(200);
   return { url, log };
 }
@@ -51,15 +51,15 @@ const end = (child: ChildProcess): Promise<unknown> =>
 test('behind the load balancer in deploy/, no player notices that a process is stopped or killed', async ({
   skip,
 }) => {
-  if (!existsSync(binary)) return skip('There is no nginx here.');
-  if (!hasPostgres) return skip('There is no PostgreSQL here.');
+  if (!existsSync(binary)) return skip('nginx is not installed.');
+  if (!hasPostgres) return skip('PostgreSQL is not installed.');
   const cluster = await startCluster({
     databaseUrl: await createPostgresDatabase(),
     processes: 2,
     env: {
       DRAIN_S: '1',
       TRUSTED_PROXIES: 'loopback',
-      // A busy machine's database may take its time: here it is never away.
+      // On a busy machine the database may be slow, but it must not count as unreachable here.
       DATABASE_TIMEOUT_S: '30',
     },
   });
@@ -83,7 +83,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
   await askOn(stopping);
   expect(await stopping).toBe(0);
   await cluster.replace(0);
-  // Until the balancer tries it again, it is as if there were only the other one.
+  // The load balancer uses only the other process until it retries this one.
   const served = async (): Promise<boolean> =>
     (await (await fetch(`${cluster.urls[0]}/metrics`)).text()).includes('route="/v1/decisions"');
   do await askOnce();
@@ -106,7 +106,7 @@ test('behind the load balancer in deploy/, no player notices that a process is s
 test('the player’s IP comes from the trusted proxy, not from the player’s own header', async ({
   skip,
 }) => {
-  if (!existsSync(binary)) return skip('There is no nginx here.');
+  if (!existsSync(binary)) return skip('nginx is not installed.');
   const seen: unknown[] = [];
   const service = createServer((request, response) => {
     seen.push(request.headers['x-forwarded-for']);

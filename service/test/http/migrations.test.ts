@@ -132,7 +132,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     await migrate(database);
     await admin.query(`CREATE TABLE decisions_20260105 PARTITION OF decisions
       FOR VALUES FROM ('dec_01') TO ('dec_02')`);
-    // What a killed build leaves behind.
+    // An invalid index, as a killed build leaves it.
     await admin.query(
       `INSERT INTO viewers VALUES ('a', 'live', 'same', now()), ('b', 'live', 'same', now())`,
     );

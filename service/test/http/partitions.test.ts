@@ -19,7 +19,7 @@ import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 const folder = mkdtempSync(join(tmpdir(), 'trueward-'));
 let database: Database;
 beforeAll(async () => {
-  // A new one: nothing is known yet of its statements and its weeks.
+  // A new database, without statistics and cached plans.
   await copyEmptyDatabase(join(folder, 'database'));
   database = await openPGlite(join(folder, 'database'), () => undefined);
   await migrate(database);
@@ -34,7 +34,7 @@ const dayMs = 86_400_000;
 /** A Thursday. */
 const nowMs = Date.UTC(2026, 10, 19);
 
-/** Stores a decision of this time with one event, and hands back its id. */
+/** Stores a decision of this time with one event, and returns its id. */
 async function store(atMs: number): Promise<string> {
   const id = createIds({ nowMs: () => atMs }, randomBytes)('decision');
   const record: DecisionRecord = {
@@ -66,7 +66,7 @@ async function store(atMs: number): Promise<string> {
   return id;
 }
 
-/** Stores the same event as ever of a decision; whether it was new. */
+/** Stores the decision's event again; returns whether it was new. */
 const reportEvent = async (decisionId: string, atMs: number): Promise<boolean> => {
   const [occurredAtMs, receivedAtMs] = [atMs, atMs];
   const times = { occurredAtMs, receivedAtMs, offsetMs: 0, clamped: false };
@@ -97,7 +97,7 @@ test.skipIf(!hasPostgres)(
     const ids = Array.from({ length: 50 }, (_, index) => `dec_${index}`);
     const plans = await server.transaction(
       async (queries) => {
-        // The plan that is kept is the sixth: it is for whatever is asked.
+        // The server caches the sixth plan, which is generic.
         for (let turn = 0; turn < 6; turn += 1) {
           await readDecisions(queries, scope, ids, { hold: true });
           await readEvidence(queries, scope.accountId, ids);
@@ -126,12 +126,12 @@ test.skipIf(!hasPostgres)(
 );
 
 test('rows lie in the partition of their week, old weeks are dropped, and sums stay', async () => {
-  // Twice, as when a process starts again.
+  // Twice, as after a restart.
   for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
   const old = await store(nowMs - 21 * dayMs);
   const now = await store(nowMs);
   const nextWeek = await store(nowMs + 5 * dayMs);
-  // Before there was a partition for it, as after an import.
+  // Before its partition exists, as after an import.
   const ancient = await store(nowMs - 200 * dayMs);
   expect(await read('decisions')).toEqual({
     [old]: 'decisions_20261026',
@@ -145,7 +145,7 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
     [nextWeek]: 'timelines_20261123',
     [ancient]: 'timelines_other',
   });
-  // However late an event comes again, it lies beside the one that it repeats.
+  // However late a duplicate arrives, it is in the same partition as the original.
   expect(await reportEvent(old, nowMs)).toBe(false);
 
   const { dropped } = await dropOldWeeks(

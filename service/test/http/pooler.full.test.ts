@@ -14,9 +14,9 @@ const binary = '/usr/sbin/pgbouncer';
 test('two processes work through a pooler with fewer connections than their pools', async ({
   skip,
 }) => {
-  if (!existsSync(binary)) return skip('There is no PgBouncer here.');
+  if (!existsSync(binary)) return skip('PgBouncer is not installed.');
   const postgres = await startPrivatePostgres();
-  if (!postgres) return skip('There is no PostgreSQL here.');
+  if (!postgres) return skip('PostgreSQL is not installed.');
   const folder = mkdtempSync(join(tmpdir(), 'trueward-pooler-'));
   chmodSync(folder, 0o755);
   const port = await getPort({ host: '127.0.0.1' });
@@ -31,14 +31,14 @@ pool_mode = transaction
 default_pool_size = 2
 `;
   writeFileSync(join(folder, 'pgbouncer.ini'), settings);
-  // Like PostgreSQL it refuses root.
+  // Like PostgreSQL, it does not run as root.
   const uid = Number(execFileSync('id', ['-u', 'nobody'], { encoding: 'utf8' }));
   const pooler = spawn(binary, [join(folder, 'pgbouncer.ini')], {
     stdio: 'ignore',
     ...(process.getuid?.() === 0 ? { uid } : {}),
   });
   const ended = new Promise((resolve) => pooler.once('exit', resolve));
-  // A service whose database is not there does not start.
+  // The service does not start without its database.
   await expect.poll(() => isOpen(port)).toBe(true);
   const cluster = await startCluster({
     databaseUrl: postgres.url.replace(/:\d+\//, `:${port}/`),
@@ -53,7 +53,7 @@ default_pool_size = 2
     rmSync(folder, { recursive: true, force: true });
   });
   const clients = cluster.urls.map((url) => createClient({ url, keys: cluster.keys }));
-  const begun = await Promise.all(
+  const started = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const client = clients[index % 2] ?? clients[0];
       if (!client) throw new Error('There is no process.');
@@ -61,10 +61,10 @@ default_pool_size = 2
       return (await client.begin(decision)).body.results[0]?.status;
     }),
   );
-  expect(begun).toEqual(Array(40).fill('accepted'));
+  expect(started).toEqual(Array(40).fill('accepted'));
 });
 
-/** Whether something takes connections there. */
+/** Whether the port accepts connections. */
 const isOpen = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => resolve(true));

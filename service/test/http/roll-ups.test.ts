@@ -15,7 +15,7 @@ const rethrow = (_: string, error: unknown): never => {
   throw error;
 };
 
-/** What the rows say and what the reports say, in one snapshot; of the metrics that every play here changes. */
+/** Counts of rows and counts in reports, in one snapshot, for the metrics that every play changes. */
 const compare = `WITH rows AS (
     SELECT 'filled' AS metric, count(*) AS count FROM decisions WHERE status = 'filled'
     UNION ALL SELECT 'starts', count(*) FROM recorded_events WHERE type = 'start'
@@ -39,7 +39,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     const env = {
       DATABASE_URL: databaseUrl,
       TRUEWARD_MASTER_KEY: masterKey,
-      // A wait for a lock fails.
+      // Waiting for a lock fails.
       DATABASE_LOCK_TIMEOUT_MS: '500',
       RATE_LIMITS: 'off',
     };
@@ -48,7 +48,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     database = openPostgres(databaseUrl, () => undefined);
     const [row] = await database.query<{ account_id: string }>('SELECT account_id FROM accounts');
     accountId = row?.account_id ?? '';
-    // Here, only the tests fold.
+    // Only the tests fold here.
     await database.query(
       `INSERT INTO chores VALUES ('service', 'roll-ups', now() + interval '1 day')
         ON CONFLICT (account_id, name) DO UPDATE SET begun_at = excluded.begun_at`,
@@ -81,7 +81,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
     );
     return rows;
   };
-  /** The same as the players of {@link play} are counted under. */
+  /** The group in which the players of {@link play} are counted. */
   const readCounts = async (): Promise<Count[]> => {
     const rows = await database.query<Record<string, string> & { hour: Date }>(
       'SELECT DISTINCT ON (metric) * FROM rollup_counts',
@@ -121,11 +121,11 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
       expect(await foldDeltas(queries, accountId, 1_000)).toBeGreaterThan(0);
       await queries.query('SELECT FROM rollups FOR UPDATE');
       await Promise.all([0, 1, 2].map((index) => play(index, `beside a fold-${index}`)));
-      // Its own view is complete, and so is that of everybody else.
+      // Its own view is complete, and so are the others'.
       const [own] = await queries.query<Compared>(compare);
       expect(own?.reported).toBe(own?.recount);
       await expectEqualSums();
-      // Another fold takes what this one has not, waits for no delta, and gives up on the roll-up row.
+      // Another fold takes the remaining deltas without waiting, and times out on the roll-up row.
       const failed: string[] = [];
       await foldRollups(database, never, (account) => failed.push(account));
       expect(failed).toEqual([accountId]);
@@ -164,7 +164,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
             (await victim.query(text, params as unknown[])).rows as T[],
           execute: () => Promise.reject(new Error('unused')),
         };
-        // It may wait for a row that another fold has updated; then it is killed while it waits.
+        // It may wait for a row that another fold has updated; then it is killed while waiting.
         const { rows } = await victim.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
         const fold = foldDeltas(queries, accountId, 3).catch(() => 0);
         await Promise.race([fold, sleep(20)]);

@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 19, 12);
 const days = (count: number): string =>
   `'${new Date(nowMs - count * dayMs).toISOString()}'::timestamptz`;
-/** Ids of this age, told apart by a number `n`. */
+/** Ids of this age, distinguished by a number `n`. */
 const idsOf = (kind: 'webhookEvent' | 'delivery' | 'auditEntry', age: number): string =>
   `'${firstIdAt(kind, nowMs - age * dayMs).slice(0, 14)}' || lpad(n::text, 16, '0')`;
 const count = async (table: string): Promise<number> => {
@@ -67,7 +67,7 @@ const grown = [
 
 test('old rows are deleted in batches, and newer ones are kept', async () => {
   const both = [
-    // More than one batch of old ones, and five that are young.
+    // More than one batch of old rows, and five newer ones.
     [1_500, 100],
     [5, 0],
   ] as const;
@@ -88,18 +88,18 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
       await database.query(statement);
     await storeWebhookEvents(age, rows, 'delivered');
   }
-  // Long ago, and asked for again a moment ago.
+  // Old, but redelivered just now.
   await storeWebhookEvents(120, 1, 'pending');
 
-  const remove = (keep: { decisionsMs?: number; auditMs?: number }) =>
+  const deleteOld = (retention: { decisionsMs?: number; auditMs?: number }) =>
     deleteOldRows(
       database,
       nowMs,
-      { decisionsMs: keep.decisionsMs, auditMs: keep.auditMs, archiveDirectory: undefined },
+      { decisionsMs: retention.decisionsMs, auditMs: keep.auditMs, archiveDirectory: undefined },
       new AbortController().signal,
     );
-  // Without a retention, what is business stays.
-  const { audit_entries: audit, webhook_events: told, ...rest } = await remove({});
+  // Without a retention period, business data stays.
+  const { audit_entries: audit, webhook_events: told, ...rest } = await deleteOld({});
   expect([audit, told]).toEqual([undefined, undefined]);
   expect(rest).toEqual({
     idempotency_keys: 1_500,
@@ -111,7 +111,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
     live_lines: 1_500,
     viewers: 1_500,
   });
-  expect(await remove({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({
+  expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({
     audit_entries: 1_500,
     webhook_events: 1_500,
   });
@@ -122,7 +122,7 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
     deliveries: 6,
     delivery_attempts: 6,
   });
-  expect(await remove({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
+  expect(await deleteOld({ decisionsMs: 90 * dayMs, auditMs: 99 * dayMs })).toEqual({});
 });
 
 test('every table either has a retention job or grows only through operators’ changes', async () => {
@@ -131,11 +131,11 @@ test('every table either has a retention job or grows only through operators’ 
       AND relkind IN ('r', 'p') AND NOT relispartition`,
   );
   const byWeek = ['decisions', 'ad_events', 'timelines'];
-  // One row for each hour, placement and creative: what is kept when all else is gone.
+  // One row per hour, placement and creative; kept forever.
   const sums = ['rollups'];
-  // Moved into the sums every ten seconds.
+  // Folded into the roll-ups every ten seconds.
   const folded = ['rollup_deltas'];
-  // One row for each thing that somebody made, or that the service does.
+  // One row per object that an operator created, or per chore.
   const made =
     'accounts keys secrets resources config_versions users sign_in_names webhook_failures chores'
       .concat(' archived_weeks migrations migration_lock uploads')
@@ -146,11 +146,11 @@ test('every table either has a retention job or grows only through operators’ 
 });
 
 test('one of many processes claims a chore, and any of them the next time', async () => {
-  const taken = await Promise.all(
+  const claimed = await Promise.all(
     Array.from({ length: 8 }, () => claimChore(database, 'a chore', 60_000)),
   );
-  expect(taken.filter(Boolean)).toHaveLength(1);
-  // Whoever began it may be gone: nobody has to give it back.
+  expect(claimed.filter(Boolean)).toHaveLength(1);
+  // The process that claimed it may have died; a claim is never released.
   await database.query(
     `UPDATE chores SET begun_at = begun_at - interval '61 seconds' WHERE name = 'a chore'`,
   );
@@ -185,7 +185,7 @@ test('folding keeps the table of deltas small on the embedded database', async (
   };
   const sizes: number[] = [];
   for (let rounds = 0; rounds < 25; rounds += 1) sizes.push(await round());
-  // Pages of the index are free one round after they are empty. Without a vacuum, 20 rounds add 620 kB.
+  // Index pages are free one round after they are empty. Without a vacuum, 20 rounds add 620 kB.
   expect((sizes.at(-1) ?? Infinity) - (sizes[4] ?? 0)).toBeLessThanOrEqual(3 * 8_192);
   const [sums] = await database.query<{ rows: number; count: number }>(
     'SELECT count(*)::bigint AS rows, sum(count)::bigint AS count FROM rollups',

@@ -108,7 +108,7 @@ test('commits run one at a time, and every item settles', async () => {
     },
     maxBatch: 2,
   });
-  // Each comes at another moment, some of them just when a commit has ended.
+  // Each arrives at a different time, some just as a commit ends.
   const pushed = Array.from({ length: 20 }, async (_, item) => {
     for (let turn = 0; turn < item; turn += 1) await Promise.resolve();
     if (item % 3 === 0) await new Promise(setImmediate);

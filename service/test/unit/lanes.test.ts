@@ -6,7 +6,7 @@ interface Item {
   owner: string;
 }
 
-/** Lanes whose commits end when the test says so. */
+/** Lanes whose commits the test ends. */
 function createHeldLanes(limits: { maxLanes?: number; maxItems?: number } = {}) {
   const started: string[] = [];
   const held: { owner: string; end(): void }[] = [];
@@ -97,6 +97,6 @@ test('owners with locked rows share one slot, so that the others keep theirs', a
     await new Promise(setImmediate);
   }
   await Promise.all(all);
-  // Whoever got through is slow no longer.
+  // An owner whose transaction succeeded is not slow any more.
   expect(most).toBe(1);
 });

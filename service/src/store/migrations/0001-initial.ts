@@ -1,11 +1,10 @@
 /**
- * Every primary key begins with `account_id`, and there is no other unique index, so that the
- * tables can be spread over several machines by account.
+ * Every primary key begins with `account_id`, and there are no other unique indexes, so that the tables can be sharded
+ * by account.
  *
- * Decisions and their events are in partitions of one week, which are dropped as a whole when they
- * are too old. An id begins with its time, so the id itself says in which partition its row is: an
- * event is beside its decision, where it is found to be there already. Ids compare by their bytes
- * (`COLLATE "C"`); by the rules of a language it costs ten times as much.
+ * Decisions and their events are in weekly partitions, which are dropped as a whole when they are too old. An id begins
+ * with its time, which determines the partition: an event is in the same partition as its decision, where duplicates
+ * are found. Ids are compared bytewise (`COLLATE "C"`), which is ten times as fast as by a language's rules.
  */
 export const initial = {
   name: '0001-initial',
@@ -84,14 +83,14 @@ export const initial = {
       receipt text,
       settled_at timestamptz,
       PRIMARY KEY (account_id, id)) PARTITION BY RANGE (id)`,
-    // For whatever is of a week that has no partition: nothing is ever refused for want of one.
+    // The default partitions, for rows whose week has no partition.
     'CREATE TABLE decisions_other PARTITION OF decisions DEFAULT',
-    // The environment is part of what a viewer is made of.
+    // The pseudonym of a viewer includes the environment.
     'CREATE INDEX decisions_served ON decisions (viewer, placement, served_at) WHERE served_at IS NOT NULL',
     'CREATE INDEX decisions_watched ON decisions (viewer, watch_to) WHERE watch_to IS NOT NULL',
     `CREATE INDEX decisions_pending ON decisions (late_at) WHERE reward_state = 'pending'`,
 
-    // One row per user and environment: whoever grants a reward to the user holds it meanwhile.
+    // One row per user and environment, locked while a reward of the user is decided.
     `CREATE TABLE viewers (
       account_id text NOT NULL,
       environment text NOT NULL,

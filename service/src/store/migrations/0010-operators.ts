@@ -1,4 +1,4 @@
-/** What operators need: an audit trail, repeatable writes, the use of keys, the health of webhooks. */
+/** For operators: audit log, idempotent writes, key usage, webhook health. */
 export const operators = {
   name: '0010-operators',
   statements: [
@@ -17,7 +17,7 @@ export const operators = {
       created_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, id))`,
 
-    // The answers are sealed: some carry a secret.
+    // Responses are encrypted, because some contain a secret.
     `CREATE TABLE idempotency_keys (
       account_id text NOT NULL,
       environment text NOT NULL,
@@ -29,7 +29,7 @@ export const operators = {
       PRIMARY KEY (account_id, environment, key))`,
     'CREATE INDEX idempotency_keys_age ON idempotency_keys (account_id, created_at)',
 
-    // A row stands for a webhook whose last attempt failed.
+    // One row per webhook whose last attempt failed.
     `CREATE TABLE webhook_failures (
       account_id text NOT NULL,
       webhook_id text NOT NULL,

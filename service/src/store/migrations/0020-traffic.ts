@@ -1,4 +1,4 @@
-/** What invalid traffic is told by, and the difference of clocks that an event came with. */
+/** The reasons for invalid traffic, and the clock offset of each event. */
 export const traffic = {
   name: '0020-traffic',
   statements: [

@@ -1,4 +1,4 @@
-/** The people who use the panel, and what the panel shows of keys and decisions. */
+/** Panel users, and what the panel shows of keys and decisions. */
 export const panel = {
   name: '0030-panel',
   statements: [
@@ -17,7 +17,7 @@ export const panel = {
       last_sign_in_at timestamptz,
       PRIMARY KEY (account_id, id))`,
 
-    // Whoever signs in does not name an account, so an e-mail belongs to one user of the whole service.
+    // Users sign in without naming an account, so an e-mail address is unique in the whole service.
     `CREATE TABLE sign_in_names (
       account_id text NOT NULL,
       email text NOT NULL,
@@ -42,7 +42,7 @@ export const panel = {
       PRIMARY KEY (account_id, hash))`,
     'CREATE INDEX sessions_by_hash ON sessions (hash)',
 
-    // Without a user: the link of a first start, which makes one.
+    // Without a user: the link of the first start, which creates the first owner.
     `CREATE TABLE user_links (
       account_id text NOT NULL,
       hash text NOT NULL,

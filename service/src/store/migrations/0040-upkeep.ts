@@ -1,15 +1,15 @@
-/** What processes that share nothing else agree by: chores, archived weeks, and how much of a limit is used. */
+/** How processes coordinate: claimed chores, archived weeks, and the usage of rate limits. */
 export const upkeep = {
   name: '0040-upkeep',
   statements: [
-    // Whoever moves the time on does the chore.
+    // The process that advances the time does the chore.
     `CREATE TABLE chores (
       account_id text NOT NULL,
       name text NOT NULL,
       begun_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // What a file was found to hold; a week is dropped only while it still holds the same.
+    // The tally of an archive file; a week is only dropped while its own tally is the same.
     `CREATE TABLE archived_weeks (
       account_id text NOT NULL,
       name text COLLATE "C" NOT NULL,
@@ -18,7 +18,7 @@ export const upkeep = {
       archived_at timestamptz NOT NULL,
       PRIMARY KEY (account_id, name))`,
 
-    // Requests that a process let through, by a hash of what a limit counts.
+    // Requests that a process admitted, by a hash of what the limit counts.
     `CREATE TABLE limit_uses (
       account_id text NOT NULL,
       process_id text NOT NULL,

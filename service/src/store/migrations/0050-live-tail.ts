@@ -1,4 +1,4 @@
-/** What the processes tell each other of the sandbox while somebody watches; of no use a minute later. */
+/** Sandbox events that processes share while a live tail is open; obsolete within a minute. */
 export const liveTail = {
   name: '0050-live-tail',
   statements: [

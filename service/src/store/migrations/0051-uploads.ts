@@ -1,8 +1,8 @@
-/** The files that were uploaded, so that those that nothing shows can be found and removed. */
+/** Uploaded files, so that unused ones can be found and deleted. */
 export const uploads = {
   name: '0051-uploads',
   statements: [
-    // Of the whole service: a file is stored by its content, whoever uploads it.
+    // Service-wide: a file is stored by its content hash, whoever uploads it.
     `CREATE TABLE uploads (
       account_id text NOT NULL,
       name text NOT NULL,

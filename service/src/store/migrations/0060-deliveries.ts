@@ -1,4 +1,4 @@
-/** Finds the next deliveries of each webhook without a look at all that wait for one that is dead. */
+/** Finds the next deliveries of each webhook without scanning the backlog of a dead endpoint. */
 export const deliveries = {
   name: '0060-deliveries',
   statements: [

@@ -1,4 +1,4 @@
-/** When a webhook that was taken out of use was last tried, so that one process does it, and rarely. */
+/** When a disabled webhook was last probed, so that only one process probes it, and rarely. */
 export const webhookProbes = {
   name: '0070-webhook-probes',
   statements: [`ALTER TABLE webhook_failures ADD COLUMN probed_at timestamptz`],

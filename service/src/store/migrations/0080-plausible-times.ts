@@ -1,5 +1,5 @@
 /**
- * The database refuses impossible values, whatever the code computed. `NOT VALID` constraints check every row
+ * The database rejects impossible values, whatever the code computed. `NOT VALID` constraints check every row
  * that is written from now on. Existing rows are not checked, which would lock large tables for minutes; they
  * are dropped with their week.
  */

@@ -1,9 +1,9 @@
 /**
- * Counts on their way into `rollups`. A transaction that counts something inserts rows of its own here, so that
+ * Counts that are not folded into `rollups` yet. A transaction that counts something inserts its own rows here, so that
  * no two transactions ever wait for the same roll-up row; a fold moves them into `rollups` every few seconds.
- * Reports read both as `rollup_counts`. The previous release goes on writing to `rollups` itself.
+ * Reports read both as `rollup_counts`. The previous release writes to `rollups` directly.
  *
- * The ids are random because a sequence would start again after an import. Every row is deleted within seconds,
+ * The ids are random because a sequence would restart after an import. Every row is deleted within seconds,
  * so a vacuum is due after a fixed number of them, however small the table is.
  */
 export const rollupDeltas = {

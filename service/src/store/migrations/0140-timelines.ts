@@ -3,7 +3,7 @@
  * take 2.1 KB. The free space on each page is for the events that follow: a row that is rewritten on its own page
  * (HOT) adds no index entry. `event/timeline.ts` describes the text in `events`.
  *
- * `recorded_events` has the events of both tables, for whoever queries the database.
+ * `recorded_events` has the events of both tables, for operators who query the database.
  */
 export const timelines = {
   name: '0140-timelines',

@@ -1,5 +1,5 @@
 /**
- * Lets `recorded_events` read ids that are stored without what they share with the first one: a `~` stands for the
+ * Lets `recorded_events` read ids that are stored without the prefix they share with the first one: a `~` stands for the
  * first id up to its last hyphen. With more alike than before, a timeline only doubles in size, so less of each
  * page is kept free for that.
  */
