@@ -95,7 +95,11 @@ test('old rows are deleted in batches, and newer ones are kept', async () => {
     deleteOldRows(
       database,
       nowMs,
-      { decisionsMs: retention.decisionsMs, auditMs: keep.auditMs, archiveDirectory: undefined },
+      {
+        decisionsMs: retention.decisionsMs,
+        auditMs: retention.auditMs,
+        archiveDirectory: undefined,
+      },
       new AbortController().signal,
     );
   // Without a retention period, business data stays.
