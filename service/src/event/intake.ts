@@ -1,13 +1,12 @@
 import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/wire';
-import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
 import type { Pseudonym } from '../decision/decision-service.ts';
+import { type RecordedEvent, keyOf } from '../decision/decision-state.ts';
+import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
 import type { Clock } from '../platform/clock.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
-import { keyOf, type RecordedEvent } from '../decision/decision-state.ts';
-import { readEvent } from './read-event.ts';
 import type { Intake } from './record-events.ts';
 
 /** An event of a request, or the id of one whose form was wrong. */
@@ -66,4 +65,46 @@ function remembering(verify: DecisionTokens['verify']): (token: string) => Token
     if (!known.has(token)) known.set(token, verify(token));
     return known.get(token);
   };
+}
+
+interface Arrival {
+  scope: Scope;
+  sentAtMs: number;
+  receivedAtMs: number;
+  /** Undefined when the token's signature is not ours. */
+  claims: TokenClaims | undefined;
+}
+
+type Read =
+  { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
+
+/**
+ * Checks the token of an event and puts its time on the service's clock. How long an event waited
+ * on the device is the difference of two readings of one clock, so its skew falls out.
+ */
+export function readEvent(
+  event: AdEvent,
+  { scope, sentAtMs, receivedAtMs: arrivedAtMs, claims }: Arrival,
+): Read {
+  if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
+  if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
+  if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };
+  // The clock of this process may be behind the one that issued the decision.
+  const receivedAtMs = Math.max(arrivedAtMs, claims.issuedAtMs);
+  const offsetMs = receivedAtMs - sentAtMs;
+  const stated = instantOf(event.occurred_at) + offsetMs;
+  const occurredAtMs = Math.min(Math.max(stated, claims.issuedAtMs), receivedAtMs);
+  const recorded: RecordedEvent = {
+    id: event.id,
+    decisionId: event.decision_id,
+    type: event.type,
+    occurredAtMs,
+    receivedAtMs,
+    offsetMs,
+    clamped: occurredAtMs !== stated,
+  };
+  if (event.watched_ms !== undefined) recorded.watchedMs = event.watched_ms;
+  if (event.visible !== undefined) recorded.visible = event.visible;
+  if (event.detail !== undefined) recorded.detail = event.detail;
+  return { claims, event: recorded };
 }

@@ -1,8 +1,7 @@
 import { capWindowMs, exceedsCaps } from '../decision/caps.ts';
 import { isKilled, type Snapshot } from '../decision/snapshot.ts';
 import { checkReward, type RewardVerdict } from '../reward/check-reward.ts';
-import { checkImpression } from './check-impression.ts';
-import { checkTraffic } from './check-traffic.ts';
+import { checkImpression, checkTraffic } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import type { Move } from './move-decisions.ts';
 import type { ViewerHistory } from './viewer-history.ts';

@@ -1,21 +1,20 @@
 import type { EventBatchResult, EventResult } from '@trueward/protocol/wire';
-import type { Snapshot } from '../decision/snapshot.ts';
-import { addToRollups } from '../report/rollup.ts';
-import { createScopedLanes, type LaneParts } from '../store/lanes.ts';
-import type { RewardVerdict } from '../reward/check-reward.ts';
-import type { Receipts } from '../reward/receipt.ts';
-import type { Database, Queries, TransactionOptions, Scope } from '../store/database.ts';
-import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
-import type { WriteEvents } from '../resource/change-events.ts';
-import { appendEvents } from './append-events.ts';
-import { checkArrival } from './check-arrival.ts';
-import { describeReward } from '../reward/reward-status.ts';
 import {
   type DecisionState,
+  type RecordedEvent,
   isEvidence,
   keyOf,
-  type RecordedEvent,
 } from '../decision/decision-state.ts';
+import type { Snapshot } from '../decision/snapshot.ts';
+import { addToRollups } from '../report/rollup.ts';
+import type { WriteEvents } from '../resource/change-events.ts';
+import type { RewardVerdict } from '../reward/check-reward.ts';
+import type { Receipts } from '../reward/receipt.ts';
+import { describeReward } from '../reward/reward-status.ts';
+import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
+import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
+import { type LaneParts, createScopedLanes } from '../store/lanes.ts';
+import { checkArrival } from './check-events.ts';
 import { countEvents, countInvalid } from './count-events.ts';
 import {
   type Evidence as Reported,
@@ -24,10 +23,9 @@ import {
   readEvidence,
 } from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
-import { moveDecisions, type Move } from './move-decisions.ts';
-import { announceMoves, countMoves } from './tell-moves.ts';
+import { type Move, announceMoves, countMoves, moveDecisions } from './move-decisions.ts';
+import { appendEvents } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
-import { requireLocked, ViewersNotLockedError } from './require-locked.ts';
 
 /** The events of one request whose tokens are good. */
 export interface Intake {
@@ -269,4 +267,33 @@ function refusedRewards(
     if (code === 'late') refused.set(decisionId, { state: 'expired', reason: code });
   });
   return refused;
+}
+
+/** Users have to be locked before their decisions are. */
+export class ViewersNotLockedError extends Error {
+  readonly viewers: string[];
+  constructor(viewers: string[]) {
+    super(`${viewers.length} users must be locked first.`);
+    this.viewers = viewers;
+  }
+}
+
+/**
+ * A reward is granted while its user is locked. Mostly the completion comes last, and its request tells the user; an
+ * event that comes after it may complete the evidence as well.
+ *
+ * @param viewers - the users that are locked
+ * @throws ViewersNotLockedError
+ */
+export function requireLocked(
+  viewers: readonly string[],
+  judged: readonly DecisionState[],
+  known: ReadonlyMap<string, readonly RecordedEvent[]>,
+): void {
+  const missing = judged.flatMap(({ id, viewer, rewardState }) => {
+    const isOpen = rewardState === 'none' || rewardState === 'pending';
+    const isCompleted = known.get(id)?.some(({ type }) => type === 'complete') === true;
+    return viewer !== null && isOpen && isCompleted && !viewers.includes(viewer) ? viewer : [];
+  });
+  if (missing.length > 0) throw new ViewersNotLockedError([...new Set(missing)]);
 }

@@ -2,7 +2,7 @@ import { capWindowMs } from '../decision/caps.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { Scope, Queries } from '../store/database.ts';
 import type { Watch } from '../reward/watch-time.ts';
-import { showGraceMs } from './check-arrival.ts';
+import { showGraceMs } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { readRewarded, readWatches } from './event-store.ts';
 import type { Move } from './move-decisions.ts';

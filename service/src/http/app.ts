@@ -23,7 +23,7 @@ import type { AuditLog } from '../store/audit-log.ts';
 import type { Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import type { Users } from '../user/create-users.ts';
-import type { EventBodies } from '../webhook/event-body.ts';
+import type { EventBodies } from '../webhook/event-writer.ts';
 import type { Redelivery } from '../webhook/redelivery.ts';
 import type { WebhookService } from '../webhook/webhook-service.ts';
 import { addAuthentication, addPreflight, createAdmitKey } from './authentication/authenticate.ts';

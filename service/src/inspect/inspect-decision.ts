@@ -3,7 +3,7 @@ import { firstIdAt } from '../platform/ids.ts';
 import type { ReadReward } from '../reward/reward-status.ts';
 import type { Queries, Scope } from '../store/database.ts';
 import { listDeliveriesOf } from '../webhook/delivery-list.ts';
-import type { EventBodies } from '../webhook/event-body.ts';
+import type { EventBodies } from '../webhook/event-writer.ts';
 import { type Cause, explainReward, findCause } from './explain-decision.ts';
 
 interface Parts {

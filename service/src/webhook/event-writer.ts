@@ -1,9 +1,9 @@
 import type { Snapshot } from '../decision/snapshot.ts';
+import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Scope } from '../store/database.ts';
-import type { EventBodies } from './event-body.ts';
 
 interface Parts {
   clock: Clock;
@@ -61,3 +61,17 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Part
     return deliveries.length > 0;
   };
 }
+
+/** How the bodies of events lie in the database. */
+export interface EventBodies {
+  /** A confidential body, which names a child, is sealed. */
+  store(body: string, confidential: boolean): string;
+  /** The body as it is delivered. */
+  open(stored: string): string;
+}
+
+export const createEventBodies = (box: SecretBox): EventBodies => ({
+  store: (body, confidential) => (confidential ? box.seal(body) : body),
+  // JSON of an object begins with a brace, and what is sealed never does.
+  open: (stored) => (stored.startsWith('{') ? stored : box.open(stored)),
+});

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isAllowedAddress, isTranslated } from './address-guard.ts';
+import { isAllowedAddress, isTranslated } from './guarded-agent.ts';
 
 interface UrlRule {
   /** The service runs for development, and the webhook belongs to the sandbox. */

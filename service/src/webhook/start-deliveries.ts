@@ -1,20 +1,20 @@
+import type { Webhook } from '@trueward/protocol/wire';
 import type { Logger } from 'pino';
-import type { Operation } from '../store/audit-log.ts';
+import type { Configuration } from '../decision/configuration.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
-import type { Configuration } from '../decision/configuration.ts';
-import { lockConfiguration, type ResourceStore } from '../resource/resource-store.ts';
+import { type ResourceStore, lockConfiguration } from '../resource/resource-store.ts';
+import type { Operation } from '../store/audit-log.ts';
+import type { Database, Scope } from '../store/database.ts';
 import type { LaneParts } from '../store/lanes.ts';
-import type { Scope, Database } from '../store/database.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { type Dispatcher, startDispatcher } from './dispatcher.ts';
-import type { EventBodies } from './event-body.ts';
-import { findWebhook } from './find-webhook.ts';
+import type { EventBodies } from './event-writer.ts';
 import { createGuardedAgent } from './guarded-agent.ts';
 import { startProbes } from './probe.ts';
-import { createSender } from './sender.ts';
 import { createAttemptLanes } from './record-attempts.ts';
+import { createSender } from './sender.ts';
 import { createSecretCache, readWebhookSecrets } from './webhook-secrets.ts';
 import type { WebhookService } from './webhook-service.ts';
 
@@ -96,4 +96,17 @@ export function startDeliveries(parts: Parts): Dispatcher {
       await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
     },
   };
+}
+
+/** Another process may have registered it a moment ago, so what is not known is looked for once more. */
+export async function findWebhook(
+  configuration: Configuration,
+  scope: Scope,
+  id: string,
+): Promise<Webhook | undefined> {
+  const find = () => configuration.snapshot(scope).webhooks.find((webhook) => webhook.id === id);
+  const known = find();
+  if (known) return known;
+  await configuration.refresh();
+  return find();
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DecisionRecord, recordDecisions } from '../../src/decision/record-decisions.ts';
-import { appendEvents } from '../../src/event/append-events.ts';
+import { appendEvents } from '../../src/event/timeline.ts';
 import { readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import type { Database } from '../../src/store/database.ts';

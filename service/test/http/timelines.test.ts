@@ -1,8 +1,7 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newRandomId } from '../../../src/platform/ids.ts';
-import { mostEvents } from '../../src/event/append-events.ts';
-import { parseTimeline } from '../../src/event/timeline.ts';
+import { mostEvents, parseTimeline } from '../../src/event/timeline.ts';
 import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';

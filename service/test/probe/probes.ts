@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { recordDecisions, type DecisionRecord } from '../../src/decision/record-decisions.ts';
-import { appendEvents } from '../../src/event/append-events.ts';
+import { appendEvents } from '../../src/event/timeline.ts';
 import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { moveDecisions } from '../../src/event/move-decisions.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkImpression } from '../../src/event/check-impression.ts';
-import { checkArrival } from '../../src/event/check-arrival.ts';
+import { checkImpression, checkArrival } from '../../src/event/check-events.ts';
 import type { DecisionState, RecordedEvent } from '../../src/decision/decision-state.ts';
 import { checkReward, type RewardFacts } from '../../src/reward/check-reward.ts';
 import type { Watch } from '../../src/reward/watch-time.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { signWebhook } from 'trueward/server';
-import { signRequest } from '../../src/webhook/sign.ts';
+import { signRequest } from '../../src/webhook/sender.ts';
 
 const secret = fc
   .uint8Array({ minLength: 24, maxLength: 40 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAllowedAddress } from '../../src/webhook/address-guard.ts';
+import { isAllowedAddress } from '../../src/webhook/guarded-agent.ts';
 import { refuseUrl } from '../../src/webhook/receiver-url.ts';
 import { maxAttempts, retryDelayMs } from '../../src/webhook/schedule.ts';
 

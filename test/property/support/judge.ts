@@ -1,5 +1,5 @@
-import { readEvent } from '../../../service/src/event/read-event.ts';
-import { checkArrival } from '../../../service/src/event/check-arrival.ts';
+import { readEvent } from '../../../service/src/event/intake.ts';
+import { checkArrival } from '../../../service/src/event/check-events.ts';
 import type { DecisionState, RecordedEvent } from '../../../service/src/decision/decision-state.ts';
 import { judgeDecisions } from '../../../service/src/event/judge-decisions.ts';
 import type { ViewerHistory } from '../../../service/src/event/viewer-history.ts';

@@ -7,7 +7,7 @@ import type { ReadReward } from '../../reward/reward-status.ts';
 import type { AuditLog } from '../../store/audit-log.ts';
 import type { Database } from '../../store/database.ts';
 import type { Users } from '../../user/create-users.ts';
-import type { EventBodies } from '../../webhook/event-body.ts';
+import type { EventBodies } from '../../webhook/event-writer.ts';
 import type { SessionCookie } from '../authentication/session-access.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import type { RunOperation } from '../operations/operations.ts';

@@ -8,8 +8,8 @@ import type {
 import type { FastifyInstance } from 'fastify';
 import { toPage } from '../../resource/resource-store.ts';
 import type { Database } from '../../store/database.ts';
-import type { EventBodies } from '../../webhook/event-body.ts';
-import { listEvents } from '../../webhook/event-list.ts';
+import type { EventBodies } from '../../webhook/event-writer.ts';
+import { listEvents } from '../../webhook/delivery-list.ts';
 import type { WebhookService } from '../../webhook/webhook-service.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import {
