@@ -1,13 +1,13 @@
 declare global {
   interface Window {
-    /** How often the React game has made its ads. */
+    /** How often the React game has called `createAds()`. */
     made: number;
-    /** The timers and listeners of the window and the document that nobody has ended. */
+    /** Timers, and listeners of window and document, that have not been removed. */
     left(): string[];
   }
 }
 
-/** Runs in the page, before all else. React's own listeners are at its root, and stay. */
+/** Runs in the page before anything else. React's own listeners are on its root element and remain. */
 export function countWhatIsLeft(): void {
   const left = new Map<unknown, string>();
   for (const [set, clear] of [

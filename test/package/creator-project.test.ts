@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { it } from './worker.ts';
 
 const demo = join(import.meta.dirname, '..', '..', 'demo');
-/** TypeScript 4.9.5. Newer ones, as this repository's, have dropped Creator's `moduleResolution`. */
+/** TypeScript 4.9.5. Newer versions do not support Creator's `moduleResolution`. */
 const tsc = createRequire(join(demo, 'package.json')).resolve('typescript/lib/tsc.js');
 
 it('the Cocos sample and the package compile in a Creator project, strict or not', ({

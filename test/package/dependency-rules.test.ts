@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-/** A file and an import in it that goes against the direction of ARCHITECTURE.md. */
+/** Files with an import that ARCHITECTURE.md does not allow. */
 const refused: [file: string, line: string][] = [
   ['src/platform/x.ts', `export { a } from '../outcome.ts';`],
   ['src/platform/x.ts', `export { readFile } from 'node:fs';`],
@@ -58,7 +58,7 @@ const refused: [file: string, line: string][] = [
   ['service/panel/src/preview/show-preview.ts', `export { a } from '../../../../src/ads.ts';`],
   ['protocol/x.ts', `export { a } from '../service/src/y.ts';`],
 ];
-/** Imports beside these that are fine. */
+/** Similar imports that are allowed. */
 const allowed: [file: string, line: string][] = [
   ['src/transport/x.ts', `export { a } from '../platform/y.ts';`],
   ['src/transport/x.ts', `export type { a } from '../../protocol/wire.ts';`],
@@ -100,7 +100,7 @@ function plant(file: string, text: string): void {
   writeFileSync(join(copy, file), text);
 }
 
-/** Plants each import in a file of its own, and gives the cases that the rule refuses. */
+/** Writes each import into a file of its own, and returns the cases that the rule rejects. */
 function refusedOf(cases: [file: string, line: string][], rule: string) {
   const files = cases.map(([file], index) => file.replace(/\bx\.ts$/, `x${index}.ts`));
   files.forEach((file, index) => plant(file, cases[index]?.[1] ?? ''));

@@ -5,11 +5,11 @@ import { extname, join } from 'node:path';
 import { startInProcess } from '../../service/test/in-process.ts';
 import { createDemand } from '../support/demo-demand.ts';
 
-/** The built fixtures on a web server, and a service that has a picture for their placement. */
+/** A web server with the built fixtures, and a service that has an image ad for their placement. */
 export interface FixtureSite {
-  /** What a game in a fixture is told in its address. */
+  /** Parameters in the URL of a fixture. */
   query: string;
-  /** The address of a page of the project. */
+  /** Returns the URL of a page of the project. */
   addressOf(path: string): string;
   stop(): Promise<void>;
 }
@@ -20,7 +20,7 @@ const types: Record<string, string> = {
   '.js': 'text/javascript',
 };
 
-/** Serves `project`, with `node_modules`, as a developer's machine does. */
+/** Serves `project` with its `node_modules`. */
 export async function startFixtureSite(project: string): Promise<FixtureSite> {
   const service = await startInProcess({
     TRUEWARD_MEDIA_DIR: join(root, 'demo/creatives/dist'),

@@ -13,7 +13,7 @@ import type { InstalledPackage } from './installed-package.ts';
 import { it } from './worker.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-/** `npm test` leaves out the bundlers that take seconds. */
+/** `npm test` skips the bundlers that take seconds. */
 const full = inject('full');
 let installed: InstalledPackage;
 let site: FixtureSite;
@@ -39,7 +39,7 @@ it.afterAll(async () => {
   await site?.stop();
 });
 
-/** A page for a bundle that has none of its own. */
+/** A page for a bundle without its own. */
 function pageFor(script: string, type = 'module'): string {
   const name = `${script.replaceAll('/', '-')}.html`;
   const html = `<!doctype html><link rel="icon" href="data:,"><button id="play">Play</button>
@@ -54,7 +54,7 @@ function runEsbuild(options: BuildOptions): Promise<unknown> {
   return build({ absWorkingDir: installed.project, bundle: true, logLevel: 'error', ...options });
 }
 
-/** Presses what begins the ad, and closes it. */
+/** Starts the ad with a click, and closes it. */
 async function playAd(
   closeLabel: string,
   play = () => page.locator('#play').click(),
@@ -107,7 +107,7 @@ it('a React game in StrictMode shows an ad, and leaves nothing when it goes', as
   await page.locator('#play').waitFor();
   expect(await page.evaluate(() => window.made)).toBe(2);
   await playAd('Close ad');
-  // What lives is counted, so that the end of this test could fail.
+  // Proves that running timers and listeners are counted.
   expect(await page.evaluate(() => window.left())).not.toEqual([]);
   await page.locator('#unmount').click();
   await page.locator('#play').waitFor({ state: 'detached' });
@@ -137,7 +137,7 @@ it.runIf(full)(
       {
         cwd: join(installed.project, 'phaser-template'),
         stdio: ['ignore', 'pipe', 'inherit'],
-        // Where CI is set, Vite writes the port of its address in bold.
+        // If CI is set, Vite prints the port in bold.
         env: { ...process.env, NO_COLOR: '1' },
       },
     );
@@ -157,7 +157,7 @@ async function playPhaserAd(): Promise<void> {
   await playAd('Close ad', () => page.locator('canvas').click());
 }
 
-/** The first address that a server names on its output. */
+/** The first URL in a server's output. */
 async function addressIn({ stdout }: ChildProcess): Promise<string> {
   if (!stdout) throw new Error('Its output is not ours.');
   for await (const line of createInterface({ input: stdout })) {

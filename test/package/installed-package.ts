@@ -16,27 +16,27 @@ const root = join(import.meta.dirname, '..', '..');
 const modules = join(root, 'node_modules');
 
 export interface InstalledPackage {
-  /** The project that has the package; nothing of this repository is above it. */
+  /** The project with the package, outside of this repository. */
   project: string;
-  /** What the package holds, by paths relative to it. */
+  /** Files in the package, as relative paths. */
   files: string[];
   manifest: { exports: Record<string, string | Record<string, string>> };
-  /** Runs a module in that project and gives what it printed. */
+  /** Runs a module in the project and returns its output. */
   runModule(code: string): string;
-  /** Runs the command of a package of this repository in that project, by its script. */
+  /** Runs the command of one of this repository's packages in the project. */
   runTool(script: string, ...args: string[]): string;
   remove(): void;
 }
 
 interface InstallOptions {
-  /** Packages of this repository's that the project has beside it. */
+  /** Other packages of this repository to install. */
   uses?: string[];
-  /** Folders of this repository's that are packed and installed as well. */
+  /** Folders of this repository to pack and install as well. */
   also?: string[];
 }
 
 /**
- * Packs what would be published and has npm install it into an empty project. No registry is needed:
+ * Packs what would be published and installs it into an empty project with npm. No registry is needed:
  * its dependencies are this repository's, and so are the other packages that a project `uses`.
  */
 export function installPackage({ uses = [], also = [] }: InstallOptions = {}): InstalledPackage {
@@ -82,7 +82,7 @@ interface Packed {
   files: { path: string }[];
 }
 
-/** npm prints a list, newer ones an object by package name. */
+/** npm prints a list; newer versions print an object by package name. */
 function packedFile(output: Packed[] | Record<string, Packed>): Packed {
   const [packed] = Object.values(output);
   if (packed === undefined) throw new Error('npm pack made no package.');

@@ -143,7 +143,7 @@ const event: WebhookEvent = await verifyWebhook('{}', new Headers(), 'whsec_1');
 if (event.type === 'decision.rewarded') console.log(event.data.user_ref, event.data.reward.amount);
 console.log(new WebhookError('mismatch', '').code satisfies string);
 
-// @ts-expect-error: types that are found are types that can be wrong.
+// @ts-expect-error: proves that the types are found.
 const wrong: number = result.outcome;
 console.log(wrong);
 `;

@@ -12,7 +12,7 @@ it.beforeAll(({ installed: shared }) => {
 });
 
 /**
- * What a game imports, from where, and how many bytes may come with it at its start, by gzip. Where esbuild
+ * What a game imports, from where, and its maximum initial size with gzip. If esbuild
  * finds an `import()`, it also keeps what the imported chunk shares with the core, some 3 kB, even if the
  * call itself is shaken off.
  */
@@ -34,7 +34,7 @@ const uses = [
 it.each(uses)('a game that uses only %s of %s ships nothing else', async (name, from, limit) => {
   const bytes = await bytesOf(`import { ${name} } from '${from}'; globalThis.used = ${name};`);
   expect(bytes).toBeLessThan(limit);
-  // Nothing that is this small could be in the bundle by mistake.
+  // Too small for anything to be in the bundle by mistake.
   expect(bytes).toBeGreaterThan(300);
 });
 
@@ -43,11 +43,11 @@ it('an import that is not used costs nothing', async () => {
   const code = entries
     .map((from, index) => `import * as unused${index} from '${from}';`)
     .join('\n');
-  // An empty text, compressed.
+  // The size of an empty string, compressed.
   expect(await bytesOf(code)).toBe(20);
 });
 
-/** Bytes that are there before anything is imported later, minified and compressed. */
+/** Size of the initial chunks in bytes, minified and compressed. */
 async function bytesOf(contents: string): Promise<number> {
   const { metafile, outputFiles } = await build({
     stdin: { contents, resolveDir: installed.project },

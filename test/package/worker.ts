@@ -2,7 +2,7 @@
 import { test } from 'vitest';
 import { installPackage } from './installed-package.ts';
 
-/** `it` with what the test files of a worker share: the package, installed into a project. */
+/** `it` with the installed package, which the test files of a worker share. */
 export const it = test.extend('installed', { scope: 'worker' }, ({}, { onCleanup }) => {
   const installed = installPackage({
     uses: ['@cocos/creator-types', 'phaser', 'react', 'react-dom', 'vite', 'webpack'],

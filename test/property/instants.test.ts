@@ -14,7 +14,7 @@ const two = (min: number, max: number) =>
 const often = <T>(usual: T, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: other });
 
-/** What common validators accept as `date-time`, what only some accept, and a little that none does. */
+/** Values that all common validators accept as `date-time`, that only some accept, and that none accepts. */
 const timeText: fc.Arbitrary<string> = fc
   .tuple(
     often(
@@ -50,7 +50,7 @@ const timeText: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(''));
 
-/** Undefined: as it is. */
+/** Undefined: unchanged. */
 const stated = fc.option(timeText, { nil: undefined });
 const watches = fc.array(
   fc.record({ sent: stated, start: stated, seen: stated, complete: stated }),

@@ -6,9 +6,9 @@ import { batchPlan, playersPerBatch, type BatchPlan } from './support/plan.ts';
 import { schedule, type Action } from './support/schedule.ts';
 import { createWorld, type World } from './support/world.ts';
 
-/** Sequences per database; `npm run property:rewards` does 10,000. */
+/** Sequences per database; `npm run property:rewards` runs 10,000. */
 const sequences = Number(process.env['TRUEWARD_SEQUENCES'] ?? (inject('full') ? '300' : '120'));
-/** Replays one batch; `TRUEWARD_SHRINK=1` also makes it smaller. */
+/** Seed of the batch to replay; `TRUEWARD_SHRINK=1` also shrinks it. */
 const replay = process.env['TRUEWARD_SEED'];
 const firstSeed = replay === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(replay);
 console.log(`First seed: ${firstSeed}.`);
@@ -54,13 +54,13 @@ describe.each<[string, string | undefined]>([
         if ((batch + 1) % 20 === 0)
           console.log(`${name}: ${(batch + 1) * playersPerBatch} sequences, ${earned} rewards.`);
       }
-      // A test in which nobody earns anything would pass for the wrong reason.
+      // Without any earned reward, the test would prove nothing.
       expect(earned).toBeGreaterThan(batches * 5);
     },
   );
 });
 
-/** Plays one batch and compares; hands back how many rewards were earned. */
+/** Runs one batch and compares the results; returns the number of earned rewards. */
 async function runBatch(world: World, plan: BatchPlan): Promise<number> {
   const startMs = world.clock.nowMs() + 1_000;
   const { actions, tracks } = schedule(world, plan, startMs);

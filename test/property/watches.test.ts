@@ -44,7 +44,7 @@ describe('whoever', () => {
   });
 });
 
-/** In no stretch of time more is rewarded than one player can watch in it. */
+/** No period has more earned watch time than one player can watch in it. */
 function expectPossible(rewarded: readonly Judged[], about: string): void {
   for (const { issuedAtMs: fromMs } of rewarded) {
     for (const { settledAtMs: toMs } of rewarded) {

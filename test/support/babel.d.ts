@@ -1,4 +1,4 @@
-/** What the tests use of Babel 7, which brings no types. */
+/** The part of Babel 7 that the tests use; it has no types of its own. */
 declare module '@babel/core' {
   export function transformAsync(
     code: string,

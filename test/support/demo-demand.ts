@@ -6,7 +6,7 @@ interface Listed {
   name: string;
 }
 
-/** Changes the demo account of a service as its operator does. */
+/** Changes the demo account of a service through the operator's API. */
 export function createDemand({ url, keys }: Sandbox) {
   const headers = {
     authorization: `Bearer ${keys.sandbox.secret}`,

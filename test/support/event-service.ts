@@ -4,18 +4,18 @@ import type { Answer, Call, Guard, ServiceClient } from '../../src/transport/ser
 
 export interface EventService extends ServiceClient {
   sendEvents(body: string, options: { keepalive: boolean }): Promise<Answer<EventBatchResult>>;
-  /** What the service does with a batch when nothing is wrong. */
+  /** How the service handles a batch without faults. */
   accept(batch: EventBatch): Answer<EventBatchResult>;
   requests: { batch: EventBatch; keepalive: boolean }[];
-  /** Ids in the order in which they counted, each once. */
+  /** Ids of the counted events, in order, each once. */
   counted: string[];
-  /** Faults for the next requests, first come first served; `undefined` is none. */
+  /** Faults for the next requests, in order; `undefined` is none. */
   faults: (((batch: EventBatch) => Promise<Answer<EventBatchResult>>) | undefined)[];
-  /** The code with which an event is rejected. */
+  /** Returns the code with which an event is rejected. */
   reject(event: AdEvent): EventBatchResult['results'][number]['code'] | undefined;
 }
 
-/** A service port that counts each event id once, as the real one does. */
+/** A service client that counts each event id once, like the real service. */
 export function eventService(): EventService {
   const service: EventService = {
     requests: [],

@@ -1,25 +1,25 @@
 import type { Clock } from '../../src/platform/clock.ts';
 
-/** A clock that a test moves. Wall time and monotonic time are independent, as they are on a device. */
+/** A clock that a test advances. Wall time and monotonic time are independent, as on a device. */
 export interface ManualClock extends Clock {
   /** Advances both times, running each timer when it is due. */
   advance(ms: number): Promise<void>;
-  /** Advances to the next timer and runs it; `false` when none is set. */
+  /** Advances to the next timer and runs it; `false` if there is none. */
   runNextTimer(): Promise<boolean>;
-  /** The device sleeps: wall time goes on, monotonic time and timers stop. */
+  /** The device sleeps: wall time advances, monotonic time and timers stop. */
   sleep(ms: number): void;
   /**
-   * The page is frozen, or monotonic time includes sleep, as on Windows: both times go on, and timers that
-   * fall due meanwhile run late, at the next `advance()`.
+   * The page is frozen, or monotonic time includes sleep, as on Windows: both times advance, and timers that
+   * become due meanwhile run late, with the next `advance()`.
    */
   freeze(ms: number): void;
   /** The user sets the device's clock, in milliseconds since 1970; monotonic time is unaffected. */
   setWallTime(ms: number): void;
-  /** How many timers are set. */
+  /** Number of timers that are set. */
   timers(): number;
 }
 
-/** Lets everything run that isn't waiting for a timer of this clock. */
+/** Runs everything that does not wait for a timer of this clock. */
 export const settled = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++)
     await new Promise<void>((resolve) => {
@@ -32,13 +32,13 @@ export const settled = async (): Promise<void> => {
     });
 };
 
-/** Makes a clock that stands at `start`, in milliseconds since 1970. */
+/** Creates a clock that shows `start`, in milliseconds since 1970. */
 export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
-  /** Where the origin of monotonic time lies in wall time. */
+  /** Wall time at the origin of monotonic time. */
   let origin = start;
   let elapsed = 0;
   const timers = new Set<{ at: number; callback: () => void }>();
-  // The sort is stable: timers of one moment run in the order in which they were set.
+  // The sort is stable: timers with the same time run in the order in which they were set.
   const next = () => [...timers].sort((a, b) => a.at - b.at)[0];
 
   async function advanceTo(end: number): Promise<void> {

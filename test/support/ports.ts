@@ -4,7 +4,7 @@ import type { Connectivity, PageLifecycle, PageTransition } from '../../src/plat
 import type { Locks } from '../../src/platform/locks.ts';
 import type { OpenTabChannel } from '../../src/platform/page.ts';
 
-/** Locks that several "tabs" in one test share. */
+/** Locks shared by the simulated tabs of a test. */
 export function sharedLocks(): Locks {
   const queues = new Map<string, { start(): void; onLost?: (() => void) | undefined }[]>();
   return {
@@ -27,7 +27,7 @@ export function sharedLocks(): Locks {
   };
 }
 
-/** A page whose life the test leads. */
+/** A page whose lifecycle the test controls. */
 export function testPage(): PageLifecycle & { tell(moment: PageTransition): void } {
   const listeners = new Set<(moment: PageTransition) => void>();
   let visible = true;
@@ -45,7 +45,7 @@ export function testPage(): PageLifecycle & { tell(moment: PageTransition): void
   };
 }
 
-/** What decisions need around a service and media: an online page in English, with known consent and no player. */
+/** What decisions need besides a service and media: an online page in English, with known consent and no player. */
 export const decisionPorts = (clock: Clock) => ({
   clock,
   isKnown: () => true,
@@ -58,7 +58,7 @@ export const decisionPorts = (clock: Clock) => ({
   profile: (): Profile => ({ user: {}, consent: undefined, simulate: undefined }),
 });
 
-/** A network whose hints the test gives. */
+/** A network whose state the test controls. */
 export function testNetwork(): Connectivity & { comeBack(): void } {
   const listeners = new Set<() => void>();
   return {
@@ -71,7 +71,7 @@ export function testNetwork(): Connectivity & { comeBack(): void } {
   };
 }
 
-/** A signal between "tabs" of one test. */
+/** A channel between the simulated tabs of a test. */
 export function sharedTabChannel(): OpenTabChannel {
   type Listener = (message: never) => void;
   const tabs = new Set<Set<Listener>>();

@@ -1,20 +1,20 @@
 import type { AdEvent, Decision, DecisionRequest, EventBatch } from '../../protocol/wire.ts';
 import { keyChecksum } from '../../src/platform/key-format.ts';
 
-/** The service as `fetch`, for tests of what is above the wire: it answers at once and as it is told. */
+/** A `fetch` that replaces the service in tests of what uses it: responds immediately, as configured. */
 export interface StubService {
   fetch: typeof fetch;
-  /** What a decision is made of, besides what every decision has; a `Response` goes as it is. */
+  /** Members that override those of every decision, or a `Response` to return as it is. */
   answer: (request: DecisionRequest) => Partial<Decision> | Response;
-  /** Every event that came in. */
+  /** Every received event. */
   events: AdEvent[];
-  /** Placements that were asked for. */
+  /** Requested placements. */
   asked: string[];
 }
 
 const reward = { type: 'coins', amount: 50 };
 
-/** A filled decision for a picture that is watched in `minWatchMs`. */
+/** A filled decision with an image whose watch time is `minWatchMs`. */
 export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decision> => ({
   creative: {
     id: 'crv_01jabcdefghjkmnpqrstvwxyz0',
@@ -30,7 +30,7 @@ export const picture = (minWatchMs: number, file = 'picture.png'): Partial<Decis
 
 const mediaUrl = (file: string): string => new URL(`../media/${file}`, import.meta.url).href;
 
-/** A key of its own for each test, because storage on the device goes by the key. */
+/** Creates a key for a test, because storage on the device is separate for each key. */
 export function freshKey(): string {
   const random = crypto.randomUUID().replaceAll('-', '').slice(0, 30);
   const body = `pk_sandbox_${random}`;
@@ -73,7 +73,7 @@ function decide(service: StubService, request: DecisionRequest): Response {
   } satisfies Decision);
 }
 
-/** Rewards what was watched to its end. */
+/** Earns the reward of each completed ad. */
 function takeEvents(service: StubService, { events }: EventBatch): Response {
   service.events.push(...events);
   const ids = new Set(events.map(({ decision_id: id }) => id));

@@ -60,7 +60,7 @@ test('stores the events of one task in one transaction with explicit commit, the
   transactions.mockClear();
   commits.mockClear();
   const task = Array.from({ length: 50 }, () => outbox.enqueue(adEvent()));
-  // The transaction belongs to the task that made the events, not to a later one.
+  // The transaction starts in the task that enqueued the events, not in a later one.
   await Promise.resolve();
   await Promise.resolve();
   await new Promise<void>((resolve) => queueMicrotask(resolve));
@@ -87,7 +87,7 @@ test('starts the write before the task ends', async () => {
     return original.apply(this, parameters);
   });
   const done = outbox.enqueue(adEvent());
-  // Microtasks are of the same task, however many.
+  // Microtasks belong to the same task, however many there are.
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve();
   expect(began).toEqual(['readwrite']);
   await done;

@@ -18,7 +18,7 @@ test('a lock has one holder, and passes to the next when it is released', async 
   first?.();
   await eventually(() => expect(began).toEqual([1, 3]));
   third?.();
-  // Waits for ever if someone still held it.
+  // Never resolves if the lock is still held.
   expect(await navigator.locks.request(name, () => 'free')).toBe('free');
 });
 

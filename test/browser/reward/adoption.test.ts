@@ -11,7 +11,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { sharedLocks, sharedTabChannel, testNetwork } from '../../support/ports.ts';
 import { decision, earn, earned, openTabOf, watch } from './open-tab.ts';
 
-/** A host of its own for each test: the names of its databases are found by it. */
+/** Each test has a host of its own, by which its databases are found. */
 let host: string;
 let used: string[];
 beforeEach(() => {
@@ -32,7 +32,7 @@ const nameOf = (key: 'old' | 'new', environment = 'live'): string => {
 };
 
 const tabs: ReturnType<typeof openTabOf>[] = [];
-/** A tab with this key, and what its game got. */
+/** A tab with this key, and the rewards that its game received. */
 function tabWith(key: 'old' | 'new', clock = systemClock) {
   const tab = openTabOf(`${nameOf(key)}:rewards`, clock);
   tabs.push(tab);
@@ -67,7 +67,7 @@ const refused = (code: 'token_invalid' | 'environment_mismatch' | 'not_found' | 
   ({ kind: 'refused', problem: { code } }) as const;
 const known: Answer<RewardStatus> = { kind: 'ok', body: { id: 'dec_1', state: 'pending' } };
 
-/** A page with the new key, or with the old one again. */
+/** A page with the new key, or with the old one. */
 function page(
   answer: Answer<RewardStatus> = known,
   key: 'old' | 'new' = 'new',
@@ -137,7 +137,7 @@ test.each([refused('token_invalid'), refused('environment_mismatch')])(
     clock.setWallTime(clock.now() + 7 * 86_400_000);
     await adopt();
     expect(readReward).toHaveBeenCalledTimes(2 * asked);
-    // Its own tabs were not kept from sending either.
+    // Tabs of the other account can still send.
     expect(acquire).not.toHaveBeenCalled();
     expect(await stored('old')).toHaveLength(1);
     expect(await stored('new')).toEqual([]);
@@ -194,7 +194,7 @@ test('an open tab with the old key delivers nothing a second time', async () => 
   const old = tabWith('old');
   await earn(old.rewards, 'dec_1');
   await page().adopt();
-  // It has seen the reward as due, and finds out in the database.
+  // It has cached the reward as due; the database says otherwise.
   old.listen();
   const { got, listen } = tabWith('new');
   listen();

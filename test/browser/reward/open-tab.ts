@@ -29,7 +29,7 @@ export const earned = (id: string): RewardStatus => ({
 });
 const offline: Answer<RewardStatus> = { kind: 'unreachable', cause: 'network' };
 
-/** A tab: its own connection to the same ledger. */
+/** A tab, with its own connection to the same ledger. */
 export const openTab = (
   clock?: Clock,
   indexedDB?: IDBFactory,
@@ -41,7 +41,7 @@ export const openTab = (
   return tab;
 };
 
-/** A tab on the ledger of this name, which the test closes itself. */
+/** A tab that uses the ledger with this name; the test closes it. */
 export function openTabOf(
   ledgerName: string,
   clock: Clock = systemClock,
@@ -75,13 +75,13 @@ export function openTabOf(
     },
   });
   const stopFrames = () => (running = false);
-  /** The game says who plays from here on. */
+  /** The game switches to another player. */
   const setPlayer = (next: string | undefined, transferRewards = false) => {
     const before = player.ref;
     player = { ref: next };
     return rewards.playerChanged(transferRewards ? before : undefined);
   };
-  /** The user token said who plays. */
+  /** The user token has identified the player. */
   const identify = (as: string) => {
     player.ref = as;
     return rewards.refresh();
@@ -99,27 +99,27 @@ export function openTabOf(
     timesAskedWho: () => identified,
   };
 }
-/** The clock without the time limits of the database, where a test waits for a timer of the rewards. */
+/** The clock without the timeouts of the database, for tests that wait for a timer of the rewards. */
 export const apartFromDatabase = (clock: Clock): Clock => ({ ...clock, after: systemClock.after });
 export const watch = async (rewards: Rewards, id: string, playerRef?: string) => {
   await rewards.track(decision(id), playerRef === undefined ? undefined : { ref: playerRef });
   await rewards.watched(id);
 };
 
-/** Watched to its end, and confirmed by the service. */
+/** Watches an ad to the end and confirms its reward. */
 export const earn = async (rewards: Rewards, id: string, playerRef?: string) => {
   await watch(rewards, id, playerRef);
   await rewards.settle([earned(id)]);
 };
 
-/** The store as it lies on the device. */
+/** The object store on the device. */
 export async function ledgerStore(): Promise<{ store: IDBObjectStore; close(): void }> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');
   return { store, close: () => connection.close() };
 }
 
-/** Holds a transaction open over all of the ledger until it is told to let go, so that others wait. */
+/** Keeps a transaction on the whole ledger open, so that others wait; returns a function that ends it. */
 export async function occupyLedger(): Promise<() => void> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');

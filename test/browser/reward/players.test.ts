@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { apartFromDatabase, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
 
-/** A tab of this player, with the rewards that its game got. */
+/** A tab of this player, with the rewards that its game received. */
 function tabOf(playerRef: string | null) {
   const tab = openTab(undefined, undefined, undefined, playerRef);
   const got: EarnedReward[] = [];
@@ -25,7 +25,7 @@ test('a reward is not delivered to another player on this device, and waits for 
   expect(await bob.rewards.list()).toEqual([]);
   expect(await bob.rewards.status('dec_1')).toEqual({ decisionId: 'dec_1', state: 'none' });
   expect(bob.rewards.diagnostics()).toMatchObject({ pending: 0, undelivered: 0 });
-  // What the service says of it is kept for whom it concerns.
+  // The status from the service is stored for its own player.
   await bob.rewards.settle([earned('dec_2')]);
   await earn(bob.rewards, 'dec_3', 'bob');
   await eventually(() => expect(bob.ids()).toEqual(['dec_3']));
@@ -103,7 +103,7 @@ test('transferred rewards are delivered to the new player, and name who earned t
   await watch(rewards, 'dec_2', 'guest');
   await eventually(() => expect(frames).toHaveLength(1));
   await setPlayer('ann', true);
-  // The frame of before comes too late for the guest.
+  // The frame comes too late for the guest.
   frames.splice(0).forEach((frame) => frame());
   await rewards.settle([earned('dec_2')]);
   await eventually(() => {

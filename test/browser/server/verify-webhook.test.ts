@@ -1,4 +1,4 @@
-/** A page of a browser stands for every runtime that has Web standards and nothing of Node. */
+/** A browser page represents every runtime with Web standards and without Node. */
 import { expect, test } from 'vitest';
 import { signWebhook, verifyWebhook } from '../../../src/server/index.ts';
 

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type Browser, chromium } from 'playwright';
 
-/** A whole browser in processes of its own, which a test can kill as a crash does. */
+/** A browser in processes of its own, which a test can kill like a crash. */
 export interface KillableBrowser {
   browser: Browser;
-  /** SIGKILL to all its processes; resolves when they are gone. */
+  /** Sends SIGKILL to all its processes; resolves when they have ended. */
   kill(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export const chromiumArguments = [
   '--disable-sync',
 ];
 
-/** Starts a browser on the profile in this folder; what it stored is there for the next one. */
+/** Starts a browser with the profile in this folder; its storage is kept for the next one. */
 export async function openKillableBrowser(profile: string): Promise<KillableBrowser> {
   const child = spawn(
     chromiumPath,
@@ -31,7 +31,7 @@ export async function openKillableBrowser(profile: string): Promise<KillableBrow
       `--user-data-dir=${profile}`,
       'about:blank',
     ],
-    // A process group of its own: every process of the browser dies with it.
+    // A process group of its own, so that one signal ends every process of the browser.
     { detached: true, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   const exited = once(child, 'exit');

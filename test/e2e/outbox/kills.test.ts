@@ -19,7 +19,7 @@ test.afterEach(async () => {
   lab.receiver.forget();
 });
 
-/** Starts the browser on the profile that the last one left. */
+/** Starts a browser with the profile of the previous one. */
 const start = async (options: PageOptions = {}): Promise<Page> => {
   running = await lab.openBrowser(`profile-${profile}`);
   const [context] = running.browser.contexts();
@@ -33,7 +33,7 @@ const makeAndStore = async (page: Page, count: number) => {
 };
 
 const full = inject('full');
-/** Each takes three browsers. */
+/** Each step starts three browsers. */
 const steps: Step[] = full
   ? [
       'before the write',
@@ -54,7 +54,7 @@ test.each(steps)('a browser that is killed %s loses no stored event', async (ste
 
   const died = receiver.died();
   const page = await start({ dieAt: step });
-  // Its promise never resolves where the page stands still before that.
+  // Its promise never resolves if the page stops before that.
   await page.evaluate(() => void window.game.make(5));
   await died;
   await running.kill();
@@ -62,9 +62,9 @@ test.each(steps)('a browser that is killed %s loses no stored event', async (ste
   const next = await start();
   await lab.expectAllArrived(next);
   expect(receiver.resolved.size).toBeGreaterThanOrEqual(20);
-  // What was not written may be gone; what was written is there, its promise resolved or not.
+  // Events that were not written may be lost; written ones exist, even if their promise did not resolve.
   if (step === 'after the write') await waitFor(() => expect(receiver.arrivals.size).toBe(25));
-  // Once before the kill and once after it, at most.
+  // At most once before the kill and once after it.
   expect(Math.max(...receiver.arrivals.values())).toBeLessThanOrEqual(2);
 });
 

@@ -34,10 +34,10 @@ const again = async (options: PageOptions) => {
 };
 const requests = (count: number) =>
   waitFor(() => expect(lab.receiver.requests.length).toBeGreaterThanOrEqual(count));
-/** How often the events arrived, most often first. */
+/** How often each event arrived, in descending order. */
 const arrivals = () => [...lab.receiver.arrivals.values()].sort((a, b) => b - a);
 
-/** The first `times` requests meet this fault. */
+/** Applies a fault to the first `times` requests. */
 const faulty = (times: number, fault: (exchange: Exchange) => void) => {
   lab.receiver.fault = (exchange) => {
     if (lab.receiver.requests.length >= times) lab.receiver.fault = undefined;
@@ -112,7 +112,7 @@ test.each([429, 503])(
     await page.evaluate(() => window.game.flush());
     await lab.expectAllArrived(page);
     const [first, second] = lab.receiver.requests.map(({ atMs }) => atMs);
-    // Ten seconds of the page's time, which passes 20 times as fast.
+    // Ten seconds of the page's clock, which runs 20 times as fast.
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(500);
     expect(arrivals()).toEqual(Array.from({ length: 20 }, () => 1));
   },
@@ -168,7 +168,7 @@ test('a week offline loses nothing, across reloads', async () => {
     lab.receiver.fault = ({ request }) => request.socket.destroy();
   }
   lab.receiver.fault = undefined;
-  // However far ahead the clock of the device is.
+  // The device's clock may be arbitrarily far ahead.
   await again({ clockOffMs: 400 * day });
   await lab.expectAllArrived(page);
   expect(lab.receiver.arrivals.size).toBe(140);

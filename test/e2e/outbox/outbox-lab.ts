@@ -9,21 +9,21 @@ import { type KillableBrowser, openKillableBrowser } from './killable-browser.ts
 import type { PageOptions } from './page.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** Long enough for a machine that does a lot beside this. */
+/** Long enough for a busy machine. */
 export const waitFor = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 20_000, interval: 20 });
 
-/** A receiver and a browser, for the tests of one file. */
+/** A receiver and a browser for the tests of a file. */
 export interface OutboxLab {
   receiver: Receiver;
-  /** A context with storage of its own, in the shared browser. */
+  /** Opens a context with its own storage in the shared browser. */
   newContext(): Promise<BrowserContext>;
-  /** A browser of its own, on the profile of this name, which outlives it. */
+  /** Starts a separate browser with the profile of this name, which outlives it. */
   openBrowser(profile: string): Promise<KillableBrowser>;
-  /** The folder of the profile of this name. */
+  /** Returns the folder of the profile with this name. */
   profile(name: string): string;
   open(context: BrowserContext, options?: PageOptions): Promise<Page>;
-  /** Every event that was stored arrived, each under its own id, and nothing is left to do. */
+  /** Resolves when every stored event has arrived under its own id and the queue is empty. */
   expectAllArrived(page: Page): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ async function bundlePage(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** Contexts are made in `shared`. */
+/** @param shared - the browser in which contexts are opened. */
 export async function startLab(shared: Browser): Promise<OutboxLab> {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-outbox-'));
   const receiver = await startReceiver(await bundlePage());

@@ -1,4 +1,4 @@
-/** The page of these tests: an outbox on the browser's own parts, and what tests need to lead it. */
+/** The page of these tests: an outbox with real browser APIs, and what tests need to control it. */
 import {
   createOutbox,
   type NewAdEvent,
@@ -12,17 +12,17 @@ import { browserLocks } from '../../../src/platform/locks.ts';
 import { browserTabChannel } from '../../../src/platform/page.ts';
 import { createServiceClient } from '../../../src/transport/service-client.ts';
 
-/** What the address of the page can say. */
+/** Parameters in the URL of the page. */
 export interface PageOptions {
-  /** How far the page's clock is off, in milliseconds. */
+  /** Offset of the page's clock, in milliseconds. */
   clockOffMs?: number;
-  /** How much faster than real its timers run. Default: 20. */
+  /** How much faster than real time its timers run. Default: 20. */
   speed?: number;
-  /** The step at which the page tells the server, and never goes on. */
+  /** The step at which the page notifies the server and stops for good. */
   dieAt?: Step;
 }
 
-/** The steps on the way of an event. */
+/** The steps of an event. */
 export type Step =
   | 'before the write'
   | 'after the write'
@@ -36,9 +36,9 @@ export interface TestPage {
   make(count: number, type?: NewAdEvent['type'], detail?: string): Promise<void>;
   resolved: string[];
   diagnostics(): OutboxDiagnostics;
-  /** How many records are really in the database. */
+  /** Number of records in the database. */
   inStore(): Promise<number>;
-  /** How many timers of the outbox run. */
+  /** Number of running timers of the outbox. */
   timers(): number;
   flush(): Promise<void>;
   moveClock(ms: number): void;
@@ -72,7 +72,7 @@ const clock: Clock = {
   },
 };
 
-/** Runs `work`; at the step that the address names, the server is told and nothing goes on. */
+/** Runs `work`, unless the URL names this step: then it notifies the server and stops. */
 const through = async <T>(before: Step, after: Step, work: () => Promise<T>): Promise<T> => {
   await reach(before);
   const result = await work();
@@ -85,7 +85,7 @@ const reach = async (step: Step): Promise<void> => {
   await new Promise(() => undefined);
 };
 
-// By real time: how long a browser may take to open it is not what is tried here.
+// In real time, because these tests are not about the timeout of the database.
 const indexedDbStore = createIndexedDbStore({ name: 'outbox-test', clock: systemClock });
 const store: typeof indexedDbStore = {
   ...indexedDbStore,

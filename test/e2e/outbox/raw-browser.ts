@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromiumArguments, chromiumPath } from './killable-browser.ts';
 
-/** A tab that counts as hidden when it is, which Playwright never lets happen. */
+/** A tab that can be hidden: Playwright always emulates visible ones. */
 export interface RawTab {
   evaluate(expression: string): Promise<unknown>;
   setLifecycle(state: 'frozen' | 'active'): Promise<void>;
@@ -15,7 +15,7 @@ interface Reply {
   error?: { message: string };
 }
 
-/** Starts a browser that is led over a pipe by the protocol of the developer tools. */
+/** Starts a browser that is controlled through the DevTools protocol over a pipe. */
 export function openRawBrowser(profile: string) {
   const child = spawn(
     chromiumPath,

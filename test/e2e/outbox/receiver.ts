@@ -6,23 +6,23 @@ export interface Exchange {
   batch: EventBatch;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Counts the events as the service does, and says what became of each. */
+  /** Counts the events like the service, and returns a result for each. */
   accept(): EventBatchResult;
 }
 
-/** A service that counts each event id once, and has the faults that a test gives it. */
+/** A service that counts each event id once, and fails as configured. */
 export interface Receiver {
   url: string;
-  /** How often each event arrived. */
+  /** How often each event arrived, by id. */
   arrivals: Map<string, number>;
-  /** Ids that a page said were stored. */
+  /** Ids that a page reported as stored. */
   resolved: Set<string>;
   requests: { atMs: number; batch: EventBatch }[];
-  /** Answers instead of the service; `undefined` is none. */
+  /** Handles the next requests instead of the service; `undefined` does not. */
   fault: ((exchange: Exchange) => void) | undefined;
-  /** Resolves when a page has come to the step at which it stands still. */
+  /** Resolves when a page has reached the step at which it stops. */
   died(): Promise<void>;
-  /** Nothing of this is known any more. */
+  /** Resets everything. */
   forget(): void;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ const sendJson = (response: ServerResponse, body: unknown): void => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
 };
 
-/** Starts it with the page at `/`, whose script is `script`. */
+/** Starts the service; it serves a page with this script at `/`. */
 export async function startReceiver(script: string): Promise<Receiver> {
   let tellDied = (): void => undefined;
   const receiver: Receiver = {

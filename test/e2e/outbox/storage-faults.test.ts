@@ -34,7 +34,7 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
   });
   await page.evaluate(async () => {
     await window.game.make(20, 'complete');
-    // What is all alike would be compressed to nothing.
+    // Random, because equal values would be compressed away.
     const noise = () => crypto.getRandomValues(new Uint8Array(80)).join('').slice(0, 200);
     for (let burst = 0; burst < 40; burst++)
       await Promise.all(Array.from({ length: 50 }, () => window.game.make(1, 'midpoint', noise())));
@@ -54,7 +54,7 @@ test('when the quota is exhausted the least valuable events are evicted, and eac
   expect(lab.receiver.arrivals.size).toBe(stored);
   expect(lab.receiver.requests.some(({ batch }) => batch.dropped?.['too_many'])).toBe(true);
   expect(['indexeddb', 'memory']).toContain(storage);
-  // With room again, events are stored for good again.
+  // When there is room again, events are stored in the database again.
   await make(1);
   expect((await diagnostics()).storage).toBe('indexeddb');
 });
@@ -87,7 +87,7 @@ test('recovers when the player clears the site data', async () => {
   });
   await make(10);
   await lab.expectAllArrived(page);
-  // By id: a page of the test before may still say its farewell.
+  // By id, because a page of the previous test may still send its last request.
   const made = await page.evaluate(() => window.game.resolved);
   expect(made.map((id) => lab.receiver.arrivals.get(id))).toEqual(Array.from(made, () => 1));
   expect(made).toHaveLength(20);

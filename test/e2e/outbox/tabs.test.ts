@@ -21,7 +21,7 @@ test.afterEach(async () => {
 
 const make = (page: Page, count: number) => page.evaluate((many) => window.game.make(many), count);
 const diagnostics = (page: Page) => page.evaluate(() => window.game.diagnostics());
-/** A tab that sends, and one that does not. */
+/** The leader, and another tab. */
 const openTwo = async (): Promise<[leader: Page, other: Page]> => {
   const leader = await lab.open(context);
   await make(leader, 1);
@@ -50,7 +50,7 @@ test('when the leader is frozen another tab sends, and the leader can lead again
     await arrived(1);
     const other = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await other.evaluate('!!window.game')).toBe(true));
-    // Only a hidden page is ever frozen.
+    // Browsers freeze only hidden pages.
     await other.activate();
     await waitFor(async () => expect(await leader.evaluate('document.hidden')).toBe(true));
     await leader.setLifecycle('frozen');
@@ -85,7 +85,7 @@ test('a tab that Safari suspends without an event does not block a visible one',
   try {
     const suspended = await browser.openTab(lab.receiver.url);
     await waitFor(async () => expect(await suspended.evaluate('!!window.game')).toBe(true));
-    // Only Chromium tells a page that it will be frozen.
+    // Only Chromium fires an event before it freezes a page.
     await suspended.evaluate(
       `window.addEventListener('freeze', (event) => event.stopImmediatePropagation(), true)`,
     );
@@ -99,7 +99,7 @@ test('a tab that Safari suspends without an event does not block a visible one',
     await inPage(visible)('make(10)');
     await arrived(11);
 
-    // In the middle of a request, it takes the lock with it.
+    // It is suspended during a request and keeps the lock.
     await suspended.setLifecycle('active');
     await suspended.activate();
     lab.receiver.fault = () => undefined;
@@ -126,7 +126,7 @@ test('when the leader dies during a request another tab sends its events', async
   await waitFor(() => expect(lab.receiver.requests).toHaveLength(2));
   lab.receiver.fault = undefined;
   const devtools = await context.newCDPSession(leader);
-  // It never answers: the tab that should is gone.
+  // Never resolves, because the tab is gone.
   devtools.send('Page.crash').catch(() => undefined);
   await make(other, 10);
   await lab.expectAllArrived(other);
@@ -149,7 +149,7 @@ test('closes the database for a newer release in another tab, and continues in m
   await waitFor(async () =>
     expect(await diagnostics(leader)).toMatchObject({ storage: 'memory', stored: 0, sent: 11 }),
   );
-  // It must not keep the lock that the newer release waits for: it takes it only to find its store closed.
+  // It must not keep the lock that the newer release waits for: it acquires it only to find its store closed.
   await waitFor(async () =>
     expect(await leader.evaluate(async () => (await navigator.locks.query()).held)).toEqual([]),
   );
@@ -168,7 +168,7 @@ test('a page that returns from the back/forward cache continues', async () => {
   });
   await page.goto('about:blank');
   lab.receiver.fault = undefined;
-  // A page from the cache has no second `load`.
+  // A page from the cache has no second `load` event.
   await page.goBack({ waitUntil: 'commit' });
   await waitFor(async () => expect(await page.title()).toBe('from the cache'));
   await make(page, 5);
@@ -179,7 +179,7 @@ test('a page that returns from the back/forward cache continues', async () => {
 
 test('a page that is closed while it sends loses nothing', async () => {
   const page = await lab.open(context);
-  // Stored, not sent: the page is gone before its turn comes.
+  // Stored but not sent: the page is closed before it leads.
   lab.receiver.fault = ({ request }) => request.socket.destroy();
   await make(page, 50);
   await page.close({ runBeforeUnload: false });

@@ -7,7 +7,7 @@ import { openRawBrowser } from '../outbox/raw-browser.ts';
 import { it } from '../worker.ts';
 import { statusOf, tap } from './cheat.ts';
 
-// Each watches ads of five seconds, so that a busy machine can't make what is tried here possible.
+// Ads of five seconds, so that a slow machine does not make these attacks possible.
 const watched = { timeout: 30_000, interval: 100 };
 
 it('two devices of one player that watch at once earn one reward', async ({ browser, stack }) => {
@@ -29,11 +29,11 @@ it('two devices of one player that watch at once earn one reward', async ({ brow
     await expect
       .poll(async () => (await states()).map(({ state }) => state), watched)
       .toContain('earned');
-    // Denied, or pending where the page took so long to load that two watches had time.
+    // Denied, or pending if the page loaded so slowly that there was time for two watches.
     await expect
       .poll(async () => (await states()).map(({ reason }) => reason), watched)
       .toContain('overlapping_watch');
-    // The game server hears of the other one by webhook, a moment after the state can be read.
+    // The game server receives the other one by webhook, a moment after the state is readable.
     await expect.poll(() => coins(), watched).toBe(25);
     expect((await stack.account(name)).credits).toHaveLength(1);
   } finally {
@@ -50,7 +50,7 @@ it('an ad in a background tab is not watched until the player comes back to it',
   const raw = openRawBrowser(profile);
   try {
     const tab = await raw.openTab(stack.pageFor(name));
-    // The empty page that a tab begins with is complete, too.
+    // The initial empty page of a tab is complete, too.
     await expect.poll(() => tab.evaluate('typeof window.ads'), watched).toBe('object');
     await tab.activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('visible');
@@ -62,7 +62,7 @@ it('an ad in a background tab is not watched until the player comes back to it',
     await (await raw.openTab('about:blank')).activate();
     await expect.poll(() => tab.evaluate('document.visibilityState'), watched).toBe('hidden');
     await tab.evaluate('void (window.hiddenAt = performance.now())');
-    // More than the ad is long.
+    // Longer than the ad.
     await expect
       .poll(() => tab.evaluate('performance.now() - hiddenAt > 7000'), watched)
       .toBe(true);

@@ -17,13 +17,13 @@ let player = 0;
 it.beforeAll(({ stack: running }) => {
   stack = running;
 });
-// Storage of its own for each: what one player has still to be handed is nothing to the next.
+// Each test has its own storage, so that undelivered rewards do not reach the next player.
 it.beforeEach(async ({ browser: shared }) => {
   browser = await shared.newContext();
 });
 it.afterEach(() => browser.close());
 
-/** The page of a player; at `speed`, all time in it passes so many times as fast. */
+/** The page of a player; its time passes `speed` times as fast. */
 async function open(name: string, speed?: number): Promise<Page> {
   const page = await browser.newPage();
   if (speed !== undefined) await page.addInitScript(speedUp, speed);
@@ -65,7 +65,7 @@ it('a page at 16 times its speed is denied its reward', async () => {
 
 it('a video at 4 times its speed is denied its reward', async () => {
   const name = newPlayer();
-  // Not 16: the SDK's limits for loading and stalls shrink with its time, and it would give the ad up.
+  // Not 16, because the SDK's load and stall timeouts shrink as well, and the ad would fail.
   const page = await open(name, 4);
   const tapped = tap(page);
   await show(page, 'showRewarded', 'long-film');
@@ -152,7 +152,7 @@ it('ads that are asked for at once are worth no more than the time that passes',
     });
   const states = await Promise.all(hoarded.map(({ id }) => statusOf(stack, id)));
   const earned = states.filter(({ state }) => state === 'earned').length;
-  // 95 % of five seconds each, with a tolerance of two.
+  // 95 % of five seconds each, minus a tolerance of two seconds.
   const time = performance.now() - since + 2_000;
   expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
 });
@@ -186,7 +186,7 @@ it('a ledger edited with the developer tools fools the page that was edited, and
     });
   }, decisionId);
   await page.reload();
-  // Whoever owns the device can show himself whatever he likes.
+  // The owner of the device can show anything to himself.
   await expect.poll(() => handed(page), watched).toMatchObject([{ amount: 1_000_000 }]);
   expect(await coins(name)).toBe(0);
   expect(await statusOf(stack, decisionId)).toMatchObject({ state: 'none' });
@@ -211,7 +211,7 @@ it('a device whose storage is put back to before the reward is credited once', a
   const tapped = tap(page);
   await before.restore();
   await page.reload();
-  // The page reports all of it again and is told of its reward; a game credits each decision once.
+  // The page reports everything again and receives its reward; a game credits each decision once.
   await first(tapped.batches);
   await expect.poll(() => handed(page), watched).toHaveLength(2);
   const [one, again] = await handed(page);

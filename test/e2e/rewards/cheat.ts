@@ -4,7 +4,7 @@ import type { Stack } from '../stack.ts';
 
 export type Filled = Decision & { token: string };
 
-/** What the customer's server is told of a reward. */
+/** A reward as the customer's server receives it. */
 export async function statusOf(stack: Stack, decisionId: string): Promise<RewardStatus> {
   const answer = await fetch(`${stack.serviceUrl}/v1/decisions/${decisionId}`, {
     headers: { authorization: `Bearer ${stack.keys.sandbox.secret}` },
@@ -15,7 +15,7 @@ export async function statusOf(stack: Stack, decisionId: string): Promise<Reward
 const isEvents = (request: Request): boolean =>
   request.method() === 'POST' && request.url().endsWith('/v1/events');
 
-/** Reads along what the page says to the service, as its player can with the developer tools. */
+/** Records the requests of a page to the service, as a player can with the developer tools. */
 export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } {
   const decisions: Filled[] = [];
   const batches: EventBatch[] = [];
@@ -26,14 +26,14 @@ export function tap(page: Page): { decisions: Filled[]; batches: EventBatch[] } 
     if (response.request().method() !== 'POST' || !response.url().endsWith('/v1/decisions')) return;
     response.json().then(
       (decision: Filled) => decisions.push(decision),
-      // The page was closed meanwhile; the test that waits for the decision says so.
+      // The page was closed meanwhile; the test that waits for the decision fails.
       () => undefined,
     );
   });
   return { decisions, batches };
 }
 
-/** A post by the page itself: from its origin, with its key. */
+/** Sends a `POST` from the page: with its origin and its key. */
 export const post = <T>(page: Page, stack: Stack, path: string, body: object): Promise<T> =>
   page.evaluate(
     async ([address, key, text]) => {
@@ -47,7 +47,7 @@ export const post = <T>(page: Page, stack: Stack, path: string, body: object): P
     [`${stack.serviceUrl}${path}`, stack.keys.sandbox.publishable, JSON.stringify(body)] as const,
   );
 
-/** The events of an ad that was watched to its end, as a script makes them up. */
+/** The events of a complete watch, as a script would forge them. */
 export function madeUpEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
   const at = (beforeMs: number) => ({
     id: crypto.randomUUID(),
@@ -62,7 +62,7 @@ export function madeUpEvents({ id, token }: Filled, endedMs = Date.now()): AdEve
   ];
 }
 
-/** All that the page's databases hold, and a way to put it back. */
+/** Copies the contents of the page's databases; returns a function that restores them. */
 export async function copyDatabases(page: Page): Promise<{ restore(): Promise<void> }> {
   const copy = await page.evaluateHandle(async () => {
     const done = <T>(request: IDBRequest<T>) =>

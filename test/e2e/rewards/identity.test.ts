@@ -33,12 +33,12 @@ const demandIdentity = (identity: Placement['identity']): Promise<void> =>
 const coins = (name: string) => stack.account(name).then((account) => account.coins);
 const watched = { timeout: 30_000, interval: 100 };
 const request = { placement: 'vouched', user_ref: 'somebody' };
-/** Resolves when a name alone gets no ad any more. */
+/** Resolves when a user reference without a token gets no ad any more. */
 const untilInForce = () =>
   expect
     .poll(() => post(page, stack, '/v1/decisions', request), watched)
     .toMatchObject({ code: 'identity_required' });
-/** Watches an ad, and closes it. */
+/** Watches an ad and closes it. */
 async function earn(): Promise<ShowResult | undefined> {
   await show(page, 'showRewarded', 'vouched');
   await page.getByText('Your reward is on its way').first().waitFor();
@@ -60,7 +60,7 @@ it('where a placement demands a user token, a name alone gets no ad, and the tok
     ([publishableKey, serviceUrl, userToken]) => {
       window.ads.destroy();
       const { Trueward } = window as unknown as { Trueward: { createAds: typeof createAds } };
-      // Asked for at each request, as a game does that runs for hours.
+      // Called for each request, as in a game that runs for hours.
       window.ads = Trueward.createAds({ publishableKey, serviceUrl, userToken: () => userToken });
     },
     [stack.keys.sandbox.publishable, stack.serviceUrl, token] as const,

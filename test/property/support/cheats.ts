@@ -12,7 +12,7 @@ interface Stated {
   occurredAtMs?: number;
 }
 
-/** How somebody earns more than they watch, or tries to; each is given some ads at once. */
+/** Attempts to earn more than was watched; each has several ads. */
 type Cheat = (random: Random, ads: readonly GivenAd[], startMs: number) => Arrival[];
 
 const visible = { ratio: 1, ms: 2_000 };
@@ -29,7 +29,7 @@ const request = (ad: GivenAd, types: readonly AdEvent['type'][], stated: Stated)
   return { receivedAtMs, sentAtMs, events: types.map((type) => eventOf(ad, type, occurredAtMs)) };
 };
 
-/** A page at some times its speed: with its clock (`clockToo`), or its timers alone. */
+/** A page that runs faster: timers and clock (`clockToo`), or timers only. */
 const spedUp =
   (speed: number, clockToo: boolean, gapMs: number): Cheat =>
   (_, ads, startMs) => {
@@ -60,7 +60,7 @@ const inTabs =
       ];
     });
 
-/** Scripts, pages with other clocks, and players with many tabs, by what they do. */
+/** Scripts, pages with manipulated clocks, and players with many tabs, by name. */
 export const cheats: Record<string, Cheat> = {
   'completes at once': (_, ads, startMs) =>
     ads.map((ad) =>
@@ -130,7 +130,7 @@ export const cheats: Record<string, Cheat> = {
     }),
 };
 
-/** Some ads of one cheat, handed out just before or minutes ahead; and when each was handed out. */
+/** The ads of one cheat, decided immediately before or minutes in advance, with the times of their decisions. */
 export function playCheat(random: Random, name: string, startMs: number): PlayedSession {
   const cheat = cheats[name];
   if (!cheat) throw new Error(`No cheat does this: ${name}`);

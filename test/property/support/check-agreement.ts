@@ -8,8 +8,8 @@ type Final = Track & { status: RewardStatus };
 const before = new WeakMap<World, Map<string, number>>();
 
 /**
- * After everything has come to rest: rewards are earned by what was watched, once each, and the
- * answers to devices, the statuses, the webhooks, the receipts and the reports tell the same.
+ * Checks the final state: rewards were earned for what was watched, once each, and the
+ * responses to devices, the statuses, the webhooks, the receipts and the reports agree.
  */
 export async function checkAgreement(world: World, tracks: Track[]): Promise<number> {
   const finals = await Promise.all(
@@ -35,7 +35,7 @@ function checkVerdict({ expected, status, told, ...track }: Final): void {
   if (expected === 'earned') expect(status.state, about).toBe('earned');
   if (expected === 'not earned') expect(status.state, about).not.toBe('earned');
   expect(status.state, about).not.toBe('pending');
-  // What a device was told once for all is what it stays.
+  // A final state never changes.
   for (const state of told) {
     if (state !== 'none' && state !== 'pending') expect(state, about).toBe(status.state);
   }
@@ -43,7 +43,7 @@ function checkVerdict({ expected, status, told, ...track }: Final): void {
   if (status.state === 'denied') expect(status.reason, about).toBeDefined();
 }
 
-/** What the device remembers is what the service says, and the game was handed each reward. */
+/** The ledger of the device agrees with the service, and every reward was delivered to the game. */
 async function checkDevices(finals: Final[]): Promise<void> {
   await Promise.all([...new Set(finals.map(({ device }) => device))].map((one) => one.comeBack()));
   for (const { decision, device, plan, status } of finals) {
@@ -57,18 +57,18 @@ async function checkDevices(finals: Final[]): Promise<void> {
       expect(entry.state, about).toBe(status.state);
       expect(entry.receipt, about).toBe(status.receipt);
     }
-    // Killed before it remembered the decision, a device shows no ad; this one sends events all the same.
+    // A device that was killed before it stored the decision shows no ad, but this one still sends events.
     if (!entry) expect(device.kills(), about).toBeGreaterThan(0);
     if (status.state === 'earned' && entry) {
       expect(entry.delivered, about).toBe(true);
       expect(times, about).toBeGreaterThanOrEqual(1);
-      // Again only where a kill fell between the game's saving and its saying so.
+      // Twice only after a kill between the game's saving and the end of its handler.
       expect(times, about).toBeLessThanOrEqual(1 + device.kills());
     } else expect(times, about).toBe(0);
   }
 }
 
-/** No player, honest or not, earns more in any time than one can watch in it. */
+/** No player, honest or not, earns more in any period than one can watch in it. */
 function checkRealTime(earned: Final[]): void {
   const issuedAt = ({ decision }: Final): number => Date.parse(decision?.issued_at ?? '');
   for (const first of earned) {
@@ -130,7 +130,7 @@ async function checkReceipt(world: World, { status, userRef, plan }: Final): Pro
   });
 }
 
-/** The sums of this batch: those of the world so far, less those of the batches before. */
+/** The sums of this batch: the current sums minus those of the previous batches. */
 async function checkReports(world: World, finals: Final[]): Promise<void> {
   const known = before.get(world) ?? new Map<string, number>();
   before.set(world, known);

@@ -5,21 +5,21 @@ import type { Answer, Call, Guard } from '../../../src/transport/service-client.
 import { testNetwork, testPage } from '../../support/ports.ts';
 import type { World } from './world.ts';
 
-/** A player's device with the game open in some tabs: the SDK's own rewards on a disk that survives kills. */
+/** A player's device with the game open in some tabs: the SDK's rewards, with a ledger that survives kills. */
 export interface Device {
-  /** The tab that the player is at. */
+  /** The tab in the foreground. */
   page(): Rewards;
-  /** The browser is killed in the middle of whatever it does, and the game opened again. */
+  /** Kills the browser at any point, and opens the game again. */
   kill(): void;
-  /** The player comes back and asks for everything; resolves when nothing is left to hand over. */
+  /** The player returns and polls everything; resolves when every reward is delivered. */
   comeBack(): Promise<void>;
-  /** How often the game was handed each reward. */
+  /** How often each reward was delivered to the game. */
   handed: ReadonlyMap<string, number>;
   kills(): number;
   entry(decisionId: string): LedgerEntry | undefined;
 }
 
-/** @param clockOf - what the device's clock shows at a time of the service. */
+/** @param clockOf - converts a time of the service to one of the device. */
 export function createDevice(
   world: World,
   clockOf: (ms: number) => number,
@@ -37,7 +37,7 @@ export function createDevice(
       clock: {
         now: () => clockOf(world.clock.nowMs()),
         monotonic: world.clock.nowMs,
-        // Nothing waits: what a timer would do, the player's return does.
+        // No timers: the player's return does their work.
         after: () => () => undefined,
       },
       random: Math.random,
@@ -57,7 +57,7 @@ export function createDevice(
     rewards.onReward(async ({ decisionId }) => {
       if (!alive) return;
       handed.set(decisionId, (handed.get(decisionId) ?? 0) + 1);
-      // The game saves; a kill can fall in here.
+      // The game saves; a kill can happen here.
       await new Promise(setImmediate);
     });
     const kill = (): void => {
@@ -85,7 +85,7 @@ export function createDevice(
     },
     async comeBack() {
       restart();
-      // The answers that a killed page never heard, the outbox of the next one is given.
+      // The outbox of the next page receives the responses that the killed one did not.
       for (const id of disk.keys()) await page().status(id);
       const isDue = ({ state, delivered }: LedgerEntry) => state === 'earned' && !delivered;
       for (let turn = 0; turn < 200 && [...disk.values()].some(isDue); turn += 1) {
@@ -100,10 +100,10 @@ export function createDevice(
   };
 }
 
-/** A ledger on a disk that several tabs share; a dead tab writes no more. */
+/** A ledger that several tabs share; a killed tab does not write any more. */
 function ledgerOn(disk: Map<string, LedgerEntry>, isAlive: () => boolean): Ledger {
   const seen = new Map<string, LedgerEntry>();
-  // As a database has it: a little later, and whole or not at all.
+  // Asynchronous and atomic, like a database.
   const later = () => new Promise(setImmediate);
   const put = (entry: LedgerEntry): void => {
     disk.set(entry.decisionId, entry);

@@ -2,19 +2,19 @@ import type { AdEvent } from '../../../protocol/wire.ts';
 import type { Random } from './random.ts';
 import type { Arrival, GivenAd } from './judge.ts';
 
-/** What a player's devices and networks are like. Times are in milliseconds. */
+/** Properties of a player's devices and networks. Times are in milliseconds. */
 interface Device {
-  /** What its clock shows at a moment of the service. */
+  /** Converts a time of the service to one of the device. */
   clock(ms: number): number;
-  /** How long a request is in flight. */
+  /** Latency of a request. */
   flight(): number;
-  /** Share of the requests that get lost, and of the answers. */
+  /** Share of requests that are lost, and of responses. */
   loss: number;
-  /** How long an event waits for the storage before it can be sent. */
+  /** Delay of an event by slow storage. */
   storage(): number;
-  /** No request leaves before. */
+  /** No request is sent before this time. */
   onlineAtMs: number;
-  /** How many events wait for the next one, to go together. */
+  /** Number of events that wait to be sent with the next one. */
   together: number;
 }
 
@@ -26,7 +26,7 @@ export interface PlayedSession {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** Some ads in a row, each watched to its end, one after the other, on one device or two. */
+/** Consecutive complete watches on one device or two. */
 export function playHonestly(random: Random, startMs: number): PlayedSession {
   const devices = [makeDevice(random, startMs)];
   if (random.chance(0.1)) devices.push(makeDevice(random, startMs));
@@ -75,7 +75,7 @@ function makeDevice(random: Random, startMs: number): Device {
   const stores = random.chance(0.1);
   return {
     clock: (ms) => ms + skewMs + (ms >= setAtMs ? setByMs : 0),
-    // A device that falls asleep finishes a request when it wakes up.
+    // A device that sleeps finishes the request when it wakes up.
     flight: () =>
       freezes && random.chance(0.2)
         ? random.integer(minuteMs, 3 * hourMs)
@@ -93,7 +93,7 @@ interface Happened {
   more?: Pick<AdEvent, 'watched_ms' | 'visible'>;
 }
 
-/** What happens while an ad is watched; it may stop while the page is hidden or the device asleep. */
+/** The events of a watch, which may pause while the page is hidden or the device sleeps. */
 function watch(random: Random, { requiredMs, mediaFormat }: GivenAd, beganMs: number): Happened[] {
   const pauseAt = random.real();
   const pauseMs = random.chance(0.1)
@@ -118,7 +118,7 @@ function watch(random: Random, { requiredMs, mediaFormat }: GivenAd, beganMs: nu
   ];
 }
 
-/** Sends events alone or together, until each has arrived; answers get lost too, so that some arrive again. */
+/** Sends events alone or in batches until each is acknowledged; responses are lost too, so some arrive twice. */
 function send(
   random: Random,
   device: Device,
@@ -141,7 +141,7 @@ function send(
     let sentMs = readyMs + random.integer(0, 50);
     for (let attempt = 0; attempt < 8; attempt += 1) {
       const arrived = attempt === 7 || !random.chance(device.loss);
-      // The clocks of two processes of the service differ a little.
+      // The clocks of two service processes differ slightly.
       const receivedAtMs = sentMs + device.flight() + random.integer(0, 100);
       if (arrived) arrivals.push({ receivedAtMs, sentAtMs: device.clock(sentMs), events: waiting });
       if (arrived && !random.chance(device.loss)) break;

@@ -8,7 +8,7 @@ import type { RewardVerdict } from '../../../service/src/reward/check-reward.ts'
 import type { Watch } from '../../../service/src/reward/watch-time.ts';
 import type { AdEvent } from '../../../protocol/wire.ts';
 
-/** An ad that the player was given. Times are unix milliseconds. */
+/** An ad that the player received. Times are Unix milliseconds. */
 export interface GivenAd {
   id: string;
   issuedAtMs: number;
@@ -16,19 +16,19 @@ export interface GivenAd {
   mediaFormat: 'video' | 'image';
 }
 
-/** A request of a device when it arrives. */
+/** A request, on arrival. */
 export interface Arrival {
   receivedAtMs: number;
-  /** By the device's clock. */
+  /** According to the device's clock. */
   sentAtMs: number;
   events: (Pick<AdEvent, 'id' | 'type' | 'watched_ms' | 'visible'> & {
     adId: string;
-    /** By the device's clock. */
+    /** According to the device's clock. */
     occurredAtMs: number;
   })[];
 }
 
-/** What became of an ad. */
+/** The result of an ad. */
 export type Judged = DecisionState;
 
 const scope = { accountId: 'acc_1', environment: 'live' } as const;
@@ -36,7 +36,7 @@ const snapshot = compileSnapshot([]);
 const dayMs = 86_400_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Judges what one player's devices report by the service's own functions, with memory in place of a database. */
+/** Judges the reports of one player's devices with the service's functions, in memory. */
 export function judgePlayer(ads: readonly GivenAd[], arrivals: readonly Arrival[]): Judged[] {
   const decisions = new Map(ads.map((ad) => [ad.id, decisionOf(ad)]));
   const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));

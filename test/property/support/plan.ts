@@ -1,44 +1,44 @@
 import fc from 'fast-check';
 
-/** How an ad of five seconds is watched, or not. */
+/** How an ad of five seconds is watched or faked. */
 export type Behaviour =
   | 'honest'
   | 'offline' // everything is delivered hours later
   | 'too-late' // everything is delivered after the late window
   | 'early' // completes before the ad can have ended
   | 'sped-up' // a page at 16 times its speed
-  | 'backdated' // says that all happened long ago, when it has just begun
+  | 'backdated' // claims an earlier start
   | 'unseen' // reports no impression
   | 'hidden' // reports an impression of too few pixels
   | 'edited-token' // names another user in the token
   | 'foreign-token' // sends the events with the token of another decision
-  | 'bot'; // says so
+  | 'bot'; // identifies itself as one
 
 /** One ad of one player. Times are in milliseconds of the service. */
 export interface WatchPlan {
   behaviour: Behaviour;
   placement: 'revive' | 'double-coins';
-  /** Between the end of the ad before and this request. */
+  /** Between the end of the previous ad and this request. */
   gapMs: number;
-  /** Between request and start: the ad was loaded ahead. */
+  /** Between request and start, because the ad was preloaded. */
   preloadedMs: number;
-  /** Watched beside the one before it, in another tab. */
+  /** Watched at the same time as the previous one, in another tab. */
   parallel: boolean;
-  /** When each event is sent, and again, after it happened; several send it in parallel. */
+  /** Delays after which each event is sent and repeated; equal ones are sent in parallel. */
   sends: { start: number[]; quartiles: number[]; seen: number[]; complete: number[] };
-  /** How long a request is under way. */
+  /** Latency of a request. */
   latencyMs: number;
 }
 
 export interface PlayerPlan {
-  /** How wrong the device's clock is. */
+  /** Offset of the device's clock. */
   skewMs: number;
-  /** By how much it is set while the first ad runs. */
+  /** By how much the clock is changed during the first ad. */
   jumpMs: number;
   watches: WatchPlan[];
-  /** In how many tabs the game is open. */
+  /** Number of tabs with the game. */
   tabs: number;
-  /** When its browser is killed and opened again. */
+  /** When the browser is killed and started again. */
   kills: number[];
 }
 
@@ -46,7 +46,7 @@ export interface BatchPlan {
   players: PlayerPlan[];
   /** When a kill switch stops the placement double-coins, and for how long. */
   kill: { atMs: number; forMs: number };
-  /** When all connections break: those of players, and those of the service to a database server. */
+  /** When all connections break: those of players, and those to the database server. */
   cuts: number[];
 }
 
@@ -97,10 +97,10 @@ const playerPlan: fc.Arbitrary<PlayerPlan> = fc.record({
   kills: fc.array(times(60_000), { maxLength: 2 }),
 });
 
-/** So many players go through their sequences at the same time. */
+/** Number of players at the same time. */
 export const playersPerBatch = 50;
 
-/** Plans of many players at one service; each player is one sequence. */
+/** Plans of many players of one service; each player is one sequence. */
 export const batchPlan: fc.Arbitrary<BatchPlan> = fc.record({
   players: fc.array(playerPlan, { minLength: playersPerBatch, maxLength: playersPerBatch }),
   kill: fc.record({ atMs: times(60_000), forMs: times(15_000) }),

@@ -1,14 +1,14 @@
-/** Random numbers that a seed repeats. */
+/** Random numbers from a seed. */
 export interface Random {
-  /** From 0 to below 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   real(): number;
-  /** Both ends included. */
+  /** Both bounds inclusive. */
   integer(min: number, max: number): number;
   chance(share: number): boolean;
   pick<T>(values: readonly T[]): T;
 }
 
-/** Mulberry32: small, fast, and good enough to vary plans. */
+/** Mulberry32: small, fast, and random enough to vary plans. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const real = (): number => {

@@ -4,25 +4,25 @@ import { createDevice, type Device } from './device.ts';
 import type { BatchPlan, PlayerPlan, WatchPlan } from './plan.ts';
 import type { World } from './world.ts';
 
-/** Something that happens at one moment of the service's clock. */
+/** An action at a time of the service's clock. */
 export interface Action {
   atMs: number;
   run(): Promise<unknown>;
 }
 
-/** What became of one planned ad, and what must become of it. */
+/** The actual and the expected result of one planned ad. */
 export interface Track {
   userRef: string;
   plan: WatchPlan;
   device: Device;
-  /** Undefined when there was no ad, because the placement was killed. */
+  /** Undefined if there was no ad because of the kill switch. */
   decision?: Decision & { token: string };
-  /** States that the service told on the way. */
+  /** States in the responses of the service. */
   told: string[];
   expected: 'earned' | 'not earned' | 'either';
-  /** When the service first said that it was earned. */
+  /** When the service first reported it as earned. */
   earnedAtMs?: number;
-  /** When it would be watched: for the check that nobody watches two at once. */
+  /** When it is watched, to check that nobody watches two at once. */
   fromMs: number;
   toMs: number;
 }
@@ -30,7 +30,7 @@ export interface Track {
 const adMs = 5_000;
 const hourMs = 3_600_000;
 
-/** Turns a plan into actions at absolute times. */
+/** Converts a plan into actions at absolute times. */
 export function schedule(
   world: World,
   { players, kill, cuts }: BatchPlan,
@@ -45,7 +45,7 @@ export function schedule(
   }
   for (const cutMs of cuts) {
     const atMs = startMs + cutMs;
-    // The test itself turns the switch, and does not try twice.
+    // The test changes the switch itself, and does not retry.
     if (atMs !== window.fromMs && atMs !== window.toMs) actions.push({ atMs, run: world.cut });
   }
   for (const player of players) schedulePlayer(world, player, startMs, window, actions, tracks);
@@ -66,7 +66,7 @@ function schedulePlayer(
   tracks: Track[],
 ): void {
   const userRef = `player-${randomUUID()}`;
-  // A device whose clock is set has one ad: two would not be told apart by any service.
+  // A device whose clock is changed has one ad: no service could distinguish two.
   const watches = player.jumpMs === 0 ? player.watches : player.watches.slice(0, 1);
   const clockOf = deviceClock(player, startMs);
   const device = createDevice(world, clockOf, player.tabs);
@@ -91,7 +91,7 @@ function schedulePlayer(
     const happenings = happeningsOf(plan, decideMs, fromMs);
     actions.push({ atMs: decideMs, run: () => decide(world, track) });
     for (const { type, happenedMs, statedMs, sentMs, more } of happenings) {
-      // One id for all its copies: made when it happened.
+      // One id for all copies.
       const id = randomUUID();
       if (type === 'complete')
         actions.push({
@@ -120,31 +120,31 @@ function schedulePlayer(
     tracks.push(track);
   }
   if (!mine.some(({ plan, expected }) => isCheat(plan) && expected === 'either')) return;
-  // What the cheat claims can be the time of an honest watch.
+  // The cheat may claim the times of an honest watch.
   for (const track of mine) if (track.expected === 'earned') track.expected = 'either';
 }
 
-/** What the device's clock shows: it is wrong, and may be set in the middle of its first ad. */
+/** The time on the device's clock, which is wrong and may be changed during the first ad. */
 function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startMs: number) {
   const [first] = watches;
   const jumpAtMs = startMs + (first ? first.gapMs + first.preloadedMs : 0) + adMs / 2;
   return (ms: number): number => ms + skewMs + (ms >= jumpAtMs ? jumpMs : 0);
 }
 
-/** Whether the ad is not watched for its time, and said to be. */
+/** Whether the device claims a complete watch that did not happen. */
 export const isCheat = ({ behaviour }: WatchPlan): boolean =>
   ['early', 'sped-up', 'backdated'].includes(behaviour);
 
 interface Happening {
   type: AdEvent['type'];
   happenedMs: number;
-  /** What the device says instead. */
+  /** What the device reports instead. */
   statedMs?: number;
   sentMs: number[];
   more: Pick<AdEvent, 'watched_ms' | 'visible'>;
 }
 
-/** What happens on the device, and when it is sent. */
+/** The events on the device, and when they are sent. */
 function happeningsOf(plan: WatchPlan, decideMs: number, fromMs: number): Happening[] {
   const { behaviour, sends, latencyMs } = plan;
   const speed =
@@ -167,7 +167,7 @@ function happeningsOf(plan: WatchPlan, decideMs: number, fromMs: number): Happen
     };
   };
   const sentAt = (happenedMs: number, delay: number): number => {
-    // A cheat does not wait: the service would see five seconds pass.
+    // A cheat does not wait, because the service would see five seconds pass.
     const cheats = speed > 1;
     const ms = happenedMs + (cheats ? 0 : delay) + laterMs + latencyMs;
     return Math.max(decideMs + 1, Math.ceil(ms / 500) * 500);
@@ -182,7 +182,7 @@ function happeningsOf(plan: WatchPlan, decideMs: number, fromMs: number): Happen
   ];
 }
 
-/** In so much time since its decision an ad can have been watched. */
+/** The minimum time from the decision to the end of a watch. */
 const leastMs = adMs * 0.95;
 
 const passedAtComplete = (happenings: Happening[], decideMs: number): number =>
@@ -200,7 +200,7 @@ function expectation(
     const first = (type: AdEvent['type']) =>
       Math.min(...happenings.flatMap((each) => (each.type === type ? each.sentMs : [])));
     const startTold = behaviour !== 'backdated' && first('start') < first('complete');
-    // The time for an ad has passed since the decision, and nothing says that it was not watched.
+    // Enough time for the ad has passed since the decision, and there is no evidence against the watch.
     const passedMs = passedAtComplete(happenings, decideMs);
     return passedMs >= leastMs && !startTold ? 'either' : 'not earned';
   }
@@ -237,7 +237,7 @@ async function send(
     decision.token,
     mine.find((other) => other !== track)?.decision?.token,
   );
-  // A page that is killed meanwhile never hears the answer.
+  // A page that is killed meanwhile does not receive the response.
   const page = track.device.page();
   const answer = await world.report(
     {
@@ -258,6 +258,6 @@ async function send(
 function tokenOf({ behaviour }: WatchPlan, token: string, other: string | undefined): string {
   if (behaviour === 'foreign-token') return other ?? `${token}x`;
   if (behaviour !== 'edited-token') return token;
-  // The last claim is the name of the user.
+  // The last claim is the user reference.
   return token.replace(/~[^~]*(?=\.[^.]*$)/, '~thief');
 }

@@ -17,7 +17,7 @@ import type { Database } from '../../../service/src/store/database.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
 
-/** A service, or two on one database, whose clock the test moves, and a game server behind it. */
+/** A service, or two processes on one database, with a manual clock, and a game server with a webhook. */
 export interface World {
   clock: SteerableClock;
   decide(
@@ -26,16 +26,16 @@ export interface World {
     bot: boolean,
   ): Promise<(Decision & { token: string }) | undefined>;
   report(event: AdEvent, sentAt: string, bot: boolean): Promise<RewardStatus[]>;
-  /** As the customer's server reads it. */
+  /** The status as read by the customer's server. */
   status(id: string): Promise<RewardStatus>;
-  /** As the device that was given the decision reads it. */
+  /** The status as read by the device with the decision token. */
   statusFor(id: string, token: string): Promise<RewardStatus>;
-  /** Breaks every connection in the middle of whatever runs. */
+  /** Breaks every connection, whatever is in progress. */
   cut(): Promise<void>;
   kill(on: boolean): Promise<void>;
-  /** Ends what waited too long, and waits until every webhook has arrived. */
+  /** Expires what is overdue, and waits until every webhook has arrived. */
   settle(): Promise<void>;
-  /** The events that the game server received and verified, once each. */
+  /** The webhook events that the game server received and verified, once each. */
   events: ReadonlyMap<string, WebhookEvent>;
   /** Sums of a metric, by reason. */
   count(metric: string): Promise<Map<string, number>>;
@@ -46,7 +46,7 @@ export interface World {
 
 const bots = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
 
-/** Asks until there is an answer, as a device does whose connection broke. */
+/** Retries until there is a response, like a device whose connection broke. */
 async function insistOn<T>(
   ask: () => Promise<T>,
   isAnswer: (answer: T) => boolean = () => true,
@@ -62,7 +62,7 @@ async function insistOn<T>(
   }
 }
 
-/** Connections by which the test itself asks the database; those are never cut. */
+/** Database connections of the test itself, which are never broken. */
 const ownName = 'trueward-world';
 
 function openOwn(databaseUrl: string): Database {
@@ -122,7 +122,7 @@ export async function createWorld(databaseUrl?: string): Promise<World> {
   const { resources } = first.service;
   const own = databaseUrl === undefined ? undefined : openOwn(databaseUrl);
   const database = own ?? first.service.database;
-  // Its connections may just have been cut.
+  // Its connections may just have been broken.
   const refresh = () =>
     Promise.all(processes.map(({ service }) => insistOn(() => service.configuration.refresh())));
   await refresh();

@@ -1,4 +1,4 @@
-// Loaded by the outbox when it is needed: here it is there at once.
+// Loaded in advance, so that the outbox's dynamic import resolves immediately.
 import '../../../src/outbox/drain.ts';
 import { createMemoryStore, type EventStore } from '../../../src/outbox/event-store.ts';
 import { createOutbox, type OutboxParts } from '../../../src/outbox/outbox.ts';
@@ -6,7 +6,7 @@ import { eventService } from '../../support/event-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { sharedLocks, sharedTabChannel, testNetwork, testPage } from '../../support/ports.ts';
 
-/** One "browser": its tabs share a store, locks and signals. */
+/** A simulated browser, whose tabs share a store, locks and channels. */
 export function openBrowser() {
   const clock = manualClock();
   const service = eventService();

@@ -82,7 +82,7 @@ test('retries at once after a Retry-After that passed while the device slept', a
   await outbox.enqueue(adEvent());
   await settled();
   lifecycle.tell('hidden');
-  // The pause has up to a second on top, at random.
+  // The back-off adds up to a second of jitter.
   clock.sleep(3_601_000);
   lifecycle.tell('visible');
   await settled();

@@ -129,7 +129,7 @@ test('reads the next records while a batch is in flight', async () => {
   await settled();
   expect(service.counted).toHaveLength(250);
   expect(batchSizes(service)).toEqual([100, 150]);
-  // The first request is on its way.
+  // The first request is in flight.
   expect(reads).toContainEqual({ after: 200, requests: 1 });
 });
 
@@ -148,11 +148,11 @@ test('reads only as many events as a few requests hold, however many a record ha
     return store.read(after, limit);
   };
   openTab({ store: { ...store, read, close: () => undefined } });
-  // The count at the start looks through everything, in steps of its own.
+  // The initial count reads everything, in pages of its own.
   await settled();
   expect(service.counted).toHaveLength(5_000);
   const [, , ...ofDrain] = limits;
-  // Of 50 events each, which the first read does not know.
+  // 50 events each, which the first read cannot know.
   expect(Math.max(...ofDrain)).toBeLessThanOrEqual(25);
 });
 

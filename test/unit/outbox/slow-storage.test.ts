@@ -4,7 +4,7 @@ import { adEvent } from '../../support/event-service.ts';
 import { settled } from '../../support/manual-clock.ts';
 import { openBrowser, recordsIn } from './open-browser.ts';
 
-/** A browser whose database does not open before `opened` resolves. */
+/** A browser whose database opens when `opened` resolves. */
 function slowBrowser() {
   const browser = openBrowser();
   const opened = deferred();
@@ -39,7 +39,7 @@ test('while the database opens, events are sent from memory with the time at whi
   opened.resolve();
   await stored;
   await outbox.flush();
-  // Written, and removed without being sent again.
+  // They were stored, and removed without being sent again.
   expect(service.requests).toHaveLength(3);
   expect(await recordsIn(store)).toBe(0);
   expect(outbox.diagnostics()).toMatchObject({ storage: 'indexeddb', stored: 0, sent: 3 });

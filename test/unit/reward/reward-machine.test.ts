@@ -28,7 +28,7 @@ const states: RewardState[] = ['none', 'pending', 'earned', 'denied', 'expired']
 const watched: RewardEvent = { type: 'watched' };
 const delivered: RewardEvent = { type: 'delivered' };
 
-/** Rows: the state before. Columns: watched, then the service says each state in turn. */
+/** Rows: the previous state. Columns: the event `watched`, then each status from the service. */
 const table: Record<RewardState, RewardState[]> = {
   none: ['pending', 'none', 'pending', 'earned', 'denied', 'expired'],
   pending: ['pending', 'pending', 'pending', 'earned', 'denied', 'expired'],
@@ -64,7 +64,7 @@ test('a claim is exclusive until it is released or expires, even if the clock is
   const claimAgain = (after: number) => advance(claimed, { type: 'claimed', at: at + after });
   expect(claimed.claimedAt).toBe(at);
   for (const after of [0, 1, claimMs - 1, 1 - claimMs]) expect(claimAgain(after)).toBe(claimed);
-  // A clock that was set back a day must not keep the reward away for a day.
+  // A clock that is set back by a day must not delay the reward by a day.
   for (const after of [claimMs, -86_400_000]) expect(claimAgain(after).claimedAt).toBe(at + after);
   expect(advance(claimed, { type: 'released', at: at - 1 })).toBe(claimed);
   const released = advance(claimed, { type: 'released', at });

@@ -39,7 +39,7 @@ describe('verifyReceipt', () => {
   test('rejects a receipt if any of its characters is changed', async () => {
     const receipt = await signer.sign();
     for (let at = 0; at < receipt.length; at += 1) {
-      // The last characters of base64url carry bits that mean nothing; two apart they always differ.
+      // The last character of base64url has unused bits; characters two apart always differ.
       const other = receipt[at] === 'A' ? 'Q' : 'A';
       const changed = receipt.slice(0, at) + other + receipt.slice(at + 1);
       expect(await codeOf(changed), `at ${at}`).not.toBe('accepted');
@@ -57,7 +57,7 @@ describe('verifyReceipt', () => {
       [await stranger.sign({}, { kid: undefined }), 'key_unknown'],
       [`${body}.${mac.digest('base64url')}`, 'algorithm_not_allowed'],
       [await signer.sign({}, { alg: 'none' }), 'algorithm_not_allowed'],
-      // A token of another kind by the same key is no receipt.
+      // Another kind of token, signed with the same key, is not a receipt.
       [await signer.sign({}, { typ: 'JWT' }), 'algorithm_not_allowed'],
     ];
     for (const [receipt, code] of attempts) expect(await codeOf(receipt)).toBe(code);
@@ -125,13 +125,13 @@ describe('verifyReceipt', () => {
     const next = await makeSigner('key-2');
     set = { keys: [next.jwk, signer.jwk] };
     const fresh = await next.sign();
-    // Invented key ids must not make it ask each time.
+    // Made-up key ids must not cause a request each.
     expect([await check(fresh), asked]).toEqual(['key_unknown', 1]);
     nowS += 31;
     expect([await check(fresh), asked]).toEqual(['accepted', 2]);
     await new Promise((resolve) => server.close(resolve));
     nowS += 3_601;
-    // The service is down: what was known goes on, and what was not is told with its own code.
+    // The service is down: known keys still work, and unknown ones have an error code of their own.
     expect(await check(fresh)).toBe('accepted');
     expect(await check(await (await makeSigner('key-3')).sign())).toBe('keys_unavailable');
   });

@@ -55,7 +55,7 @@ describe('signWebhook', () => {
   });
 
   test('adds the headers of Standard Webhooks if there is an id', async () => {
-    // The example with which the project's own libraries are tested.
+    // The example from the tests of the Standard Webhooks libraries.
     const headers = await signWebhook(
       '{"test": 2432232314}',
       'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -129,11 +129,11 @@ describe('verifyWebhook', () => {
     expect(await verify({ ...standard, 'webhook-id': 'evt_2' })).toBe('mismatch');
     expect(await verify({ ...standard, 'webhook-id': '' })).toBe('headers_missing');
     expect(await verify({ ...standard, 'webhook-timestamp': 'soon' })).toBe('headers_missing');
-    // One spelling of 32 bytes, and no other with the same meaning.
+    // Only the canonical encoding of 32 bytes is accepted.
     const [first = ''] = standard['webhook-signature'].split(' ').toReversed();
     const spelled = first.replace(/.=$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}=`);
     expect(await verify({ ...standard, 'webhook-signature': spelled })).toBe('no_v1');
-    // The two are not mixed: what one header says is not believed for the other.
+    // The schemes are not mixed: a header of one is not accepted for the other.
     expect(await verify({ ...standard, 'service-signature': signature })).toBe('headers_missing');
   });
 
