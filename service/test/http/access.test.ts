@@ -41,14 +41,14 @@ const revive = { placement: 'revive', user_ref: 'u' };
 
 test.each([
   ['no key', () => undefined, 401, 'authentication_required'],
-  ['something else', () => 'hello', 401, 'key_malformed'],
+  ['text that is not a key', () => 'hello', 401, 'key_malformed'],
   [
     'a mistyped key',
     () => client.publishable.slice(0, -1) + (client.publishable.endsWith('a') ? 'b' : 'a'),
     401,
     'key_malformed',
   ],
-  ['a key that is not known', () => makeKeyText('pk', 'sandbox'), 401, 'key_unknown'],
+  ['an unknown key', () => makeKeyText('pk', 'sandbox'), 401, 'key_unknown'],
 ] as [string, () => string | undefined, number, string][])(
   '%s is rejected',
   async (_name, key, status, code) => {

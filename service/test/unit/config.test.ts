@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readSettings } from '../../src/config/read-settings.ts';
+import { ConfigError, readSettings } from '../../src/config/read-settings.ts';
 import { readConfig } from '../../src/config/config.ts';
 
 function configFile(content: string): string {
@@ -11,6 +11,18 @@ function configFile(content: string): string {
   writeFileSync(join(folder, 'trueward.json'), content);
   return join(folder, 'trueward.json');
 }
+
+test('a configuration has defaults, and its errors list every problem without secrets', () => {
+  expect(readConfig({})).toMatchObject({ host: '127.0.0.1', port: 8_700, development: false });
+  const wrong = {
+    PORT: '-1',
+    DATABASE_URL: 'mysql://root:hunter2@db',
+    TRUEWARD_DEVELOPMENT: 'yes',
+  };
+  expect(() => readConfig(wrong)).toThrow(ConfigError);
+  for (const name of Object.keys(wrong)) expect(() => readConfig(wrong)).toThrow(name);
+  expect(() => readConfig(wrong)).not.toThrow(/hunter2/);
+});
 
 test('the file supplies settings that the environment lacks, and each value has its origin', () => {
   const file = configFile(JSON.stringify({ PORT: 9_000, HOST: '0.0.0.0', DRAIN_S: '5' }));

@@ -1,0 +1,37 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { acquireDirectoryLock, DirectoryInUseError } from '../../src/store/directory-lock.ts';
+
+function lockFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'trueward-lock-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'database.lock');
+}
+
+test('a directory lock is held until released and leaves no files behind', () => {
+  const file = lockFile();
+  const lock = acquireDirectoryLock(file);
+  expect(() => acquireDirectoryLock(file)).toThrow(DirectoryInUseError);
+  lock.release();
+  acquireDirectoryLock(file).release();
+  expect(readdirSync(join(file, '..'))).toEqual([]);
+});
+
+test.each([
+  ['a dead process', { pid: 2 ** 22 + 1, start: 'x' }],
+  ['an earlier process with our id', { pid: process.pid, start: 'before the last boot' }],
+])('a lock left by %s is taken over', (_name, owner) => {
+  const file = lockFile();
+  writeFileSync(file, JSON.stringify(owner));
+  const lock = acquireDirectoryLock(file);
+  expect(readFileSync(file, 'utf8')).not.toBe(JSON.stringify(owner));
+  lock.release();
+});
+
+test('a lock file truncated by a power cut is taken over', () => {
+  const file = lockFile();
+  writeFileSync(file, '{"pid":');
+  acquireDirectoryLock(file).release();
+});
