@@ -57,7 +57,7 @@ describe('a daily cap on the embedded database', () => {
   afterAll(() => game.stop());
   const refresh = () => game.service.configuration.refresh();
 
-  test('is reserved by ads that were handed out, and whoever watched one is rewarded', async () => {
+  test('counts served ads as reservations, and every player who watched one is rewarded', async () => {
     const placement = await cappedPlacement(game, 2);
     const ads = await askAtOnce([game.client], placement, 20);
     expect(ads).toHaveLength(2);
@@ -71,7 +71,7 @@ describe('a daily cap on the embedded database', () => {
     expect(body.retry_at).toBe('2026-06-02T00:00:00.000Z');
   });
 
-  test('is free again when ads were not shown until they expired', async () => {
+  test('releases the reservations of ads that expire without being shown', async () => {
     const placement = await cappedPlacement(game, 2);
     const ads = await askAtOnce([game.client], placement, 5);
     expect(ads).toHaveLength(2);
@@ -94,7 +94,7 @@ describe('a daily cap on the embedded database', () => {
     expect((await game.report(...watched)).decisions).toMatchObject([{ state: 'earned' }]);
   });
 
-  test('is not starved by ads that are loaded ahead and seldom shown', async () => {
+  test('is not exhausted by ads that are preloaded and rarely shown', async () => {
     const placement = await cappedPlacement(game, 10);
     let shown = 0;
     for (let round = 0; round < 40 && shown < 10; round += 1) {
@@ -129,7 +129,7 @@ describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
     await game.stop();
   });
 
-  test('is passed by no more than two, and reached', async () => {
+  test('is reached, and exceeded by two impressions at most', async () => {
     const placement = await cappedPlacement(game, 20);
     const clients = [game.client, createClient({ url: second.url, keys: game.keys })];
     const ads: Filled[] = [];
@@ -147,7 +147,7 @@ describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
     for (const { decisions } of answers) expect(decisions).toMatchObject([{ state: 'earned' }]);
   });
 
-  test('RETENTION_DAYS is at least as long as what a placement looks back, when a service starts', async () => {
+  test('startup rejects a RETENTION_DAYS shorter than what a placement looks back', async () => {
     const { client, clock, config } = game;
     const made = await client.call('POST', '/v1/placements', client.secret, capOf(30));
     expect(made.status).toBe(201);
@@ -165,7 +165,7 @@ const capOf = (days: number) => ({
   frequency_cap: { max: 3, per_s: days * 86_400 },
 });
 
-test('RETENTION_DAYS is at least as long as what a placement looks back, when it is saved', async () => {
+test('saving a placement that looks back further than RETENTION_DAYS is rejected', async () => {
   const clock = createSteerableClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess({ RETENTION_DAYS: '20' }, { clock });
   try {

@@ -45,11 +45,11 @@ test.each([
   expect(await read(store, name)).toBeDefined();
 });
 
-test('a folder holds nothing but whole files', () => {
+test('a folder contains only complete files', () => {
   expect(readdirSync(join(folder, 'made'))).toEqual([name]);
 });
 
-test('a bucket is asked with signatures that it verifies, over the content too', async () => {
+test('requests to a bucket have valid signatures that cover the content', async () => {
   expect(s3.objects.get(name)).toEqual({ body, type: 'image/png' });
   expect(s3.rejections).toEqual([]);
   const stranger = createS3Store({ ...s3, secret: 'another' });
@@ -59,7 +59,7 @@ test('a bucket is asked with signatures that it verifies, over the content too',
   expect(s3.objects.has('b.png')).toBe(false);
 });
 
-test('a bucket that is not there is no success', async () => {
+test('a missing bucket is an error', async () => {
   const nowhere = createS3Store({ ...s3, url: s3.url.replace('/ads', '/other') });
   await expect(nowhere.put(name, body, 'image/png')).rejects.toThrow('does not exist');
 });

@@ -39,18 +39,18 @@ const unblocked = {
   server: 'filled',
 };
 
-test('a policy for a country blocks the players who are there, as the trusted balancer says', async () => {
+test('a policy by country blocks players by the header of the trusted load balancer', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: 'loopback' };
   expect(await ask(env)).toEqual({ ...unblocked, there: 'blocked' });
 });
 
-test('nobody else is believed about a country', async () => {
+test('the country header of an untrusted client is ignored', async () => {
   const env = { COUNTRY_HEADER: 'CF-IPCountry', TRUSTED_PROXIES: '10.0.0.0/8' };
   expect(await ask(env)).toEqual(unblocked);
   expect(await ask({})).toEqual(unblocked);
 });
 
-test('a header that nobody may write is refused at the start', async () => {
+test('COUNTRY_HEADER without TRUSTED_PROXIES is rejected at startup', async () => {
   await expect(startInProcess({ COUNTRY_HEADER: 'CF-IPCountry' })).rejects.toThrow(
     'COUNTRY_HEADER requires TRUSTED_PROXIES',
   );

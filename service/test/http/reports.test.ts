@@ -59,7 +59,7 @@ const step = fc.record({
   ),
 });
 
-test('whatever happens, the sums equal a recount of the rows, however they are grouped', async () => {
+test('sums equal a recount of the rows, in every grouping', async () => {
   let user = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
@@ -84,7 +84,7 @@ test('whatever happens, the sums equal a recount of the rows, however they are g
   );
 });
 
-test('what was not filled is counted by its reason', async () => {
+test('requests without a fill are counted by reason', async () => {
   await client.decide({ placement: 'lobby', simulate: 'killed' });
   const [row] = (await read()).data;
   expect(row?.reasons.no_fill['killed']).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ test('what was not filled is counted by its reason', async () => {
   expect(byReason?.requests).toBe(0);
 });
 
-test('days are those of the time zone', async () => {
+test('days follow the requested time zone', async () => {
   await running.service.database.query(
     `INSERT INTO rollups SELECT account_id, 'sandbox', '2026-01-01T23:00:00Z', 'night', '', '', '', '', 'no_fill', 'killed', 7
       FROM accounts LIMIT 1`,
@@ -110,7 +110,7 @@ test('days are those of the time zone', async () => {
   expect(await periods('Europe/Berlin')).toEqual([['2026-01-01T23:00:00.000Z', 7]]);
 });
 
-test('a report is a table too', async () => {
+test('a report is available as CSV', async () => {
   const response = await fetch(running.url + address('&group_by=placement&format=csv'), {
     headers: { authorization: `Bearer ${client.secret}` },
   });

@@ -50,7 +50,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
   return { alone, together: transactions.filter((texts) => texts.length > 0) };
 }
 
-test('the answer to a completion carries the reward: one request from completion to earned', async () => {
+test('the response to a completion contains the reward: one request from completion to earned', async () => {
   const decision = await game.decide('one-request');
   await game.report(game.event(decision, 'start'));
   game.pass(2_000);
@@ -64,7 +64,7 @@ test('the answer to a completion carries the reward: one request from completion
   expect(decisions[0]?.receipt).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
 });
 
-test('a completion is verified in the transaction that claims it, and nothing is read before', async () => {
+test('a completion is verified in the transaction that claims it, without earlier reads', async () => {
   const decision = await game.decide('one-transaction');
   await game.report(game.event(decision, 'start'));
   game.pass(2_000);
@@ -95,7 +95,7 @@ test('the events of many players in one batch are verified in one transaction', 
 const locksUsers = (texts: readonly string[]): boolean =>
   texts.some((text) => text.includes('INTO viewers'));
 
-test('a user is locked when an ad is completed, and not when one starts', async () => {
+test('a player is locked on completion, not on start', async () => {
   const decision = await game.decide('locked');
   const start = await statementsOf(() => game.report(game.event(decision, 'start')));
   expect(start.together.map(locksUsers)).toEqual([false]);
@@ -104,7 +104,7 @@ test('a user is locked when an ad is completed, and not when one starts', async 
   expect(end.together.map(locksUsers)).toEqual([true]);
 });
 
-test('an impression that comes after the completion earns the reward with the user locked', async () => {
+test('an impression after the completion earns the reward with the player locked', async () => {
   const decision = await game.decide('out-of-order');
   await game.report(game.event(decision, 'start'));
   game.pass(2_000);

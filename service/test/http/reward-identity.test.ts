@@ -29,14 +29,14 @@ const ask = async (userToken: string, more = {}) => {
   return status === 200 ? body.status : body.code;
 };
 
-test('a decision that the server asked for is rewarded to the user that it named', async () => {
+test('a decision requested by the server is rewarded to the player that it named', async () => {
   const request = { user_ref: 'named-by-server' };
   const { body: decision } = await game.ask(request, game.client.secret);
   expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
   expect(await game.webhookEvents('decision.rewarded', '"user_ref":"named-by-server"')).toBe(1);
 });
 
-test('a user token names the user, and an ad is rewarded to nobody else', async () => {
+test('a user token identifies the player, and only that player is rewarded', async () => {
   const token = await signUserToken('proven', secret, { now });
   const { body: decision } = await game.ask({ user_token: token });
   expect(await game.watch(decision)).toMatchObject({ state: 'earned' });
@@ -45,7 +45,7 @@ test('a user token names the user, and an ad is rewarded to nobody else', async 
   expect(await ask(token, { user_ref: 'somebody-else' })).toBe('token_invalid');
 });
 
-test('a user token that is forged, expired, unsigned, eternal or of live is refused', async () => {
+test('a forged, expired, unsigned, non-expiring or live user token is rejected', async () => {
   const sign = (claims: object, key = secret, alg = 'HS256') =>
     new SignJWT({ ...claims }).setProtectedHeader({ alg }).sign(new TextEncoder().encode(key));
   const exp = Math.floor(now() / 1_000) + 600;
@@ -71,7 +71,7 @@ test('a user token that is forged, expired, unsigned, eternal or of live is refu
   for (const token of refused) expect(await ask(token)).toBe('token_invalid');
 });
 
-test('an old secret is good until its overlap is over', async () => {
+test('an old secret is valid until its overlap ends', async () => {
   const old = await signUserToken('patient', secret, { now });
   const before = secret;
   secret = await newSecret(60);

@@ -56,7 +56,7 @@ describe('a watch is rewarded', () => {
     },
   );
 
-  test('although its reports overtook each other', async () => {
+  test('although its events arrived out of order', async () => {
     const order = [
       'complete',
       'third_quartile',
@@ -69,7 +69,7 @@ describe('a watch is rewarded', () => {
     expect(await play('overtaken', 'image', flightOf)).toMatchObject({ state: 'earned' });
   });
 
-  test('although all reports were slow, and the next ad was watched meanwhile', async () => {
+  test('although all events were delayed and the next ad was watched in the meantime', async () => {
     const [first, second] = [await game.decide('quick'), await game.decide('quick')];
     const beganMs = game.clock.nowMs() + 100;
     const requests = [first, second].flatMap((decision, index) =>
@@ -88,12 +88,12 @@ describe('a watch is rewarded', () => {
     expect(await game.status(second.id)).toMatchObject({ state: 'earned' });
   });
 
-  test('although the device slept with its reports on their way', async () => {
+  test('although the device slept with events in flight', async () => {
     const hourMs = 3_600_000;
     expect(await play('sleeper', 'image', () => 2 * hourMs)).toMatchObject({ state: 'earned' });
   });
 
-  test('although the clock of the device was set back while it played', async () => {
+  test('although the device clock was set back during playback', async () => {
     const decision = await game.decide('set-back');
     const beganMs = game.clock.nowMs();
     for (const [afterMs, event] of watched(decision)) {

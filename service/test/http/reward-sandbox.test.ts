@@ -22,18 +22,18 @@ test.each<[Simulate, string, string]>([
   expect((await force(simulate)).body).toMatchObject({ status, reason });
 });
 
-test('an error and a slow answer are forced', async () => {
+test('an error and a slow response can be simulated', async () => {
   expect((await force('error')).body).toMatchObject({ code: 'simulated_error' });
   expect((await force('slow')).body).toMatchObject({ status: 'filled' });
 });
 
-test('a denial is forced for an ad that was really watched', async () => {
+test('a denial can be simulated for an ad that was watched', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_denied' });
   expect(await game.watch(decision)).toMatchObject({ state: 'denied', reason: 'simulated' });
   expect(await game.webhookEvents('decision.rewarded', decision.id)).toBe(0);
 });
 
-test('a long wait is forced, until the late window is over', async () => {
+test('a long wait can be simulated, until the late window ends', async () => {
   const decision = await game.decide('tester', { simulate: 'reward_pending' });
   expect(await game.watch(decision)).toMatchObject({ state: 'pending', reason: 'simulated' });
   game.pass(80_000_000);
@@ -45,7 +45,7 @@ test('a long wait is forced, until the late window is over', async () => {
   expect(await game.count('rewards_expired', 'simulated')).toBe(1);
 });
 
-test('the sandbox sends signed webhooks as live does', async () => {
+test('the sandbox sends signed webhooks like live', async () => {
   const receiver = await startReceiver();
   const { body: webhook } = await game.client.call<{ secret: string }>(
     'POST',

@@ -51,7 +51,7 @@ async function advance(ms: number): Promise<void> {
   await owner.signIn('owner@example.com');
 }
 
-test('a file that no creative names is removed after 30 days, and one that is shown stays', async () => {
+test('a file that no creative uses is deleted after 30 days; a file in use stays', async () => {
   const [used, unused] = [await upload('harbour.png'), await upload('lobby-banner.png')];
   const { body: list } = await owner.send<{ data: { id: string }[] }>('GET', '/v1/creatives');
   const change = (url: string) =>
@@ -87,7 +87,7 @@ test('a file that no creative names is removed after 30 days, and one that is sh
   expect(stored()).toEqual([]);
 });
 
-test('who uploads a file again while it is being removed has it', async () => {
+test('uploading a file again during its deletion keeps it', async () => {
   const { name } = await upload('lobby-banner.png');
   await advance(30 * dayMs);
   const folderStore = createFolderStore(folder);
@@ -105,7 +105,7 @@ test('who uploads a file again while it is being removed has it', async () => {
   expect(await sweep()).toEqual([]);
 });
 
-test('a file that the store does not remove is tried again, and holds up no other', async () => {
+test('a failed deletion is retried and does not delay others', async () => {
   const { name: stubborn } = await upload('lobby-banner.png');
   await advance(1);
   const { name } = await upload('harbour.png');
@@ -120,7 +120,7 @@ test('a file that the store does not remove is tried again, and holds up no othe
   expect(await sweep()).toEqual([stubborn]);
 });
 
-test('so many files at most are removed in one go', async () => {
+test('one run deletes a limited number of files', async () => {
   await running.service.database.query(
     `INSERT INTO uploads (account_id, name, unused_since)
       SELECT 'service', 'file-' || n, $1 FROM generate_series(1, 130) AS n`,

@@ -63,7 +63,7 @@ describe('a reward', () => {
     });
   });
 
-  test('is not spoken of before a completion, and never without a rewarded placement', () => {
+  test('is not mentioned before a completion, and never without a rewarded placement', () => {
     expect(judge({ events: [event('start', 1_000)] })).toBeUndefined();
     expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });
@@ -122,12 +122,12 @@ describe('a reward', () => {
     expect(judge(facts)).toEqual({ state: 'pending', reason });
   });
 
-  test('is earned when the start was slow', () => {
+  test('is earned after a slow start', () => {
     const start = event('start', 9_000, { offsetMs: 8_000 });
     expect(judge({ events: [start, complete] })).toMatchObject({ state: 'earned' });
   });
 
-  test('is judged by corrected times when everything comes at once, hours later', () => {
+  test('is judged by corrected times when all events arrive at once, hours later', () => {
     const late = (type: RecordedEvent['type'], atMs: number, more = {}) =>
       event(type, atMs, { receivedAtMs: 90_000, ...more });
     expect(
@@ -138,7 +138,7 @@ describe('a reward', () => {
     ).toEqual({ state: 'pending', reason: 'impossible_timing' });
   });
 
-  test('goes by the first completion, not by a later one', () => {
+  test('depends on the first completion, not on a later one', () => {
     const early = event('complete', 4_000, { watchedMs: 10_000 });
     expect(judge({ events: [event('start', 1_000), complete, early] })).toMatchObject({
       reason: 'impossible_timing',
@@ -196,7 +196,7 @@ describe('an event', () => {
 
   test.each<[string, RecordedEvent, boolean, string | undefined]>([
     ['in time counts', event('start', 50_000), false, undefined],
-    ['that begins an expired ad is refused', event('start', 50_001), false, 'expired'],
+    ['that starts an expired ad is rejected', event('start', 50_001), false, 'expired'],
     [
       'whose request was in flight past the expiry counts',
       event('start', 90_000, { offsetMs: 45_000 }),
@@ -204,14 +204,14 @@ describe('an event', () => {
       undefined,
     ],
     ['of an ad that began in time counts', event('complete', 99_000), false, undefined],
-    ['after the late window is refused', event('complete', 100_001), false, 'late'],
-    ['of a killed ad is refused', event('impression', 1_000), true, 'killed'],
+    ['after the late window is rejected', event('complete', 100_001), false, 'late'],
+    ['of a killed ad is rejected', event('impression', 1_000), true, 'killed'],
     ['that closes a killed ad counts', event('close', 1_000), true, undefined],
   ])('%s', (_name, given, killed, expected) => {
     expect(checkArrival(given, state, killed)).toBe(expected);
   });
 
-  test('of invalid traffic is refused where it would be billed or rewarded', () => {
+  test('from invalid traffic is rejected if it would be billed or rewarded', () => {
     const bot = { ...state, invalidReason: 'bot' } as DecisionState;
     expect(checkArrival(event('impression', 1_000), bot, false)).toBe('invalid_traffic');
     expect(checkArrival(event('complete', 1_000), bot, true)).toBe('invalid_traffic');

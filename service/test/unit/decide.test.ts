@@ -158,14 +158,14 @@ describe('a policy', () => {
     expect(filled(when)).toBe(expected);
   });
 
-  test('of another placement or a paused one changes nothing', () => {
+  test('for another placement, or paused, changes nothing', () => {
     expect(run({ resources: [...ad('a'), policy({ placements: ['other'] })] }).status).toBe(
       'filled',
     );
     expect(run({ resources: [...ad('a'), policy({ status: 'paused' })] }).status).toBe('filled');
   });
 
-  test('against one ad leaves the other', () => {
+  test('that blocks one ad leaves the other', () => {
     const verdict = run({
       resources: [
         ...ad('a'),
@@ -178,7 +178,7 @@ describe('a policy', () => {
   });
 });
 
-test('a kill switch comes before a policy, and is over when it expires', () => {
+test('a kill switch takes precedence over a policy and ends when it expires', () => {
   const killed = killSwitch('placement', 'plc_1', future);
   expect(run({ resources: [...ad('a'), policy(), killed] })).toMatchObject({ reason: 'killed' });
   expect(run({ resources: [...ad('a'), killed], facts: { nowMs: now + 1_000 } }).status).toBe(
@@ -186,7 +186,7 @@ test('a kill switch comes before a policy, and is over when it expires', () => {
   );
 });
 
-test('the candidate that came furthest gives the reason', () => {
+test('the reason is that of the candidate that passed the most checks', () => {
   const resources = [
     ...ad('a', { houseAd: { ends_at: past } }),
     ...ad('b', { creative: { review: { status: 'rejected' } } }),
@@ -196,7 +196,7 @@ test('the candidate that came furthest gives the reason', () => {
   expect(run({ resources })).toMatchObject({ reason: 'not_approved' });
 });
 
-test('the best priority is asked first, and weights share within it', () => {
+test('the highest priority is served first, and weights split traffic within it', () => {
   const resources = [
     ...ad('low', { houseAd: { priority: 6, weight: 1_000 } }),
     ...ad('one', { houseAd: { weight: 1 } }),
@@ -209,7 +209,7 @@ test('the best priority is asked first, and weights share within it', () => {
   expect(chosen).toEqual(['one', 'one', 'three', 'three', 'three']);
 });
 
-describe('the caps of a user', () => {
+describe('the caps of a player', () => {
   const capped = { frequency_cap: { max: 2, per_s: 60 }, cooldown_s: 10 };
   const served = (...agoS: number[]) => ({ servedAtMs: agoS.map((ago) => now - ago * 1_000) });
 

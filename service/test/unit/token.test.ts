@@ -42,13 +42,13 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
   },
 );
 
-test('a token of a version that only a later release knows is no forgery', () => {
+test('a token with a newer version is not treated as forged', () => {
   const body = '3~dec_1~whatever';
   expect(() => tokens.verify(`${body}.${hmac('key', body)}`)).toThrow(NewerTokenError);
   expect(tokens.verify(`${body}.${hmac('other', body)}`)).toBeUndefined();
 });
 
-test('a token with any character changed, added or missing is refused', () => {
+test('a token with any character changed, added or missing is rejected', () => {
   const token = tokens.sign(claims);
   for (let position = 0; position < token.length; position += 1) {
     const other = token.charAt(position) === 'A' ? 'B' : 'A';
@@ -60,7 +60,7 @@ test('a token with any character changed, added or missing is refused', () => {
   expect(tokens.verify(`${token}A`)).toBeUndefined();
 });
 
-test('a token of another service is refused, and so is nonsense', () => {
+test('a token of another service, or random text, is rejected', () => {
   expect(createDecisionTokens('other').verify(tokens.sign(claims))).toBeUndefined();
   for (const text of ['', '.', 'a.b', 'a', `.${'A'.repeat(43)}`])
     expect(tokens.verify(text)).toBeUndefined();
