@@ -15,6 +15,8 @@ export default defineConfig(({ mode }) => {
   return {
     resolve: { tsconfigPaths: true },
     publicDir: false,
+    // A translation is exported once, as a whole.
+    json: { namedExports: false },
     build: {
       target: 'es2022',
       sourcemap: true,

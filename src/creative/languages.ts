@@ -1,7 +1,7 @@
-import type { OverlayStrings } from './strings.ts';
+import type { Translation } from './strings.ts';
 
 /** Each language is a chunk of its own, by its primary subtag; English is bundled with the overlay. */
-export const languages: Record<string, () => Promise<{ default: OverlayStrings }>> = {
+export const languages: Record<string, () => Promise<{ default: Translation }>> = {
   ar: () => import('./languages/ar.json'),
   de: () => import('./languages/de.json'),
   es: () => import('./languages/es.json'),

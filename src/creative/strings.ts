@@ -1,11 +1,10 @@
-import english from './languages/en.json';
+import en from './languages/en.json';
 
 /** Every text of the overlay in one language. */
 export interface OverlayStrings {
   /** BCP 47. */
   language: string;
-  /** `ltr` or `rtl`. */
-  direction: string;
+  direction: 'ltr' | 'rtl';
   advertisement: string;
   /** With `{reward}`: `50 coins`. */
   watchFor: string;
@@ -25,6 +24,11 @@ export interface OverlayStrings {
   thanks: string;
 }
 
+/** A table as it is imported from JSON, whose types are wider. */
+export type Translation = Omit<OverlayStrings, 'direction'> & { direction: string };
+
+const english = en satisfies Translation as OverlayStrings;
+
 /** The texts for a locale (`de-AT`, `de_AT`), or English where there is no translation or it can't be loaded. */
 export async function stringsFor(locale: string): Promise<OverlayStrings> {
   // The codes that Java and old browsers say for Hebrew and Indonesian.
@@ -35,7 +39,7 @@ export async function stringsFor(locale: string): Promise<OverlayStrings> {
     // Contains the chunk addresses of all languages; loads long before the decision and the media.
     const { languages } = await import('./languages.ts');
     return Object.hasOwn(languages, tag)
-      ? ((await languages[tag]?.())?.default ?? english)
+      ? (((await languages[tag]?.())?.default as OverlayStrings | undefined) ?? english)
       : english;
   } catch {
     // An ad in English is better than none.
