@@ -95,7 +95,7 @@ afterEach(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true }));
 
-function plant(file: string, text: string): void {
+function writeSource(file: string, text: string): void {
   mkdirSync(dirname(join(copy, file)), { recursive: true });
   writeFileSync(join(copy, file), text);
 }
@@ -103,7 +103,7 @@ function plant(file: string, text: string): void {
 /** Writes each import into a file of its own, and returns the cases that the rule rejects. */
 function refusedOf(cases: [file: string, line: string][], rule: string) {
   const files = cases.map(([file], index) => file.replace(/\bx\.ts$/, `x${index}.ts`));
-  files.forEach((file, index) => plant(file, cases[index]?.[1] ?? ''));
+  files.forEach((file, index) => writeSource(file, cases[index]?.[1] ?? ''));
   const broken = lint().flatMap(({ code, filename }) => (code.includes(rule) ? [filename] : []));
   return cases.filter((_, index) => broken.includes(files[index] ?? ''));
 }
@@ -123,19 +123,25 @@ test('accepts every allowed import', () => {
 });
 
 test('rejects circular imports', () => {
-  plant('src/reward/first.ts', `import { b } from './second.ts';\nexport const a = () => b;`);
-  plant('src/reward/second.ts', `import { a } from './first.ts';\nexport const b = () => a;`);
-  const inCircle = lint().filter(({ code }) => code.includes('no-cycle'));
-  expect(inCircle.map(({ filename }) => filename).sort()).toEqual([
+  writeSource('src/reward/first.ts', `import { b } from './second.ts';\nexport const a = () => b;`);
+  writeSource('src/reward/second.ts', `import { a } from './first.ts';\nexport const b = () => a;`);
+  const circularFiles = lint().filter(({ code }) => code.includes('no-cycle'));
+  expect(circularFiles.map(({ filename }) => filename).sort()).toEqual([
     'src/reward/first.ts',
     'src/reward/second.ts',
   ]);
 });
 
 test('rejects spreads in array literals that Creator’s option Loose would break', () => {
-  plant('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
-  plant('src/reward/map.ts', `export const list = (of: Map<string, string>) => [1, ...of.keys()];`);
-  plant('src/reward/array.ts', `export const list = (of: string[]) => [...of.map((a) => a), 'b'];`);
+  writeSource('src/reward/set.ts', `export const list = (of: Set<string>) => [...of];`);
+  writeSource(
+    'src/reward/map.ts',
+    `export const list = (of: Map<string, string>) => [1, ...of.keys()];`,
+  );
+  writeSource(
+    'src/reward/array.ts',
+    `export const list = (of: string[]) => [...of.map((a) => a), 'b'];`,
+  );
   const broken = lint().filter(({ code }) => code.includes('no-iterable-spread'));
   expect(broken.map(({ filename }) => filename).sort()).toEqual([
     'src/reward/map.ts',

@@ -7,7 +7,7 @@ import { build, type BuildOptions } from 'esbuild';
 import type { Browser, Page } from 'playwright';
 import { expect, inject } from 'vitest';
 import { launchBrowser } from '../e2e/browser.ts';
-import { countWhatIsLeft } from './count-what-is-left.ts';
+import { countLeaks } from './count-leaks.ts';
 import { type FixtureSite, startFixtureSite } from './fixture-site.ts';
 import type { InstalledPackage } from './installed-package.ts';
 import { it } from './worker.ts';
@@ -19,7 +19,7 @@ let installed: InstalledPackage;
 let site: FixtureSite;
 let browser: Browser;
 let page: Page;
-let complaints: string[];
+let problems: string[];
 
 it.beforeAll(async ({ installed: shared }) => {
   installed = shared;
@@ -27,10 +27,10 @@ it.beforeAll(async ({ installed: shared }) => {
 });
 it.beforeEach(async () => {
   page = await browser.newPage();
-  complaints = [];
-  page.on('pageerror', ({ message }) => complaints.push(message));
+  problems = [];
+  page.on('pageerror', ({ message }) => problems.push(message));
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
+    if (message.type() === 'error') problems.push(message.text());
   });
 });
 it.afterEach(() => page.close());
@@ -62,7 +62,7 @@ async function playAd(
   await play();
   await page.getByRole('button', { name: closeLabel }).first().click();
   await page.locator('#outcome', { hasText: 'completed' }).waitFor();
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
 }
 
 const bundles = {
@@ -102,7 +102,7 @@ it('a React game in StrictMode shows an ad, and leaves nothing when it goes', as
     define: { 'process.env.NODE_ENV': '"development"' },
     ...inChunks,
   });
-  await page.addInitScript(countWhatIsLeft);
+  await page.addInitScript(countLeaks);
   await page.goto(site.addressOf('react/index.html'));
   await page.locator('#play').waitFor();
   expect(await page.evaluate(() => window.made)).toBe(2);

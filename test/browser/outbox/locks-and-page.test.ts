@@ -45,15 +45,15 @@ test('every tab gets the lock once, after ten seconds, if the browser does not r
     query: () => new Promise(() => undefined),
   } as unknown as LockManager;
   const began = vi.fn();
-  const givenUp = vi.fn();
+  const released = vi.fn();
   const release = browserLocks(silent, clock).acquire('any', began);
-  browserLocks(silent, clock).acquire('any', givenUp)();
+  browserLocks(silent, clock).acquire('any', released)();
   await clock.advance(9_999);
   expect(began).not.toHaveBeenCalled();
   await clock.advance(1);
   void grant(null);
   expect(began).toHaveBeenCalledTimes(1);
-  expect(givenUp).not.toHaveBeenCalled();
+  expect(released).not.toHaveBeenCalled();
   expect(clock.timers()).toBe(0);
   release();
 });
@@ -103,9 +103,9 @@ test('a message reaches the other tabs and not its own', async () => {
   const [mine, theirs] = [browserTabChannel<{ n: number }>(name), browserTabChannel(name)];
   const own = vi.fn();
   mine.onMessage(own);
-  const heard = new Promise((resolve) => theirs.onMessage(resolve));
+  const received = new Promise((resolve) => theirs.onMessage(resolve));
   mine.send({ n: 1 });
-  expect(await heard).toEqual({ n: 1 });
+  expect(await received).toEqual({ n: 1 });
   expect(own).not.toHaveBeenCalled();
   mine.close();
   theirs.close();

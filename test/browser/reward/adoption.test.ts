@@ -33,7 +33,7 @@ const nameOf = (key: 'old' | 'new', environment = 'live'): string => {
 
 const tabs: ReturnType<typeof openTabOf>[] = [];
 /** A tab with this key, and the rewards that its game received. */
-function tabWith(key: 'old' | 'new', clock = systemClock) {
+function openTabWithKey(key: 'old' | 'new', clock = systemClock) {
   const tab = openTabOf(`${nameOf(key)}:rewards`, clock);
   tabs.push(tab);
   const got: string[] = [];
@@ -97,7 +97,7 @@ function page(
 }
 
 test('events and rewards of an earlier key are adopted', async () => {
-  const old = tabWith('old');
+  const old = openTabWithKey('old');
   await earn(old.rewards, 'dec_1');
   await watch(old.rewards, 'dec_2');
   old.rewards.destroy();
@@ -110,11 +110,11 @@ test('events and rewards of an earlier key are adopted', async () => {
   expect(await stored('old')).toEqual([]);
   expect((await stored('new')).map((value) => JSON.stringify(value))).toHaveLength(4);
 
-  const { rewards, got, listen } = tabWith('new');
+  const { rewards, got, listen } = openTabWithKey('new');
   listen();
   await eventually(() => expect(got).toEqual(['dec_1']));
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_2', state: 'pending' }]);
-  const back = tabWith('old');
+  const back = openTabWithKey('old');
   back.listen();
   expect(await back.rewards.list()).toEqual([]);
   expect(back.got).toEqual([]);
@@ -124,7 +124,7 @@ test.each([refused('token_invalid'), refused('environment_mismatch')])(
   'data of another account stays untouched, and is not checked again for a week ($problem.code)',
   async (answer) => {
     const clock = manualClock(Date.now());
-    const old = tabWith('old');
+    const old = openTabWithKey('old');
     await earn(old.rewards, 'dec_1');
     old.rewards.destroy();
     await store('old', ['1']);
@@ -141,13 +141,13 @@ test.each([refused('token_invalid'), refused('environment_mismatch')])(
     expect(acquire).not.toHaveBeenCalled();
     expect(await stored('old')).toHaveLength(1);
     expect(await stored('new')).toEqual([]);
-    expect(await tabWith('new').rewards.list()).toEqual([]);
-    expect(await tabWith('old').rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
+    expect(await openTabWithKey('new').rewards.list()).toEqual([]);
+    expect(await openTabWithKey('old').rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
   },
 );
 
 test('if there is nothing to adopt, there is no request to the service', async () => {
-  const old = tabWith('old');
+  const old = openTabWithKey('old');
   const taken = new Promise((resolve) => old.rewards.onReward(resolve));
   await earn(old.rewards, 'dec_1');
   await taken;
@@ -191,12 +191,12 @@ test('while a tab with the old key sends, its queue and rewards are not touched'
 });
 
 test('an open tab with the old key delivers nothing a second time', async () => {
-  const old = tabWith('old');
+  const old = openTabWithKey('old');
   await earn(old.rewards, 'dec_1');
   await page().adopt();
   // It has cached the reward as due; the database says otherwise.
   old.listen();
-  const { got, listen } = tabWith('new');
+  const { got, listen } = openTabWithKey('new');
   listen();
   await eventually(() => expect(got).toEqual(['dec_1']));
   await eventually(async () => expect(await old.rewards.list()).toEqual([]));
@@ -204,7 +204,7 @@ test('an open tab with the old key delivers nothing a second time', async () => 
 });
 
 test('a reward that a tab with the old key is delivering stays there', async () => {
-  const old = tabWith('old');
+  const old = openTabWithKey('old');
   let finish!: () => void;
   const handler = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
   old.rewards.onReward(handler);
@@ -213,21 +213,21 @@ test('a reward that a tab with the old key is delivering stays there', async () 
   await page().adopt();
   finish();
   await eventually(async () => expect(await old.rewards.list()).toEqual([]));
-  expect(await tabWith('new').rewards.list()).toEqual([]);
+  expect(await openTabWithKey('new').rewards.list()).toEqual([]);
 });
 
 test('an ad without events is polled for its reward, unless it may be on the screen', async () => {
   const hourMs = 3_600_000;
   const clock = { ...systemClock, now: () => Date.now() - hourMs - 1 };
-  const old = tabWith('old', clock);
+  const old = openTabWithKey('old', clock);
   await old.rewards.track(decision('dec_1'));
   old.rewards.destroy();
-  const young = tabWith('old');
+  const young = openTabWithKey('old');
   await young.rewards.track(decision('dec_2'));
   young.rewards.destroy();
   const { adopt, settle } = page({ kind: 'ok', body: earned('dec_1') });
   await adopt();
-  const { rewards } = tabWith('new');
+  const { rewards } = openTabWithKey('new');
   await rewards.list();
   for (const [statuses] of settle.mock.calls) await rewards.settle(statuses);
   expect(await rewards.list()).toMatchObject([{ decisionId: 'dec_1', state: 'earned' }]);
@@ -236,13 +236,13 @@ test('an ad without events is polled for its reward, unless it may be on the scr
 });
 
 test('rewards move back when the old key is used again', async () => {
-  const old = tabWith('old');
+  const old = openTabWithKey('old');
   await earn(old.rewards, 'dec_1');
   old.rewards.destroy();
   await page().adopt();
   await page(known, 'old').adopt();
-  expect(await tabWith('new').rewards.list()).toEqual([]);
-  expect(await tabWith('old').rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
+  expect(await openTabWithKey('new').rewards.list()).toEqual([]);
+  expect(await openTabWithKey('old').rewards.list()).toMatchObject([{ decisionId: 'dec_1' }]);
 });
 
 test.each(['new', 'old'] as const)(
@@ -250,7 +250,7 @@ test.each(['new', 'old'] as const)(
   async (key) => {
     for (let kill = 1; ; kill += 1) {
       host = `${crypto.randomUUID()}.test`;
-      const old = tabWith('old');
+      const old = openTabWithKey('old');
       await earn(old.rewards, 'dec_1');
       await earn(old.rewards, 'dec_2');
       old.rewards.destroy();
@@ -308,7 +308,7 @@ test('only databases of this service and environment under another key are prede
 });
 
 const listed = async (key: 'old' | 'new') => {
-  const tab = tabWith(key);
+  const tab = openTabWithKey(key);
   const ids = (await tab.rewards.list()).map(({ decisionId }) => decisionId);
   tab.rewards.destroy();
   return ids;

@@ -5,11 +5,11 @@ import type { Rewards } from '../../../src/reward/rewards.ts';
 import type { Answer } from '../../../src/transport/service-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { apartFromDatabase, earned, openTab, watch } from './open-tab.ts';
+import { withoutDatabaseTimeouts, earned, openTab, watch } from './open-tab.ts';
 
 test('confirmation resolves when the reward is final, or as pending after its timeout', async () => {
   const clock = manualClock();
-  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   const late = rewards.confirmation('dec_1', 1_000);
   // Its timer and that of the first poll start when their chunk has loaded.
@@ -25,7 +25,7 @@ test('confirmation resolves when the reward is final, or as pending after its ti
 
 test('long-polls the service, backs off, and stops when nothing is pending', async () => {
   const clock = manualClock();
-  const { rewards, asked, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards, asked, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   answers.push({ kind: 'ok', body: { id: 'dec_1', state: 'pending' } });
   answers.push({ kind: 'retry', status: 503, retryAfterMs: 10_000 });
   answers.push({ kind: 'ok', body: earned('dec_1') });
@@ -49,7 +49,7 @@ test('long-polls the service, backs off, and stops when nothing is pending', asy
 
 test('a reward that is earned hours later is still delivered by a page that stayed open', async () => {
   const clock = manualClock();
-  const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const handed: EarnedReward[] = [];
   rewards.onReward((reward) => void handed.push(reward));
   await watch(rewards, 'dec_1');
@@ -67,7 +67,7 @@ test('a reward that is earned hours later is still delivered by a page that stay
 
 test('a long poll ends when the status arrives another way', async () => {
   const clock = manualClock();
-  const { rewards, asked, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards, asked, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   answers.push(new Promise(() => undefined));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
@@ -81,7 +81,7 @@ test('pending rewards are polled again after a reload', async () => {
   await watch(before.rewards, 'dec_1');
   before.rewards.destroy();
   const clock = manualClock();
-  const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   answers.push({ kind: 'ok', body: earned('dec_1') });
   const handed = new Promise<EarnedReward>((resolve) => rewards.onReward(resolve));
   await eventually(() => expect(rewards.diagnostics().pending).toBe(1));
@@ -105,7 +105,7 @@ test.each([
   ['status', (rewards: Rewards) => rewards.status('dec_1')],
 ])('a pending reward that the service has deleted expires, by %s', async (_, ask) => {
   const clock = manualClock();
-  const { rewards, answers } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards, answers } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   answers.push({ kind: 'refused', problem: { code: 'decision_gone' } });
@@ -124,7 +124,7 @@ test.each<Answer<RewardStatus>>([
   { kind: 'retry', status: 503 },
 ])('a pending reward stays pending after $kind, however late it is', async (answer) => {
   const clock = manualClock();
-  const { rewards, answers, asked } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards, answers, asked } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   await watch(rewards, 'dec_1');
   await eventually(() => expect(clock.timers()).toBe(1));
   clock.setWallTime(clock.now() + 400 * 86_400_000);

@@ -3,11 +3,11 @@ import { claimMs } from '../../../src/reward/reward-machine.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { apartFromDatabase, earn, earned, openTab, watch } from './open-tab.ts';
+import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
 
 test('calls a handler that threw again after a back-off, and then no more', async () => {
   const clock = manualClock();
-  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;
   rewards.onReward(() => {
     calls += 1;
@@ -46,7 +46,7 @@ test('waits for the promise of a handler, and keeps the order', async () => {
 
 test('a handler that fails does not delay later rewards', async () => {
   const clock = manualClock();
-  const { rewards } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const got: string[] = [];
   rewards.onReward(({ decisionId }) => {
     if (decisionId === 'dec_1' && !got.includes('dec_2')) throw new Error('not yet');
@@ -64,7 +64,7 @@ test('a handler that fails does not delay later rewards', async () => {
 
 test('a handler that does not settle delays nothing, and is not called again on this page', async () => {
   const clock = manualClock();
-  const { rewards, page } = openTab(clock, undefined, apartFromDatabase(clock));
+  const { rewards, page } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   const saved = deferred();
   const got: string[] = [];
   rewards.onReward(async ({ decisionId }) => {

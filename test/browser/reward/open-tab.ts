@@ -96,11 +96,14 @@ export function openTabOf(
     stopFrames,
     setPlayer,
     identify,
-    timesAskedWho: () => identified,
+    identifyCalls: () => identified,
   };
 }
 /** The clock without the timeouts of the database, for tests that wait for a timer of the rewards. */
-export const apartFromDatabase = (clock: Clock): Clock => ({ ...clock, after: systemClock.after });
+export const withoutDatabaseTimeouts = (clock: Clock): Clock => ({
+  ...clock,
+  after: systemClock.after,
+});
 export const watch = async (rewards: Rewards, id: string, playerRef?: string) => {
   await rewards.track(decision(id), playerRef === undefined ? undefined : { ref: playerRef });
   await rewards.watched(id);
@@ -120,7 +123,7 @@ export async function ledgerStore(): Promise<{ store: IDBObjectStore; close(): v
 }
 
 /** Keeps a transaction on the whole ledger open, so that others wait; returns a function that ends it. */
-export async function occupyLedger(): Promise<() => void> {
+export async function lockLedger(): Promise<() => void> {
   const connection = await promisifyRequest(indexedDB.open(name));
   const store = connection.transaction('rewards', 'readwrite').objectStore('rewards');
   let held = true;

@@ -5,7 +5,7 @@ import type { RewardHandler } from '../../../src/reward/rewards.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { apartFromDatabase, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
+import { withoutDatabaseTimeouts, earn, earned, ledgerStore, openTab, watch } from './open-tab.ts';
 
 /** A tab of this player, with the rewards that its game received. */
 function tabOf(playerRef: string | null) {
@@ -42,7 +42,7 @@ test('pending rewards of another player are not polled', async () => {
   await watch(before.rewards, 'dec_1', 'ann');
   before.rewards.destroy();
   const clock = manualClock();
-  const { asked, rewards } = openTab(clock, undefined, apartFromDatabase(clock), 'bob');
+  const { asked, rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock), 'bob');
   await rewards.list();
   await clock.advance(3_600_000);
   expect(asked).toEqual([]);
@@ -68,8 +68,8 @@ test('while the player is not identified nothing is delivered, and the token fun
   const before = openTab();
   await earn(before.rewards, 'dec_1', 'ann');
   before.rewards.destroy();
-  const { rewards, got, identify, timesAskedWho } = tabOf(null);
-  await eventually(() => expect(timesAskedWho()).toBe(1));
+  const { rewards, got, identify, identifyCalls } = tabOf(null);
+  await eventually(() => expect(identifyCalls()).toBe(1));
   expect(await rewards.list()).toEqual([]);
   expect(got).toEqual([]);
   await identify('ann');
@@ -77,10 +77,10 @@ test('while the player is not identified nothing is delivered, and the token fun
 });
 
 test('without rewards the token function is not called', async () => {
-  const { rewards, timesAskedWho } = tabOf(null);
+  const { rewards, identifyCalls } = tabOf(null);
   await rewards.list();
   await rewards.refresh();
-  expect(timesAskedWho()).toBe(0);
+  expect(identifyCalls()).toBe(0);
 });
 
 test('a guest’s rewards wait for the guest when a player signs in', async () => {

@@ -4,7 +4,7 @@ import type { EarnedReward } from '../../../src/outcome.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { decision, earn, earned, ledgerStore, occupyLedger, openTab, watch } from './open-tab.ts';
+import { decision, earn, earned, ledgerStore, lockLedger, openTab, watch } from './open-tab.ts';
 
 test('a reward is delivered once even if the database can be read but not written', async () => {
   const { rewards } = openTab();
@@ -62,7 +62,7 @@ test('a database that does not respond delays nothing, and is used again when it
   const clock = manualClock();
   const { rewards } = openTab(clock);
   await watch(rewards, 'dec_1');
-  const letGo = await occupyLedger();
+  const unlock = await lockLedger();
   const listed = rewards.list();
   let watched = false;
   void watch(rewards, 'dec_2').then(() => (watched = true));
@@ -72,7 +72,7 @@ test('a database that does not respond delays nothing, and is used again when it
   });
   expect(await listed).toMatchObject([{ decisionId: 'dec_1' }]);
   expect(rewards.diagnostics().storage).toBe('memory');
-  letGo();
+  unlock();
   await eventually(async () => {
     expect(await rewards.list()).toHaveLength(2);
     expect(rewards.diagnostics().storage).toBe('indexeddb');

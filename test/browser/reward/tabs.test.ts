@@ -73,9 +73,9 @@ test('a reward whose tab died while delivering it goes to another tab after its 
   await called;
   dying.rewards.destroy();
   const claimedAt = clock.now();
-  const heir = openTab(clock);
+  const survivor = openTab(clock);
   let got = 0;
-  heir.rewards.onReward(() => void (got = clock.now()));
+  survivor.rewards.onReward(() => void (got = clock.now()));
   await eventually(async () => {
     await clock.advance(1_000);
     expect(got).toBeGreaterThanOrEqual(claimedAt + claimMs);

@@ -33,7 +33,7 @@ const sendJson = (response: ServerResponse, body: unknown): void => {
 
 /** Starts the service; it serves a page with this script at `/`. */
 export async function startReceiver(script: string): Promise<Receiver> {
-  let tellDied = (): void => undefined;
+  let notifyDied = (): void => undefined;
   const receiver: Receiver = {
     url: '',
     arrivals: new Map(),
@@ -42,7 +42,7 @@ export async function startReceiver(script: string): Promise<Receiver> {
     fault: undefined,
     died: () =>
       new Promise((resolve) => {
-        tellDied = resolve;
+        notifyDied = resolve;
       }),
     forget() {
       for (const known of [receiver.arrivals, receiver.resolved]) known.clear();
@@ -83,7 +83,7 @@ export async function startReceiver(script: string): Promise<Receiver> {
           return response.end();
         case '/died':
           response.end();
-          return tellDied();
+          return notifyDied();
         case '/script.js':
           return response.setHeader('content-type', 'text/javascript').end(script);
         default:

@@ -6,7 +6,7 @@ import { handed, resultOf, show } from '../browser.ts';
 import { speedUp } from '../speed-up.ts';
 import type { Stack } from '../stack.ts';
 import { it } from '../worker.ts';
-import { copyDatabases, type Filled, madeUpEvents, post, statusOf, tap } from './cheat.ts';
+import { copyDatabases, type Filled, forgedEvents, post, statusOf, tap } from './cheat.ts';
 
 const watched = { timeout: 30_000, interval: 100 };
 
@@ -83,7 +83,7 @@ it('a completion that a script makes up is denied, with a true token and with an
   const report = (token: string) =>
     post<EventBatchResult>(page, stack, '/v1/events', {
       sent_at: sentAt(),
-      events: madeUpEvents({ ...decision, token }),
+      events: forgedEvents({ ...decision, token }),
     });
   const earlier = (issuedAtMs: string): string => String(Number(issuedAtMs) - 60_000);
   const edited = decision.token.replace(/(?<=~)\d{13}(?=~)/, earlier);
@@ -140,17 +140,17 @@ it('ads that are asked for at once are worth no more than the time that passes',
   const name = newPlayer();
   const page = await open(name);
   const since = performance.now();
-  const hoarded = await Promise.all(
+  const stockpiled = await Promise.all(
     Array.from({ length: 8 }, () => decisionFor(page, 'long', name)),
   );
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
-  for (const decision of hoarded)
+  for (const decision of stockpiled)
     await post(page, stack, '/v1/events', {
       sent_at: sentAt(),
-      events: madeUpEvents(decision),
+      events: forgedEvents(decision),
     });
-  const states = await Promise.all(hoarded.map(({ id }) => statusOf(stack, id)));
+  const states = await Promise.all(stockpiled.map(({ id }) => statusOf(stack, id)));
   const earned = states.filter(({ state }) => state === 'earned').length;
   // 95 % of five seconds each, minus a tolerance of two seconds.
   const time = performance.now() - since + 2_000;

@@ -48,7 +48,7 @@ export const post = <T>(page: Page, stack: Stack, path: string, body: object): P
   );
 
 /** The events of a complete watch, as a script would forge them. */
-export function madeUpEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
+export function forgedEvents({ id, token }: Filled, endedMs = Date.now()): AdEvent[] {
   const at = (beforeMs: number) => ({
     id: crypto.randomUUID(),
     decision_id: id,

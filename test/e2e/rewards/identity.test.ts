@@ -34,7 +34,7 @@ const coins = (name: string) => stack.account(name).then((account) => account.co
 const watched = { timeout: 30_000, interval: 100 };
 const request = { placement: 'vouched', user_ref: 'somebody' };
 /** Resolves when a user reference without a token gets no ad any more. */
-const untilInForce = () =>
+const untilEnforced = () =>
   expect
     .poll(() => post(page, stack, '/v1/decisions', request), watched)
     .toMatchObject({ code: 'identity_required' });
@@ -48,7 +48,7 @@ async function earn(): Promise<ShowResult | undefined> {
 
 it('where a placement demands a user token, a name alone gets no ad, and the token earns for its user', async () => {
   await demandIdentity('user_token');
-  await untilInForce();
+  await untilEnforced();
   await show(page, 'showRewarded', 'vouched');
   expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'identity_required' });
 
@@ -73,7 +73,7 @@ it('where a placement demands a user token, a name alone gets no ad, and the tok
 it('where a placement demands the server, the decision that it hands over is shown and rewarded', async () => {
   await page.reload();
   await demandIdentity('server');
-  await untilInForce();
+  await untilEnforced();
 
   const decision = await demand.call<Decision>('POST', 'decisions', {
     ...request,

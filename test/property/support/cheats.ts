@@ -1,22 +1,22 @@
 import type { AdEvent } from '../../../protocol/wire.ts';
 import type { PlayedSession } from './honest.ts';
-import type { Arrival, GivenAd } from './judge.ts';
+import type { Arrival, ServedAd } from './judge.ts';
 import type { Random } from './random.ts';
 
 const requiredMs = 5_000;
 type Event = Arrival['events'][number];
 
-interface Stated {
+interface ClaimedEvent {
   receivedAtMs: number;
   sentAtMs?: number;
   occurredAtMs?: number;
 }
 
 /** Attempts to earn more than was watched; each has several ads. */
-type Cheat = (random: Random, ads: readonly GivenAd[], startMs: number) => Arrival[];
+type Cheat = (random: Random, ads: readonly ServedAd[], startMs: number) => Arrival[];
 
 const visible = { ratio: 1, ms: 2_000 };
-const eventOf = (ad: GivenAd, type: AdEvent['type'], occurredAtMs: number): Event => ({
+const eventOf = (ad: ServedAd, type: AdEvent['type'], occurredAtMs: number): Event => ({
   id: `event-${ad.id}-${type}`,
   adId: ad.id,
   type,
@@ -24,7 +24,11 @@ const eventOf = (ad: GivenAd, type: AdEvent['type'], occurredAtMs: number): Even
   ...(type === 'impression' ? { visible } : {}),
   ...(type === 'complete' ? { watched_ms: requiredMs } : {}),
 });
-const request = (ad: GivenAd, types: readonly AdEvent['type'][], stated: Stated): Arrival => {
+const request = (
+  ad: ServedAd,
+  types: readonly AdEvent['type'][],
+  stated: ClaimedEvent,
+): Arrival => {
   const { receivedAtMs, sentAtMs = receivedAtMs, occurredAtMs = sentAtMs } = stated;
   return { receivedAtMs, sentAtMs, events: types.map((type) => eventOf(ad, type, occurredAtMs)) };
 };
@@ -135,7 +139,7 @@ export function playCheat(random: Random, name: string, startMs: number): Played
   const cheat = cheats[name];
   if (!cheat) throw new Error(`No cheat does this: ${name}`);
   const aheadMs = random.pick([0, 0, 2_000, 30_000, 500_000]);
-  const ads = Array.from({ length: random.integer(2, 20) }, (_, index): GivenAd => ({
+  const ads = Array.from({ length: random.integer(2, 20) }, (_, index): ServedAd => ({
     id: `dec_${index}`,
     issuedAtMs: startMs - random.integer(0, aheadMs),
     requiredMs,

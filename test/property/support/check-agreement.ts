@@ -45,12 +45,14 @@ function checkVerdict({ expected, status, told, ...track }: Final): void {
 
 /** The ledger of the device agrees with the service, and every reward was delivered to the game. */
 async function checkDevices(finals: Final[]): Promise<void> {
-  await Promise.all([...new Set(finals.map(({ device }) => device))].map((one) => one.comeBack()));
+  await Promise.all(
+    [...new Set(finals.map(({ device }) => device))].map((one) => one.returnToGame()),
+  );
   for (const { decision, device, plan, status } of finals) {
     if (!decision) continue;
     const about = JSON.stringify({ plan, status, kills: device.kills() });
     const entry = device.entry(decision.id);
-    const times = device.handed.get(decision.id) ?? 0;
+    const times = device.deliveryCount.get(decision.id) ?? 0;
     if (status.state === 'none') {
       expect(['none', 'pending', undefined], about).toContain(entry?.state);
     } else if (entry) {

@@ -12,9 +12,9 @@ export interface Device {
   /** Kills the browser at any point, and opens the game again. */
   kill(): void;
   /** The player returns and polls everything; resolves when every reward is delivered. */
-  comeBack(): Promise<void>;
+  returnToGame(): Promise<void>;
   /** How often each reward was delivered to the game. */
-  handed: ReadonlyMap<string, number>;
+  deliveryCount: ReadonlyMap<string, number>;
   kills(): number;
   entry(decisionId: string): LedgerEntry | undefined;
 }
@@ -26,7 +26,7 @@ export function createDevice(
   tabCount: number,
 ): Device {
   const disk = new Map<string, LedgerEntry>();
-  const handed = new Map<string, number>();
+  const deliveryCount = new Map<string, number>();
   let kills = 0;
   const openTabs = () => Array.from({ length: tabCount }, openTab);
 
@@ -56,7 +56,7 @@ export function createDevice(
     });
     rewards.onReward(async ({ decisionId }) => {
       if (!alive) return;
-      handed.set(decisionId, (handed.get(decisionId) ?? 0) + 1);
+      deliveryCount.set(decisionId, (deliveryCount.get(decisionId) ?? 0) + 1);
       // The game saves; a kill can happen here.
       await new Promise(setImmediate);
     });
@@ -83,7 +83,7 @@ export function createDevice(
       kills += 1;
       restart();
     },
-    async comeBack() {
+    async returnToGame() {
       restart();
       // The outbox of the next page receives the responses that the killed one did not.
       for (const id of disk.keys()) await page().status(id);
@@ -94,7 +94,7 @@ export function createDevice(
       }
       for (const tab of tabs) tab.kill();
     },
-    handed,
+    deliveryCount,
     kills: () => kills,
     entry: (decisionId) => disk.get(decisionId),
   };

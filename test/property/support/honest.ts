@@ -1,6 +1,6 @@
 import type { AdEvent } from '../../../protocol/wire.ts';
 import type { Random } from './random.ts';
-import type { Arrival, GivenAd } from './judge.ts';
+import type { Arrival, ServedAd } from './judge.ts';
 
 /** Properties of a player's devices and networks. Times are in milliseconds. */
 interface Device {
@@ -19,7 +19,7 @@ interface Device {
 }
 
 export interface PlayedSession {
-  ads: GivenAd[];
+  ads: ServedAd[];
   arrivals: Arrival[];
 }
 
@@ -30,7 +30,7 @@ const hourMs = 60 * minuteMs;
 export function playHonestly(random: Random, startMs: number): PlayedSession {
   const devices = [makeDevice(random, startMs)];
   if (random.chance(0.1)) devices.push(makeDevice(random, startMs));
-  const ads: GivenAd[] = [];
+  const ads: ServedAd[] = [];
   const arrivals: Arrival[] = [];
   let freeMs = startMs;
   for (let count = random.integer(1, 6); count > 0; count -= 1) {
@@ -38,7 +38,7 @@ export function playHonestly(random: Random, startMs: number): PlayedSession {
     const requiredMs = random.pick([5_000, 5_000, 6_000, 12_000, 15_000, 30_000]);
     const preloadedMs = random.chance(0.5) ? random.integer(30, 800) : random.integer(30, 590_000);
     const beganMs = freeMs + random.integer(200, random.pick([1_000, 20_000, 120_000]));
-    const ad: GivenAd = {
+    const ad: ServedAd = {
       id: `dec_${ads.length}`,
       issuedAtMs: Math.max(startMs - 590_000, beganMs - preloadedMs),
       requiredMs,
@@ -87,14 +87,18 @@ function makeDevice(random: Random, startMs: number): Device {
   };
 }
 
-interface Happened {
+interface WatchEvent {
   type: AdEvent['type'];
   atMs: number;
   more?: Pick<AdEvent, 'watched_ms' | 'visible'>;
 }
 
 /** The events of a watch, which may pause while the page is hidden or the device sleeps. */
-function watch(random: Random, { requiredMs, mediaFormat }: GivenAd, beganMs: number): Happened[] {
+function watch(
+  random: Random,
+  { requiredMs, mediaFormat }: ServedAd,
+  beganMs: number,
+): WatchEvent[] {
   const pauseAt = random.real();
   const pauseMs = random.chance(0.1)
     ? random.integer(500, random.pick([20_000, 10 * minuteMs]))
@@ -122,8 +126,8 @@ function watch(random: Random, { requiredMs, mediaFormat }: GivenAd, beganMs: nu
 function send(
   random: Random,
   device: Device,
-  ad: GivenAd,
-  happened: readonly Happened[],
+  ad: ServedAd,
+  happened: readonly WatchEvent[],
 ): Arrival[] {
   const arrivals: Arrival[] = [];
   let waiting: Arrival['events'] = [];

@@ -9,7 +9,7 @@ import type { Watch } from '../../../service/src/reward/watch-time.ts';
 import type { AdEvent } from '../../../protocol/wire.ts';
 
 /** An ad that the player received. Times are Unix milliseconds. */
-export interface GivenAd {
+export interface ServedAd {
   id: string;
   issuedAtMs: number;
   requiredMs: number;
@@ -37,7 +37,7 @@ const dayMs = 86_400_000;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** Judges the reports of one player's devices with the service's functions, in memory. */
-export function judgePlayer(ads: readonly GivenAd[], arrivals: readonly Arrival[]): Judged[] {
+export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival[]): Judged[] {
   const decisions = new Map(ads.map((ad) => [ad.id, decisionOf(ad)]));
   const evidence = new Map(ads.map(({ id }): [string, RecordedEvent[]] => [id, []]));
   const watches: (Watch & { id: string })[] = [];
@@ -90,7 +90,7 @@ function record(
   return read.event;
 }
 
-const decisionOf = ({ id, issuedAtMs, requiredMs, mediaFormat }: GivenAd): DecisionState => ({
+const decisionOf = ({ id, issuedAtMs, requiredMs, mediaFormat }: ServedAd): DecisionState => ({
   id,
   placement: 'p',
   format: 'rewarded',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** How an ad of five seconds is watched or faked. */
-export type Behaviour =
+export type Behavior =
   | 'honest'
   | 'offline' // everything is delivered hours later
   | 'too-late' // everything is delivered after the late window
@@ -16,7 +16,7 @@ export type Behaviour =
 
 /** One ad of one player. Times are in milliseconds of the service. */
 export interface WatchPlan {
-  behaviour: Behaviour;
+  behavior: Behavior;
   placement: 'revive' | 'double-coins';
   /** Between the end of the previous ad and this request. */
   gapMs: number;
@@ -54,7 +54,7 @@ const times = (maxMs: number, step = 500) =>
   fc.integer({ min: 0, max: maxMs / step }).map((count) => count * step);
 const sends = fc.array(times(8_000), { minLength: 1, maxLength: 3 });
 
-const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
+const behavior: fc.Arbitrary<Behavior> = fc.oneof(
   { weight: 10, arbitrary: fc.constant('honest' as const) },
   {
     weight: 11,
@@ -74,7 +74,7 @@ const behaviour: fc.Arbitrary<Behaviour> = fc.oneof(
 );
 
 const watchPlan: fc.Arbitrary<WatchPlan> = fc.record({
-  behaviour,
+  behavior,
   placement: fc.constantFrom('revive', 'double-coins'),
   gapMs: times(10_000).map((ms) => ms + 500),
   preloadedMs: times(30_000),

@@ -88,9 +88,9 @@ function schedulePlayer(
       fromMs,
       toMs: fromMs + adMs,
     };
-    const happenings = happeningsOf(plan, decideMs, fromMs);
+    const occurrences = occurrencesOf(plan, decideMs, fromMs);
     actions.push({ atMs: decideMs, run: () => decide(world, track) });
-    for (const { type, happenedMs, statedMs, sentMs, more } of happenings) {
+    for (const { type, happenedMs, statedMs, sentMs, more } of occurrences) {
       // One id for all copies.
       const id = randomUUID();
       if (type === 'complete')
@@ -108,11 +108,11 @@ function schedulePlayer(
         });
       }
     }
-    track.expected = expectation(plan, happenings, decideMs, kill, beside);
+    track.expected = expectation(plan, occurrences, decideMs, kill, beside);
     // Corrected by an hour, which the device was never wrong by when it happened; and a clock that was set hides how
     // long the watch of a cheat was.
-    const longEnough = isCheat(plan) && passedAtComplete(happenings, decideMs) >= leastMs;
-    if (player.jumpMs !== 0 && (plan.behaviour === 'offline' || longEnough))
+    const longEnough = isCheat(plan) && passedAtComplete(occurrences, decideMs) >= leastMs;
+    if (player.jumpMs !== 0 && (plan.behavior === 'offline' || longEnough))
       track.expected = 'either';
     if (beside && before.expected === 'earned') before.expected = 'either';
     freeMs = Math.max(freeMs, track.toMs);
@@ -132,10 +132,10 @@ function deviceClock({ skewMs, jumpMs, watches }: PlayerPlan, startMs: number) {
 }
 
 /** Whether the device claims a complete watch that did not happen. */
-export const isCheat = ({ behaviour }: WatchPlan): boolean =>
-  ['early', 'sped-up', 'backdated'].includes(behaviour);
+export const isCheat = ({ behavior }: WatchPlan): boolean =>
+  ['early', 'sped-up', 'backdated'].includes(behavior);
 
-interface Happening {
+interface Occurrence {
   type: AdEvent['type'];
   happenedMs: number;
   /** What the device reports instead. */
@@ -145,19 +145,19 @@ interface Happening {
 }
 
 /** The events on the device, and when they are sent. */
-function happeningsOf(plan: WatchPlan, decideMs: number, fromMs: number): Happening[] {
-  const { behaviour, sends, latencyMs } = plan;
+function occurrencesOf(plan: WatchPlan, decideMs: number, fromMs: number): Occurrence[] {
+  const { behavior, sends, latencyMs } = plan;
   const speed =
-    behaviour === 'sped-up' ? 16 : behaviour === 'early' || behaviour === 'backdated' ? 50 : 1;
-  const laterMs = behaviour === 'offline' ? 5 * hourMs : behaviour === 'too-late' ? 25 * hourMs : 0;
+    behavior === 'sped-up' ? 16 : behavior === 'early' || behavior === 'backdated' ? 50 : 1;
+  const laterMs = behavior === 'offline' ? 5 * hourMs : behavior === 'too-late' ? 25 * hourMs : 0;
   const at = (
     type: AdEvent['type'],
     share: number,
     delays: number[],
-    more: Happening['more'] = {},
-  ): Happening => {
+    more: Occurrence['more'] = {},
+  ): Occurrence => {
     const happenedMs = fromMs + Math.round((adMs * share) / speed);
-    const backdated = behaviour === 'backdated' ? { statedMs: happenedMs - 20 * hourMs } : {};
+    const backdated = behavior === 'backdated' ? { statedMs: happenedMs - 20 * hourMs } : {};
     return {
       type,
       happenedMs,
@@ -172,12 +172,12 @@ function happeningsOf(plan: WatchPlan, decideMs: number, fromMs: number): Happen
     const ms = happenedMs + (cheats ? 0 : delay) + laterMs + latencyMs;
     return Math.max(decideMs + 1, Math.ceil(ms / 500) * 500);
   };
-  const visible = { ratio: behaviour === 'hidden' ? 0.3 : 1, ms: 1_000 };
+  const visible = { ratio: behavior === 'hidden' ? 0.3 : 1, ms: 1_000 };
   return [
     at('start', 0, sends.start),
     at('first_quartile', 0.25, sends.quartiles),
     at('midpoint', 0.5, sends.quartiles),
-    ...(behaviour === 'unseen' ? [] : [at('impression', 0.4, sends.seen, { visible })]),
+    ...(behavior === 'unseen' ? [] : [at('impression', 0.4, sends.seen, { visible })]),
     at('complete', 1, sends.complete, { watched_ms: adMs }),
   ];
 }
@@ -185,39 +185,39 @@ function happeningsOf(plan: WatchPlan, decideMs: number, fromMs: number): Happen
 /** The minimum time from the decision to the end of a watch. */
 const leastMs = adMs * 0.95;
 
-const passedAtComplete = (happenings: Happening[], decideMs: number): number =>
-  Math.min(...(happenings.at(-1)?.sentMs ?? [])) - decideMs;
+const passedAtComplete = (occurrences: Occurrence[], decideMs: number): number =>
+  Math.min(...(occurrences.at(-1)?.sentMs ?? [])) - decideMs;
 
 function expectation(
   plan: WatchPlan,
-  happenings: Happening[],
+  occurrences: Occurrence[],
   decideMs: number,
   kill: Window,
   beside: boolean,
 ): Track['expected'] {
-  const { behaviour, placement } = plan;
+  const { behavior, placement } = plan;
   if (isCheat(plan)) {
     const first = (type: AdEvent['type']) =>
-      Math.min(...happenings.flatMap((each) => (each.type === type ? each.sentMs : [])));
-    const startTold = behaviour !== 'backdated' && first('start') < first('complete');
+      Math.min(...occurrences.flatMap((each) => (each.type === type ? each.sentMs : [])));
+    const reportedStart = behavior !== 'backdated' && first('start') < first('complete');
     // Enough time for the ad has passed since the decision, and there is no evidence against the watch.
-    const passedMs = passedAtComplete(happenings, decideMs);
-    return passedMs >= leastMs && !startTold ? 'either' : 'not earned';
+    const passedMs = passedAtComplete(occurrences, decideMs);
+    return passedMs >= leastMs && !reportedStart ? 'either' : 'not earned';
   }
-  if (behaviour !== 'honest' && behaviour !== 'offline') return 'not earned';
+  if (behavior !== 'honest' && behavior !== 'offline') return 'not earned';
   if (placement === 'double-coins' && kill.toMs > kill.fromMs) {
-    const inKill = (ms: number) => ms >= kill.fromMs && ms <= kill.toMs;
-    const sent = happenings.flatMap(({ sentMs }) => sentMs);
-    const firstComplete = Math.min(...(happenings.at(-1)?.sentMs ?? []));
+    const whileKilled = (ms: number) => ms >= kill.fromMs && ms <= kill.toMs;
+    const sent = occurrences.flatMap(({ sentMs }) => sentMs);
+    const firstComplete = Math.min(...(occurrences.at(-1)?.sentMs ?? []));
     if (firstComplete > kill.fromMs && firstComplete < kill.toMs) return 'not earned';
-    if (sent.some(inKill) || inKill(decideMs)) return 'either';
+    if (sent.some(whileKilled) || whileKilled(decideMs)) return 'either';
   }
   return beside ? 'either' : 'earned';
 }
 
 async function decide(world: World, track: Track): Promise<void> {
-  const { placement, behaviour } = track.plan;
-  const decision = await world.decide(placement, track.userRef, behaviour === 'bot');
+  const { placement, behavior } = track.plan;
+  const decision = await world.decide(placement, track.userRef, behavior === 'bot');
   if (!decision) return;
   track.decision = decision;
   await track.device.page().track(decision);
@@ -247,7 +247,7 @@ async function send(
       token,
     },
     new Date(sentAt).toISOString(),
-    plan.behaviour === 'bot',
+    plan.behavior === 'bot',
   );
   await page.settle(answer);
   if (answer.some(({ id, state }) => id === decision.id && state === 'earned'))
@@ -255,9 +255,9 @@ async function send(
   track.told.push(...answer.filter(({ id }) => id === decision.id).map(({ state }) => state));
 }
 
-function tokenOf({ behaviour }: WatchPlan, token: string, other: string | undefined): string {
-  if (behaviour === 'foreign-token') return other ?? `${token}x`;
-  if (behaviour !== 'edited-token') return token;
+function tokenOf({ behavior }: WatchPlan, token: string, other: string | undefined): string {
+  if (behavior === 'foreign-token') return other ?? `${token}x`;
+  if (behavior !== 'edited-token') return token;
   // The last claim is the user reference.
   return token.replace(/~[^~]*(?=\.[^.]*$)/, '~thief');
 }

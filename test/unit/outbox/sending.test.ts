@@ -20,14 +20,14 @@ test('sends the events of one task in one request, empties the store and stops',
 test('emits the rewards in a response until the listener is removed', async () => {
   const { openTab } = openBrowser();
   const { outbox } = openTab();
-  const heard: unknown[] = [];
-  const off = outbox.onRewards((rewards) => heard.push(rewards));
+  const received: unknown[] = [];
+  const off = outbox.onRewards((rewards) => received.push(rewards));
   await outbox.enqueue(adEvent());
   await settled();
   off();
   await outbox.enqueue(adEvent());
   await settled();
-  expect(heard).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
+  expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
 
 const batchSizes = ({ requests }: EventService): number[] =>
@@ -159,9 +159,9 @@ test('reads only as many events as a few requests hold, however many a record ha
 test('sends recent events once in a keepalive request, within its quota', async () => {
   const { service, store, openTab } = openBrowser();
   const { outbox, lifecycle } = openTab();
-  const stuck = deferred();
+  const blocked = deferred();
   service.faults.push(async (batch) => {
-    await stuck.promise;
+    await blocked.promise;
     return service.accept(batch);
   });
   await outbox.enqueue(adEvent('start'));
@@ -175,7 +175,7 @@ test('sends recent events once in a keepalive request, within its quota', async 
   expect(JSON.stringify(leaving?.batch).length).toBeLessThan(16_000);
   expect(leaving?.batch.events.at(-1)?.id).toBe('event-0081');
   await Promise.all(stored);
-  stuck.resolve();
+  blocked.resolve();
   lifecycle.tell('returned');
   await settled();
   await settled();

@@ -40,8 +40,8 @@ test('a frozen tab lets another one send, and can lead again when it returns', a
 test('every tab receives rewards and counts queued events, whichever tab sends', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
-  const heard: unknown[] = [];
-  second.outbox.onRewards((rewards) => heard.push(rewards));
+  const received: unknown[] = [];
+  second.outbox.onRewards((rewards) => received.push(rewards));
   await settled();
   service.faults.push(async () => ({ kind: 'unreachable', cause: 'network' }));
   await Promise.all([1, 2, 3].map(() => second.outbox.enqueue(adEvent())));
@@ -54,7 +54,7 @@ test('every tab receives rewards and counts queued events, whichever tab sends',
   expect(later.outbox.diagnostics().stored).toBe(4);
   await clock.advance(2_000);
   for (const { outbox } of [first, second, later]) expect(outbox.diagnostics().stored).toBe(0);
-  expect(heard).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
+  expect(received).toEqual([[{ id: 'dec_1', state: 'pending' }]]);
 });
 
 test('messages from another release in another tab are harmless', async () => {

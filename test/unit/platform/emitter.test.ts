@@ -5,7 +5,7 @@ interface Events {
   moved: (x: number) => unknown;
   stopped: () => unknown;
 }
-const heardIn = (log: string[], name: string) => (x: number) => void log.push(`${name} ${x}`);
+const callsIn = (log: string[], name: string) => (x: number) => void log.push(`${name} ${x}`);
 
 describe('The emitter', () => {
   it('calls every handler though one throws, and rejects when one failed', async () => {
@@ -15,7 +15,7 @@ describe('The emitter', () => {
       throw new Error('first');
     });
     events.on('moved', () => Promise.reject(new Error('second')));
-    events.on('moved', heardIn(log, 'third'));
+    events.on('moved', callsIn(log, 'third'));
     await expect(events.call('moved', 7)).rejects.toThrow('first');
     expect(log).toEqual(['third 7']);
   });
@@ -48,7 +48,7 @@ describe('The emitter', () => {
   it('removes one registration by the function that on() returned', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
-    const handler = heardIn(log, 'heard');
+    const handler = callsIn(log, 'heard');
     const remove = events.on('moved', handler);
     events.on('moved', handler);
     remove();
@@ -60,12 +60,12 @@ describe('The emitter', () => {
   it('removes a handler by off(): all of it, or that of one context, or all of the event', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
-    const handler = heardIn(log, 'heard');
+    const handler = callsIn(log, 'heard');
     const context = {};
     const add = () => {
       events.on('moved', handler);
       events.on('moved', handler, context);
-      events.on('moved', heardIn(log, 'other'));
+      events.on('moved', callsIn(log, 'other'));
     };
     add();
     events.off('moved', handler, context);

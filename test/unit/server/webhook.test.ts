@@ -24,7 +24,7 @@ const body = JSON.stringify({
 });
 const at = (offsetS: number) => ({ now: () => (signedAtS + offsetS) * 1000 });
 
-async function refusal(verification: Promise<unknown>): Promise<string> {
+async function codeOf(verification: Promise<unknown>): Promise<string> {
   try {
     await verification;
   } catch (error) {
@@ -77,13 +77,13 @@ describe('signWebhook', () => {
   });
 
   test('rejects a secret that is not base64 if Standard Webhooks needs its bytes', async () => {
-    const spelled = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
-    expect(await refusal(spelled)).toBe('secret_wrong_kind');
-    expect(await refusal(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
+    const variant = signWebhook(body, 'whsec_a-secret', signedAtS, 'evt_1');
+    expect(await codeOf(variant)).toBe('secret_wrong_kind');
+    expect(await codeOf(signWebhook(body, 'whsec_a-secret', signedAtS))).toBe('accepted');
   });
 
   test('rejects an empty list of secrets', async () => {
-    expect(await refusal(signWebhook(body, [], signedAtS))).toBe('secret_wrong_kind');
+    expect(await codeOf(signWebhook(body, [], signedAtS))).toBe('secret_wrong_kind');
   });
 
   test.each([signedAtS * 1000, 1.5, -1, Number.NaN])('rejects the time %d', async (timestampS) => {
@@ -115,7 +115,7 @@ describe('verifyWebhook', () => {
       },
     ];
     for (const headers of forms) {
-      expect(await refusal(verifyWebhook(body, headers, secret, at(0)))).toBe('accepted');
+      expect(await codeOf(verifyWebhook(body, headers, secret, at(0)))).toBe('accepted');
     }
   });
 
@@ -123,7 +123,7 @@ describe('verifyWebhook', () => {
     const signed = await signWebhook(body, [secret, nextSecret], signedAtS, 'evt_1');
     const { 'service-timestamp': _time, 'service-signature': signature, ...standard } = signed;
     const verify = (headers: Record<string, string>, offsetS = 0) =>
-      refusal(verifyWebhook(body, headers, nextSecret, at(offsetS)));
+      codeOf(verifyWebhook(body, headers, nextSecret, at(offsetS)));
     expect(await verify(standard)).toBe('accepted');
     expect(await verify(standard, 301)).toBe('too_old');
     expect(await verify({ ...standard, 'webhook-id': 'evt_2' })).toBe('mismatch');
@@ -131,15 +131,15 @@ describe('verifyWebhook', () => {
     expect(await verify({ ...standard, 'webhook-timestamp': 'soon' })).toBe('headers_missing');
     // Only the canonical encoding of 32 bytes is accepted.
     const [first = ''] = standard['webhook-signature'].split(' ').toReversed();
-    const spelled = first.replace(/.=$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}=`);
-    expect(await verify({ ...standard, 'webhook-signature': spelled })).toBe('no_v1');
+    const variant = first.replace(/.=$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}=`);
+    expect(await verify({ ...standard, 'webhook-signature': variant })).toBe('no_v1');
     // The schemes are not mixed: a header of one is not accepted for the other.
     expect(await verify({ ...standard, 'service-signature': signature })).toBe('headers_missing');
   });
 
   test('accepts every combination of old and new secrets during a rotation', async () => {
     const verify = async (signers: string[], verifiers: string | string[]) =>
-      refusal(verifyWebhook(body, await signWebhook(body, signers, signedAtS), verifiers, at(0)));
+      codeOf(verifyWebhook(body, await signWebhook(body, signers, signedAtS), verifiers, at(0)));
     expect(await verify([secret, nextSecret], secret)).toBe('accepted');
     expect(await verify([secret, nextSecret], nextSecret)).toBe('accepted');
     expect(await verify([nextSecret], [secret, nextSecret])).toBe('accepted');
@@ -154,7 +154,7 @@ describe('verifyWebhook', () => {
       const removed = new Uint8Array([...bytes.slice(0, index), ...bytes.slice(index + 1)]);
       const added = new Uint8Array([...bytes.slice(0, index), 32, ...bytes.slice(index)]);
       for (const forged of [changed, removed, added]) {
-        expect(await refusal(verifyWebhook(forged, headers, secret, at(0)))).toBe('mismatch');
+        expect(await codeOf(verifyWebhook(forged, headers, secret, at(0)))).toBe('mismatch');
       }
     }
   });
@@ -167,7 +167,7 @@ describe('verifyWebhook', () => {
         for (const character of ['0', '1', 'f', 'F', 'x', ' ', ',']) {
           if (value[index] === character) continue;
           const forged = value.slice(0, index) + character + value.slice(index + 1);
-          const code = await refusal(
+          const code = await codeOf(
             verifyWebhook(body, { ...signed, [name]: forged }, secret, at(0)),
           );
           expect(['mismatch', 'no_v1', 'headers_missing']).toContain(code);
@@ -179,7 +179,7 @@ describe('verifyWebhook', () => {
   test('limits the timestamp in the past and in the future', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     const codeAt = (offsetS: number, toleranceS?: number) =>
-      refusal(
+      codeOf(
         verifyWebhook(body, headers, secret, {
           ...at(offsetS),
           ...(toleranceS === undefined ? {} : { toleranceS }),
@@ -201,7 +201,7 @@ describe('verifyWebhook', () => {
         ...(await signWebhook(body, secret, signedAtS)),
         'service-timestamp': timestamp,
       };
-      expect(await refusal(verifyWebhook(body, headers, secret, at(0)))).toBe('headers_missing');
+      expect(await codeOf(verifyWebhook(body, headers, secret, at(0)))).toBe('headers_missing');
     },
   );
 
@@ -212,20 +212,20 @@ describe('verifyWebhook', () => {
         ...(await signWebhook(body, secret, signedAtS)),
         'service-signature': signature,
       };
-      expect(await refusal(verifyWebhook(body, headers, secret, at(0)))).toBe('no_v1');
+      expect(await codeOf(verifyWebhook(body, headers, secret, at(0)))).toBe('no_v1');
     },
   );
 
   test('reports a missing header, and an argument that is not headers', async () => {
-    expect(await refusal(verifyWebhook(body, {}, secret))).toBe('headers_missing');
-    expect(await refusal(verifyWebhook(body, new Headers(), secret))).toBe('headers_missing');
-    expect(await refusal(verifyWebhook(body, undefined as never, secret))).toBe('headers_missing');
+    expect(await codeOf(verifyWebhook(body, {}, secret))).toBe('headers_missing');
+    expect(await codeOf(verifyWebhook(body, new Headers(), secret))).toBe('headers_missing');
+    expect(await codeOf(verifyWebhook(body, undefined as never, secret))).toBe('headers_missing');
   });
 
   test('reports a body that was parsed before', async () => {
     const headers = await signWebhook(body, secret, signedAtS);
     for (const parsed of [JSON.parse(body), null, undefined, Object.create(null)]) {
-      expect(await refusal(verifyWebhook(parsed as never, headers, secret, at(0)))).toBe(
+      expect(await codeOf(verifyWebhook(parsed as never, headers, secret, at(0)))).toBe(
         'body_not_raw',
       );
     }
@@ -246,13 +246,13 @@ describe('verifyWebhook', () => {
     'refuses the signed body %j, which is no event',
     async (text) => {
       const headers = await signWebhook(text, secret, signedAtS);
-      expect(await refusal(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');
+      expect(await codeOf(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');
     },
   );
 
   test('rejects signed bytes that are not UTF-8', async () => {
     const bytes = new Uint8Array([0x7b, 0xff, 0x7d]);
     const headers = await signWebhook(bytes, secret, signedAtS);
-    expect(await refusal(verifyWebhook(bytes, headers, secret, at(0)))).toBe('body_not_json');
+    expect(await codeOf(verifyWebhook(bytes, headers, secret, at(0)))).toBe('body_not_json');
   });
 });

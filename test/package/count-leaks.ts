@@ -8,7 +8,7 @@ declare global {
 }
 
 /** Runs in the page before anything else. React's own listeners are on its root element and remain. */
-export function countWhatIsLeft(): void {
+export function countLeaks(): void {
   const left = new Map<unknown, string>();
   for (const [set, clear] of [
     ['setTimeout', 'clearTimeout'],
