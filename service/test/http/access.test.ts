@@ -124,7 +124,7 @@ test.each([
     'body_too_large',
     undefined,
   ],
-])('the body %.40s is answered with %i %s', async (body, status, code, pointer) => {
+])('the body %.40s gets %i %s', async (body, status, code, pointer) => {
   const answer = await client.call<Problem>('POST', '/v1/decisions', client.publishable, body);
   expect([answer.status, answer.body.code, answer.body.errors?.[0]?.pointer]).toEqual([
     status,

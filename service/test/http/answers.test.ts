@@ -24,7 +24,7 @@ test('every list has the content type JSON', async () => {
   expect(lists).toContain('/v1/webhook-events');
   for (const path of lists) {
     const { status, headers } = await get(path);
-    if (status !== 200) continue; // it is for people, or asks for parameters
+    if (status !== 200) continue; // for the panel only, or with required parameters
     expect([path, headers.get('content-type')]).toEqual([path, 'application/json; charset=utf-8']);
   }
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** The keys of another account. */
+/** The keys of a second account. */
 async function makeAccount() {
   const { database, makeId, configuration } = running.service;
   const accountId = makeId('account');

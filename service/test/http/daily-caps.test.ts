@@ -9,7 +9,7 @@ import { startGame, type Filled, type Game } from './reward-game.ts';
 let placements = 0;
 let players = 0;
 
-/** A rewarded placement with one image ad that has a daily cap. */
+/** Creates a rewarded placement with one image ad that has a daily cap. */
 async function cappedPlacement(game: Game, dailyCap: number): Promise<string> {
   const manage = <T>(method: string, path: string, body?: object) =>
     game.client.call<T>(method, path, game.client.secret, body);
@@ -26,8 +26,8 @@ async function cappedPlacement(game: Game, dailyCap: number): Promise<string> {
   return name;
 }
 
-/** Many players ask at once, of these services in turn; hands back the ads that they got. */
-async function askAtOnce(
+/** Requests decisions for many players at once, from these services in turn; returns the ads. */
+async function decideConcurrently(
   clients: readonly Game['client'][],
   placement: string,
   count: number,
@@ -59,7 +59,7 @@ describe('a daily cap on the embedded database', () => {
 
   test('counts served ads as reservations, and every player who watched one is rewarded', async () => {
     const placement = await cappedPlacement(game, 2);
-    const ads = await askAtOnce([game.client], placement, 20);
+    const ads = await decideConcurrently([game.client], placement, 20);
     expect(ads).toHaveLength(2);
     for (const ad of ads) {
       await refresh();
@@ -73,7 +73,7 @@ describe('a daily cap on the embedded database', () => {
 
   test('releases the reservations of ads that expire without being shown', async () => {
     const placement = await cappedPlacement(game, 2);
-    const ads = await askAtOnce([game.client], placement, 5);
+    const ads = await decideConcurrently([game.client], placement, 5);
     expect(ads).toHaveLength(2);
     await refresh();
     const { body } = await game.client.decide({ placement, user_ref: 'later', formats: ['image'] });
@@ -81,8 +81,8 @@ describe('a daily cap on the embedded database', () => {
     expect(Date.parse(body.retry_at ?? '') - game.clock.nowMs()).toBe(10_000);
     game.pass(600_001);
     await refresh();
-    expect(await askAtOnce([game.client], placement, 5)).toHaveLength(2);
-    // Somebody was offline, and had seen it.
+    expect(await decideConcurrently([game.client], placement, 5)).toHaveLength(2);
+    // A player was offline and had seen the ad.
     const [first] = ads;
     if (!first) throw new Error('Expected an ad.');
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
@@ -99,8 +99,8 @@ describe('a daily cap on the embedded database', () => {
     let shown = 0;
     for (let round = 0; round < 40 && shown < 10; round += 1) {
       await refresh();
-      const ads = await askAtOnce([game.client], placement, 20);
-      // One in five is shown, the others expire.
+      const ads = await decideConcurrently([game.client], placement, 20);
+      // One in five ads is shown, the others expire.
       for (const ad of ads.filter((_, index) => index % 5 === 0)) {
         await game.watch(ad);
         shown += 1;
@@ -135,7 +135,7 @@ describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
     const ads: Filled[] = [];
     for (let round = 0; round < 30; round += 1) {
       await Promise.all([game, second].map(({ service }) => service.configuration.refresh()));
-      ads.push(...(await askAtOnce(clients, placement, 60)));
+      ads.push(...(await decideConcurrently(clients, placement, 60)));
     }
     expect(ads.length).toBeGreaterThanOrEqual(20);
     expect(ads.length).toBeLessThanOrEqual(22);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** As many events of ads as a device may have collected, `perAd` of each. */
+/** As many events as a device may have collected, `perAd` for each ad. */
 async function collect(count: number, perAd: number, detail?: string) {
   const ads = await Promise.all(
     Array.from({ length: Math.ceil(count / perAd) }, (_, index) =>
@@ -41,7 +41,7 @@ test('accepts up to 500 events in a request of 200 kB, with a result for each', 
   expect([tooMany.status, tooMany.body.code]).toEqual([422, 'invalid_request']);
 });
 
-test('one bad event among 500 does not block the others', async () => {
+test('one invalid event among 500 does not block the others', async () => {
   const events: object[] = await collect(499, 20);
   const bad = { ...events[0], id: 'bad-event-1', type: 'nonsense' };
   const { body } = await client.report(...events.toSpliced(250, 0, bad));

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Texts that a common validator of `date-time` accepts, and no clock can show or no program reads. */
+/** Texts that common `date-time` validators accept although they are not valid instants or not widely supported. */
 const noInstants = [
   '2016-12-31T23:59:60Z',
   '2026-06-01T10:00:00+05',
@@ -24,7 +24,7 @@ const now = () => new Date(game.clock.nowMs()).toISOString();
 const manage = <T>(method: string, path: string, body?: object) =>
   game.client.call<T & Problem>(method, path, game.client.secret, body);
 
-/** Watches an ad to its end; each report says that it happened at `occurredAt`. */
+/** Watches an ad to its end; each event claims to have occurred at `occurredAt`. */
 async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
   await send(now(), { ...game.event(decision, 'start'), occurred_at: occurredAt });
   game.pass(5_000);

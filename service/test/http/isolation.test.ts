@@ -184,7 +184,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
 
   const waitingRequests = async (): Promise<number> =>
     Number(/^trueward_held_requests (\d+)$/m.exec(await readMetrics())?.[1]);
-  /** Statements and transactions of the service so far. */
+  /** The number of statements and transactions of the service so far. */
   const countStatements = async (): Promise<number> => {
     const text = await readMetrics();
     const counts = text.matchAll(/^trueward_database_duration_seconds_count\{.*\} (\d+)$/gm);

@@ -5,7 +5,7 @@ import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createSteerableClock } from '../steerable-clock.ts';
 import { type Client, createClient } from './client.ts';
 
-/** It stands still, so that no limit refills while a busy machine works through a flood. */
+/** It stands still, so that no bucket refills while a busy machine handles a flood. */
 const clock = createSteerableClock(Date.now());
 const lines: string[] = [];
 let running: InProcessService;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-/** How each of so many requests is answered, one after the other. */
+/** Sends so many requests one after the other, and counts the responses by status. */
 async function flood(times: number, ask: (index: number) => Promise<{ status: number }>) {
   const counts: Record<number, number> = {};
   for (let index = 0; index < times; index += 1) {
@@ -38,7 +38,7 @@ async function flood(times: number, ask: (index: number) => Promise<{ status: nu
   return counts;
 }
 
-/** Nobody is limited by what an earlier test used. */
+/** Makes each user unique, so that tests do not share their limits. */
 let users = 0;
 const decideFrom = (client: Client, path: string, address: string, key = client.publishable) =>
   client.call<Problem & { id: string; token: string }>(
@@ -50,14 +50,14 @@ const decideFrom = (client: Client, path: string, address: string, key = client.
   );
 
 test.each([
-  ['as it comes from its connection', '/v1/decisions', '2001:db8:1:1'],
-  ['by way of the framework', '/v1/decisions?', '2001:db8:1:2'],
+  ['without a query', '/v1/decisions', '2001:db8:1:1'],
+  ['with an empty query', '/v1/decisions?', '2001:db8:1:2'],
 ])('all IPs of one /64 share a limit, for a request %s', async (_how, path, prefix) => {
   const one = await flood(60, (index) =>
     decideFrom(live, path, `${prefix}::${index.toString(16)}`),
   );
   expect(one).toEqual({ 200: 20, 429: 40 });
-  // The neighbours in the next /64 have a limit of their own, and so has each IPv4 address.
+  // The next /64 has its own limit, and so has each IPv4 address.
   expect((await decideFrom(live, path, `${prefix}1::1`)).status).toBe(200);
   const mapped = await flood(10, (index) => decideFrom(live, path, `::ffff:192.0.2.${index}`));
   expect(mapped).toEqual({ 200: 10 });
@@ -95,7 +95,7 @@ test('a key can have its own limit, up to the service’s maximum, and keeps it 
   const raised = { per_s: 500, burst: 1_000 };
   const change = await live.call<ApiKey>('PATCH', path, live.secret, { rate_limit: raised });
   expect(change.body.rate_limit).toEqual(raised);
-  // It takes half a second until the process knows; from then on, the bucket refills by 500 a second.
+  // The process applies the change within half a second; then the bucket refills by 500 per second.
   const refilled = () => {
     clock.advance(100);
     return flood(30, list);

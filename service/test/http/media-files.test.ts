@@ -62,19 +62,22 @@ describe.each([
     ['bytes=0-1,5-6', 200, null, 0, 100],
     ['lines=1-2', 200, null, 0, 100],
     ['bytes=-', 200, null, 0, 100],
-  ])('the range %s of an uploaded file', async (range, status, contentRange, start, end) => {
-    const headers = range === undefined ? {} : { range };
-    const whole = await get(uploaded, headers);
-    expect([whole.status, whole.headers.get('content-range')]).toEqual([status, contentRange]);
-    expect(whole.headers.get('content-length')).toBe(String(end - start));
-    expect(Buffer.from(await whole.arrayBuffer()).equals(body.subarray(start, end))).toBe(true);
-    const head = await get(uploaded, headers, 'HEAD');
-    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
-      status,
-      String(end - start),
-      '',
-    ]);
-  });
+  ])(
+    'the range %s of an uploaded file is served',
+    async (range, status, contentRange, start, end) => {
+      const headers = range === undefined ? {} : { range };
+      const whole = await get(uploaded, headers);
+      expect([whole.status, whole.headers.get('content-range')]).toEqual([status, contentRange]);
+      expect(whole.headers.get('content-length')).toBe(String(end - start));
+      expect(Buffer.from(await whole.arrayBuffer()).equals(body.subarray(start, end))).toBe(true);
+      const head = await get(uploaded, headers, 'HEAD');
+      expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+        status,
+        String(end - start),
+        '',
+      ]);
+    },
+  );
 
   test.each(['bytes=100-', 'bytes=-0'])('the range %s is not satisfiable', async (range) => {
     const answer = await get(uploaded, { range });
@@ -83,13 +86,13 @@ describe.each([
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test('a suffix that is longer than the file means all of it', async () => {
+  test('a suffix range longer than the file returns the whole file', async () => {
     const answer = await get(uploaded, { range: 'bytes=-1000' });
     expect([200, 206]).toContain(answer.status);
     expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
   });
 
-  test('an uploaded file is cached for good, and runs nothing', async () => {
+  test('an uploaded file is immutable, and runs no scripts', async () => {
     expect(Object.fromEntries((await get(uploaded)).headers)).toMatchObject({
       'content-type': 'image/png',
       'accept-ranges': 'bytes',
@@ -113,8 +116,8 @@ describe.each([
     expect(headers.get('cache-control')).toBe('public, max-age=300');
   });
 
-  test('a file that the browser has is not sent again', async () => {
-    // `fetch` would add `cache-control: no-cache` to a condition.
+  test('a file that the browser has cached is not sent again', async () => {
+    // `fetch` would add `cache-control: no-cache` to a conditional request.
     const inject = (headers = {}) => app.inject({ url: '/media/own.webm', headers });
     const { headers } = await inject();
     const [tag, modified] = [headers.etag ?? '', headers['last-modified']];
@@ -146,10 +149,10 @@ describe.each([
   });
 });
 
-test('no cache keeps the answer about a file that cannot be read', async () => {
+test('the response for an unreadable file is not cached', async () => {
   const uploads = join(folder, 'unreadable');
   mkdirSync(uploads);
-  // Its status can be read, but opening it fails, as it does when the process has no file descriptors left.
+  // `stat` succeeds, but opening the file fails, as when the process has no file descriptors left.
   const socket = createServer().listen(join(uploads, uploaded));
   await once(socket, 'listening');
   const app = Fastify({ logger: false });

@@ -67,7 +67,7 @@ async function ask(
   return answers;
 }
 
-/** The routes of the panel, from the router itself: `POST /panel/api/users`. */
+/** The routes of the panel, as listed by the router: `POST /panel/api/users`. */
 function panelRoutes(): { method: string; path: string }[] {
   const above: string[] = [];
   const routes = running.service.app

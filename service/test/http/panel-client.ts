@@ -76,7 +76,7 @@ export async function signInOwner({
   const client = createPanelClient(url);
   const token = await service.users.links.makeFirst();
   const answer = await client.setUp(token ?? '', 'owner@example.com');
-  if (answer.status !== 200) throw new Error(`The set-up failed: ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 200) throw new Error(`The setup failed: ${JSON.stringify(answer.body)}`);
   return client;
 }
 

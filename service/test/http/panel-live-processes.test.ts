@@ -16,7 +16,7 @@ test.skipIf(!hasPostgres)(
     try {
       const urls = services.map(({ url }) => url);
       const [here, there] = services.map((each) => createClient(each));
-      if (!here || !there) throw new Error('Two were started.');
+      if (!here || !there) throw new Error('Expected two services.');
       const owner = await signInOwner(first);
       // Earlier events are not shown, and the other process knows that nobody is watching.
       await there.decideImage('before');

@@ -27,7 +27,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   const both = (): [Client, Client] => {
     const { keys, urls, clock } = cluster;
     const [here, there] = urls.map((url) => createClient({ url, keys, clock }));
-    if (!here || !there) throw new Error('Two were started.');
+    if (!here || !there) throw new Error('Expected two services.');
     return [here, there];
   };
 
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const startedMs = performance.now();
     let passed = 0;
     while (passed < 20 && (await ask(there)) === 200) passed += 1;
-    // Each round writes, then reads: the second write from now on shows that the first round has read.
+    // Each round writes, then reads: after the second write from now on, the first round has read.
     const written = async () =>
       (
         await database.query<{ at: string }>(

@@ -20,7 +20,7 @@ const address = (rest = '') => `/v1/reports?from=${hour(-24)}&to=${hour(2)}${res
 const read = async (rest?: string) =>
   (await client.call<Report>('GET', address(rest), client.secret)).body;
 
-/** What the reports should say, counted from the rows of decisions and events themselves. */
+/** The expected sums, counted from the rows of decisions and events. */
 async function recount(): Promise<Record<string, number>> {
   const rows = await running.service.database.query<{ metric: string; count: number }>(
     `WITH own AS (SELECT * FROM decisions WHERE environment = 'sandbox')
@@ -127,7 +127,7 @@ test.each([
   ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&tz=Mars/Base', '/tz'],
   ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&tz=%2B05:30', '/tz'],
   ['from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&group_by=name', '/group_by'],
-])('the report %s is refused', async (query, pointer) => {
+])('the report %s is rejected', async (query, pointer) => {
   const { status, body } = await client.call<Problem>('GET', `/v1/reports?${query}`, client.secret);
   expect([status, body.errors?.[0]?.pointer]).toEqual([422, pointer]);
 });

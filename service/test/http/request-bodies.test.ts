@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const good = { placement: 'revive', user_ref: 'u', formats: ['image'] };
-/** As deep as a body can be; the escape makes the service look into all of it. */
+/** As deep as a body can be; because of the escape, the service walks through all of it. */
 const deep = `${'['.repeat(32_000)}"\\u0000"${']'.repeat(32_000)}`;
 
 test('a deeply nested body is rejected by every route, whole or in one member', async () => {

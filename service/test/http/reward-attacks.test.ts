@@ -10,18 +10,18 @@ beforeAll(async () => {
 afterAll(() => game.stop());
 
 const denied = (reason: string) => ({ state: 'denied', reason });
-/** Where a token names what. */
+/** The positions of the claims in a token. */
 const claims = { environment: 2, placement: 3, issuedAtMs: 5, expiresAtMs: 6, userRef: 7 };
 const edit = (token: string, claim: keyof typeof claims, value: string): string => {
   const dot = token.lastIndexOf('.');
   return token.slice(0, dot).split('~').with(claims[claim], value).join('~') + token.slice(dot);
 };
 
-test('an honest watch is rewarded: the attacks below fail for their own reason', async () => {
+test('an honest watch is rewarded, so the attacks below fail for their own reasons', async () => {
   expect(await game.watch(await game.decide('honest'))).toMatchObject({ state: 'earned' });
 });
 
-test('a watch whose reports come hours later is rewarded, with its webhook', async () => {
+test('a watch reported hours later is rewarded and delivered', async () => {
   const decision = await game.decide('traveller');
   game.pass(5_000);
   const events = [game.event(decision, 'start'), game.seen(decision), game.complete(decision)];
@@ -31,7 +31,7 @@ test('a watch whose reports come hours later is rewarded, with its webhook', asy
     occurred_at: ago([5_000, 3_000, 0][index] ?? 0),
   }));
   if (!start || !seen || !complete) throw new Error('Expected three events.');
-  // The completion first: it waits for the impression, which no order of requests can be relied on to bring.
+  // The completion first, because requests can arrive in any order; its reward is pending until the impression arrives.
   game.pass(6 * 3_600_000);
   const { decisions } = await game.report(start, complete);
   expect(decisions).toMatchObject([{ state: 'pending', reason: 'no_impression' }]);
@@ -41,7 +41,7 @@ test('a watch whose reports come hours later is rewarded, with its webhook', asy
 });
 
 describe('tokens', () => {
-  test('a token edited to name another user, placement or time is refused', async () => {
+  test('a token modified to name another player, placement or time is rejected', async () => {
     const decision = await game.decide('editor');
     game.pass(5_000);
     for (const [claim, value] of [
@@ -59,7 +59,7 @@ describe('tokens', () => {
     expect((await game.status(decision.id)).state).toBe('none');
   });
 
-  test('a token without a signature, or with one of another length, is refused', async () => {
+  test('a token without a signature, or with one of a different length, is rejected', async () => {
     const decision = await game.decide('stripper');
     const body = decision.token.slice(0, decision.token.lastIndexOf('.'));
     for (const token of [body, `${body}.`, `${body}.AAAA`, `.${body}`, '.', '...']) {
@@ -68,7 +68,7 @@ describe('tokens', () => {
     }
   });
 
-  test('the token of one decision moves no other', async () => {
+  test('a token cannot be used for another decision', async () => {
     const [mine, other] = [await game.decide('mover'), await game.decide('mover')];
     game.pass(5_000);
     const { results } = await game.report({ ...game.complete(other), token: mine.token });
@@ -90,7 +90,7 @@ describe('tokens', () => {
 });
 
 describe('replay', () => {
-  test('an earned reward is not earned again by the same completion, or by a new one', async () => {
+  test('a reward is not earned again by the same or a new completion', async () => {
     const decision = await game.decide('replayer');
     await game.report(game.event(decision, 'start'));
     game.pass(5_000);
@@ -103,7 +103,7 @@ describe('replay', () => {
     expect(await game.webhookEvents('decision.served', decision.id)).toBe(1);
   });
 
-  test('a device whose storage was rewound reports all of it again, and earns nothing more', async () => {
+  test('a device with restored storage reports everything again and earns nothing', async () => {
     const decision = await game.decide('rewinder');
     const start = game.event(decision, 'start');
     await game.report(start);
@@ -120,7 +120,7 @@ describe('replay', () => {
 });
 
 describe('time', () => {
-  test('a completion before the ad can have ended is denied for good', async () => {
+  test('a completion before the ad can have ended is finally denied', async () => {
     const decision = await game.decide('early');
     game.pass(4_700);
     await game.report(game.event(decision, 'start'), game.seen(decision), game.complete(decision));
@@ -129,7 +129,7 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
   });
 
-  test('a device whose clock was set ahead gains no time', async () => {
+  test('setting the device clock ahead gains no time', async () => {
     const decision = await game.decide('clock-setter');
     const ahead = (ms: number) => new Date(game.clock.nowMs() + ms).toISOString();
     game.pass(1_000);
@@ -143,12 +143,12 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject(denied('impossible_timing'));
   });
 
-  test('a page at 16 times its speed is worth no more than the time that passed since its ads were loaded', async () => {
+  test('a page at 16 times the speed earns no more than the time since its ads were loaded allows', async () => {
     const ads = [];
     for (let count = 0; count < 6; count += 1) ads.push(await game.decide('speeder'));
     const loadedMs = game.clock.nowMs();
     game.pass(10_000);
-    // What the page's clock is ahead by.
+    // How far the page's clock is ahead.
     let ahead = 0;
     const pass = (ms: number) => {
       game.pass(ms / 16);
@@ -175,7 +175,7 @@ describe('time', () => {
     expect(states.some(({ reason }) => reason === 'overlapping_watch')).toBe(true);
   });
 
-  test('timers at 16 times their speed, and quartiles faster than the ad plays, prove no watch', async () => {
+  test('timers at 16 times the speed, and quartiles faster than the ad plays, are no evidence of a watch', async () => {
     const decision = await game.decide('skipper');
     game.pass(60_000);
     await game.report(game.event(decision, 'start'));
@@ -196,7 +196,7 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject({ state: 'expired' });
   });
 
-  test('an ad in a background tab is not watched: its player counts only visible time', async () => {
+  test('an ad in a background tab is not rewarded, because only visible time counts', async () => {
     const decision = await game.decide('background');
     await game.report(game.event(decision, 'start'));
     game.pass(30_000);
@@ -218,7 +218,7 @@ describe('time', () => {
     });
   });
 
-  test('ads that were hoarded cannot be seen after they expired', async () => {
+  test('hoarded ads cannot be watched after they have expired', async () => {
     const decision = await game.decide('hoarder');
     game.pass(700_000);
     const { results } = await game.report(
@@ -231,7 +231,7 @@ describe('time', () => {
     expect(await game.status(decision.id)).toMatchObject({ state: 'pending' });
   });
 
-  test('a completion after the late window comes too late', async () => {
+  test('a completion after the late window is rejected', async () => {
     const decision = await game.decide('latecomer');
     await game.report(game.event(decision, 'start'));
     game.pass(86_400_001);
@@ -240,8 +240,8 @@ describe('time', () => {
   });
 });
 
-describe('many at once', () => {
-  test('two devices of one user watch two ads at once and earn one reward', async () => {
+describe('concurrency', () => {
+  test('two devices of a player that watch two ads at the same time earn one reward', async () => {
     const [phone, desk] = [await game.decide('two-devices'), await game.decide('two-devices')];
     await Promise.all([phone, desk].map((each) => game.report(game.event(each, 'start'))));
     game.pass(5_000);
@@ -253,10 +253,10 @@ describe('many at once', () => {
     expect(states.find(({ state }) => state === 'denied')?.reason).toBe('overlapping_watch');
   });
 
-  test('ten ads loaded at once are worth no more than the time that passes', async () => {
+  test('ten ads loaded at once earn no more than the elapsed time allows', async () => {
     const ads = await Promise.all(Array.from({ length: 10 }, () => game.decide('farmer')));
     const startedMs = game.clock.nowMs();
-    // Each says that it followed the one before as closely as is tolerated.
+    // Each claims to have followed the previous one as closely as tolerated.
     for (const [index, ad] of ads.entries()) {
       game.clock.set(Math.max(game.clock.nowMs(), startedMs + 5_000 + index * 3_000));
       const begin = new Date(Math.max(startedMs, game.clock.nowMs() - 4_000)).toISOString();
@@ -272,7 +272,7 @@ describe('many at once', () => {
     expect(earned * 4_750).toBeLessThanOrEqual(passedMs + 1_250);
   });
 
-  test('ads that somebody asks for in a player’s name, and banners nobody saw, take no reward from the player', async () => {
+  test('ads requested in a player’s name, and unseen banners, cost the player no reward', async () => {
     for (let count = 0; count < 61; count += 1) await game.decide('victim');
     for (let count = 0; count < 61; count += 1)
       await game.decide('victim', { placement: 'lobby', formats: ['image'] });
@@ -281,13 +281,13 @@ describe('many at once', () => {
     expect(await game.status(ad.id)).toMatchObject({ state: 'earned' });
   });
 
-  test('a cap holds for ads that were all asked for before it was reached', async () => {
+  test('a cap applies to ads that were requested before it was reached', async () => {
     await updatePlacement(game, 'double-coins', { frequency_cap: { max: 1, per_s: 3_600 } });
     const ask = () => game.decide('collector', { placement: 'double-coins' });
     const [first, second] = [await ask(), await ask()];
     game.pass(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
-    // The later one first: the earlier one then lies before it in time.
+    // The later one first, so that the other one is earlier in time.
     for (const [ad, beganMs] of [
       [first, 7_000],
       [second, 17_000],
@@ -319,7 +319,7 @@ test('of two ads that a player saw in two tabs, a cap of one rewards the first t
 });
 
 describe('traffic', () => {
-  test('a bot that says so is neither billed nor rewarded, and is counted', async () => {
+  test('a self-declared bot is counted, but neither billed nor rewarded', async () => {
     const headers = { 'user-agent': 'Mozilla/5.0 (compatible; Examplebot/1.0)' };
     const request = { placement: 'revive', user_ref: 'bot', formats: ['image'] };
     const { body: decision } = await game.client.call<Decision & { token: string }>(
@@ -335,7 +335,7 @@ describe('traffic', () => {
     expect(await game.count('invalid_traffic', 'bot')).toBeGreaterThan(0);
   });
 
-  test('an order in which no player makes events is invalid traffic', async () => {
+  test('an order of events that no player produces is invalid traffic', async () => {
     const decision = await game.decide('script');
     game.pass(20_000);
     const ago = (ms: number) => new Date(game.clock.nowMs() - ms).toISOString();
@@ -362,7 +362,7 @@ describe('traffic', () => {
     expect(await game.status(decision.id)).toMatchObject(denied('killed'));
   });
 
-  test('a publishable key can read no reward without its token, and make nothing', async () => {
+  test('a publishable key cannot read rewards without their tokens, or create anything', async () => {
     const decision = await game.decide('stolen-key');
     const { call, publishable } = game.client;
     const path = `/v1/decisions/${decision.id}`;

@@ -8,13 +8,13 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** The statements on decisions and events that run meanwhile, transaction by transaction. */
+/** Records the statements on decisions and events, by transaction. */
 async function statementsOf(work: () => Promise<unknown>): Promise<{
   alone: string[];
   together: string[][];
 }> {
   const { database } = game.service;
-  // The upkeep may just be looking for users who have not been seen for a month.
+  // A maintenance job may be deleting inactive players at the moment.
   const about = (text: string) =>
     /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text);
   const alone: string[] = [];
@@ -76,7 +76,7 @@ test('a completion is verified in the transaction that claims it, without earlie
   const [claim = []] = together;
   const moved = claim.findIndex((text) => text.includes('reward_state = move.reward_state'));
   expect(claim.slice(0, moved).some((text) => text.includes('INSERT INTO timelines'))).toBe(true);
-  // Not one statement per event, or per rule: a claim stays as short as it is now.
+  // The number of statements must not depend on events or rules.
   expect(claim.length).toBeLessThanOrEqual(9);
   expect((await game.status(decision.id)).state).toBe('earned');
 });
@@ -114,7 +114,7 @@ test('an impression after the completion earns the reward with the player locked
   expect((await game.status(decision.id)).state).toBe('pending');
   const { alone, together } = await statementsOf(() => game.report(seen));
   expect(alone).toEqual([]);
-  // The first transaction finds the completion, and stores nothing.
+  // The first transaction finds the completion and rolls back.
   expect(together.map(locksUsers)).toEqual([false, true]);
   expect(together[0]?.some((text) => text.includes('INSERT'))).toBe(false);
   expect((await game.status(decision.id)).state).toBe('earned');

@@ -14,7 +14,7 @@ import { createClient } from './client.ts';
 
 export type Filled = Decision & { token: string };
 
-/** A service whose clock the test moves, and what players and cheats say to it. */
+/** A service with a manual clock, and the requests of players and cheaters. */
 export async function startGame(databaseUrl?: string) {
   const clock = createSteerableClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess(
@@ -65,14 +65,14 @@ export async function startGame(databaseUrl?: string) {
     seen,
     complete,
     pass: clock.advance,
-    /** Ends rewards that waited for too long, as the service does every minute. */
+    /** Expires overdue rewards, as the service does every minute. */
     expire: () => expireRewards(running.service.database, clock),
     async decide(userRef: string, more: Partial<DecisionRequest> = {}): Promise<Filled> {
       const { body } = await ask({ user_ref: userRef, ...more });
       if (body.status !== 'filled') throw new Error(`Expected an ad: ${JSON.stringify(body)}`);
       return body;
     },
-    /** Watches an ad of five seconds as players do. */
+    /** Watches an ad of five seconds like an honest player. */
     async watch(decision: Filled): Promise<RewardStatus | undefined> {
       await report(event(decision, 'start'));
       clock.advance(5_000);
@@ -81,7 +81,7 @@ export async function startGame(databaseUrl?: string) {
     async status(id: string): Promise<RewardStatus> {
       return (await client.call<RewardStatus>('GET', `/v1/decisions/${id}`, client.secret)).body;
     },
-    /** How often a metric was counted with a reason. */
+    /** Reads the sum of a metric for a reason. */
     async count(metric: string, reason = ''): Promise<number> {
       const [row] = await running.service.database.query<{ count: number | null }>(
         'SELECT sum(count)::bigint AS count FROM rollup_counts WHERE metric = $1 AND reason = $2',

@@ -81,7 +81,7 @@ test('an old secret is valid until its overlap ends', async () => {
   expect(await ask(await signUserToken('patient', secret, { now }))).toBe('filled');
 });
 
-test('a placement can require a user token, or the server', async () => {
+test('a placement can require a user token or a request by the server', async () => {
   const code = async (request: object, key?: string) => {
     const { status, body } = await game.ask({ placement: 'double-coins', ...request }, key);
     return status === 200 ? body.status : body.code;

@@ -2,14 +2,14 @@ import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGame, type Filled, type Game } from './reward-game.ts';
 
-/** Honest players on networks and devices as they are: nothing here may ever be denied. */
+/** Honest players with real-world networks and devices: nothing here may be denied. */
 let game: Game;
 beforeAll(async () => {
   game = await startGame();
 });
 afterAll(() => game.stop());
 
-/** What happens while an ad of some seconds is watched, by the milliseconds since its beginning. */
+/** The events of a watch, with the milliseconds since its start. */
 function watched(decision: Filled): [number, AdEvent][] {
   const fullMs = decision.min_watch_ms ?? 0;
   const at = (type: AdEvent['type'], share: number, more: Partial<AdEvent> = {}) =>
@@ -24,7 +24,7 @@ function watched(decision: Filled): [number, AdEvent][] {
   ];
 }
 
-/** Plays an ad whose events are each sent at once, and are in flight for as long as `flightOf` says. */
+/** Plays an ad whose events are sent immediately, each in flight for the time returned by `flightOf`. */
 async function play(
   userRef: string,
   format: 'image' | 'video',
@@ -48,7 +48,7 @@ async function play(
 
 describe('a watch is rewarded', () => {
   test.each([1_500, 2_500, 4_000, 6_000, 60_000])(
-    'although its start was in flight for %d ms',
+    'although its start event was in flight for %d ms',
     async (startMs) => {
       const flightOf = (type: AdEvent['type']) => (type === 'start' ? startMs : 50);
       expect(await play('slow', 'image', flightOf)).toMatchObject({ state: 'earned' });

@@ -3,7 +3,7 @@ import { incrementConfigVersion } from '../../src/resource/resource-store.ts';
 import type { Queries } from '../../src/store/database.ts';
 import type { Game } from './reward-game.ts';
 
-/** What an operator changes, written straight into the database, and in force when this resolves. */
+/** Changes of an operator, written directly to the database; in effect when the promise resolves. */
 async function change(game: Game, work: (queries: Queries) => Promise<void>): Promise<void> {
   const { database, configuration } = game.service;
   const accountId = await accountOf(game);
@@ -40,7 +40,7 @@ export const updatePlacement = (
     ]);
   });
 
-/** Turns a kill switch on; hands back what turns it off. */
+/** Turns a kill switch on; returns a function that turns it off. */
 export async function switchKill(game: Game, placement: string): Promise<() => Promise<void>> {
   const scope = { accountId: await accountOf(game), environment: 'sandbox' } as const;
   const { resources } = game.service;

@@ -26,7 +26,7 @@ const options = async () =>
     now: game.clock.nowMs,
   }) as const;
 
-test('the recipe of the docs: jose verifies a receipt with the published keys', async () => {
+test('jose verifies a receipt with the published keys, as documented', async () => {
   const receipt = await earn('jose');
   const keys = createRemoteJWKSet(new URL(jwksUrl));
   const { payload } = await jwtVerify(receipt, keys, {
@@ -45,14 +45,14 @@ test('the recipe of the docs: jose verifies a receipt with the published keys', 
   });
 });
 
-test('verifyReceipt gives the claims, and each receipt is redeemed once', async () => {
+test('verifyReceipt returns the claims, and each receipt can be redeemed once', async () => {
   const receipt = await verifyReceipt(await earn('once'), jwksUrl, await options());
   expect(receipt).toMatchObject({ userRef: 'once', reward: { type: 'coins', amount: 25 } });
   const used = createUsedReceipts({ now: game.clock.nowMs });
   expect([used.claim(receipt), used.claim(receipt)]).toEqual([true, false]);
 });
 
-test('a receipt is not stored, and the same for every reader', async () => {
+test('a receipt is not stored and is the same for every reader', async () => {
   const decision = await game.decide('not-stored');
   const receipt = (await game.watch(decision))?.receipt;
   expect(receipt).toBeDefined();
@@ -65,7 +65,7 @@ test('a receipt is not stored, and the same for every reader', async () => {
   expect(decisions[0]?.receipt).toBe(receipt);
 });
 
-test('after a rotation new receipts have a new key, and old ones verify until they expire', async () => {
+test('after a rotation, new receipts use the new key, and previous ones are valid until they expire', async () => {
   const old = await earn('before');
   const { config, service } = game;
   await rotateReceiptKey(service.database, openSecretBox(config), game.clock);
@@ -76,12 +76,12 @@ test('after a rotation new receipts have a new key, and old ones verify until th
     );
     return body.keys.map(({ kid }) => kid);
   };
-  // Whoever asks makes the service look for new keys, once a second.
+  // A request for the keys makes the service reload them, at most once a second.
   await expect.poll(async () => (await kids()).length).toBe(2);
   const fresh = await earn('after');
   expect(decodeProtectedHeader(fresh).kid).not.toBe(decodeProtectedHeader(old).kid);
   const later = { ...(await options()), now: () => game.clock.nowMs() };
-  // The address is another one to the cache, as for a game server that has just started.
+  // A different URL for the cache, as for a game server that has just started.
   const keys = `${jwksUrl}?after`;
   expect(await verifyReceipt(old, keys, later)).toMatchObject({ userRef: 'before' });
   expect(await verifyReceipt(fresh, keys, later)).toMatchObject({ userRef: 'after' });
@@ -90,14 +90,14 @@ test('after a rotation new receipts have a new key, and old ones verify until th
   await expect.poll(kids).toEqual([decodeProtectedHeader(fresh).kid]);
 });
 
-test('what names a child is not stored, and still reaches the game server', async () => {
+test('a child’s name is not stored, but is delivered to the game server', async () => {
   const child = `child-${'x'.repeat(20)}`;
   const decision = await game.decide(child, { child_directed: true });
   const status = await game.watch(decision);
   expect(status?.state).toBe('earned');
   const receipt = await verifyReceipt(status?.receipt ?? '', `${jwksUrl}?child`, await options());
   expect(receipt.userRef).toBe(child);
-  // The same receipt for whoever holds the token, and none without it.
+  // The same receipt for every holder of the token, and none without the token.
   const again = await game.client.call<{ receipt?: string }>(
     'GET',
     `/v1/decisions/${decision.id}`,

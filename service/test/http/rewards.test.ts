@@ -18,7 +18,7 @@ afterAll(() => service.stop());
 
 const watch = () => clock.advance(5_000);
 
-test('a watched ad earns its reward once, however many completions come at once', async () => {
+test('a watched ad earns its reward once, however many concurrent completions arrive', async () => {
   const receiver = await startReceiver();
   const webhook = await client.call<{ id: string; secret: string }>(
     'POST',
@@ -48,7 +48,7 @@ test('a watched ad earns its reward once, however many completions come at once'
   }
   expect(new Set(answers.map(({ body }) => body.decisions[0]?.receipt)).size).toBe(1);
 
-  // They are written with what they tell of, in the transactions that were answered.
+  // They were written in the transactions of their causes.
   const deliveries = await service.service.database.query(
     'SELECT id FROM deliveries WHERE webhook_id = $1',
     [webhook.body.id],
@@ -97,7 +97,7 @@ test('in live, impressions are stored as webhook events only while a webhook sub
     url: 'https://game.example/webhooks',
     events: ['decision.served'],
   });
-  // What a disabled webhook misses, it may recover.
+  // A disabled webhook may recover missed events later.
   await live.call('PATCH', `/v1/webhooks/${webhook.id}`, live.secret, { status: 'disabled' });
   expect(await play('missed')).toEqual(['decision.rewarded', 'decision.served']);
 
@@ -126,7 +126,7 @@ test('the receipt of an earned reward verifies with the published keys', async (
   });
 });
 
-test('a completion that comes too early is denied, and stays denied', async () => {
+test('a completion that arrives too early is denied, and stays denied', async () => {
   const decision = await client.decideImage('early');
   const complete = () => client.event(decision, 'complete', { watched_ms: 5_000 });
   const first = await client.report(
@@ -140,7 +140,7 @@ test('a completion that comes too early is denied, and stays denied', async () =
   expect(second.body.decisions).toMatchObject([{ state: 'denied', reason: 'impossible_timing' }]);
 });
 
-test('two ads watched at the same time by one user earn one reward', async () => {
+test('two ads watched at the same time by one player earn one reward', async () => {
   const [a, b] = [await client.decideImage('two-tabs'), await client.decideImage('two-tabs')];
   await client.report(client.event(a, 'start'), client.event(b, 'start'));
   watch();
@@ -164,7 +164,7 @@ test('two ads watched at the same time by one user earn one reward', async () =>
   expect(after.find(({ body }) => body.state === 'denied')?.body.reason).toBe('overlapping_watch');
 });
 
-test('a completion that overtakes its impression is pending until the impression comes', async () => {
+test('a completion that overtakes its impression is pending until the impression arrives', async () => {
   const decision = await client.decideImage('overtaken');
   await client.begin(decision);
   watch();
@@ -202,7 +202,7 @@ test('a repeated event is a duplicate, and an invalid one does not block the oth
   ]);
 });
 
-test('a batch may tell what the device gave up, and must be a batch', async () => {
+test('a batch can report dropped events, and must be well-formed', async () => {
   const decision = await client.decideImage('dropped');
   const batch = {
     sent_at: new Date(clock.nowMs()).toISOString(),
@@ -215,7 +215,7 @@ test('a batch may tell what the device gave up, and must be a batch', async () =
   expect((await post({ ...batch, events: [{}] })).status).toBe(422);
 });
 
-test('a forced denial and a forced wait do as they say', async () => {
+test('denials and pending rewards can be simulated', async () => {
   const force = async (simulate: 'reward_denied' | 'reward_pending') => {
     const request = {
       placement: 'revive',
@@ -231,7 +231,7 @@ test('a forced denial and a forced wait do as they say', async () => {
   expect(await force('reward_pending')).toMatchObject({ state: 'pending', reason: 'simulated' });
 });
 
-test('a decision that is no longer stored is gone for its token once no event can change it', async () => {
+test('the reward of a dropped decision is gone once no event can change it', async () => {
   const decision = await client.decideImage('gone');
   const read = (token = decision.token) =>
     client.call('GET', `/v1/decisions/${decision.id}`, client.publishable, undefined, {

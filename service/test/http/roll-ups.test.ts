@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
 
   const clientOf = (index: number) => {
     const [first, process = first] = [processes[0], processes[index]];
-    if (!first || !process) throw new Error('The services have not started.');
+    if (!first || !process) throw new Error('The services are not running.');
     return createClient({ url: process.url, keys: first.keys });
   };
   const play = async (index: number, player: string): Promise<void> => {
@@ -147,7 +147,7 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
         await database
           .transaction(async (queries) => {
             await foldDeltas(queries, accountId, 3);
-            throw new Error('broken off');
+            throw new Error('rolled back');
           })
           .catch((error: Error) => brokenFolds.push(error.message));
         await sleep(5);

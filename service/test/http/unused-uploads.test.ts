@@ -37,7 +37,7 @@ async function upload(file: string): Promise<{ url: string; name: string }> {
   return { url, name: url.split('/').at(-1) ?? '' };
 }
 const stored = () => readdirSync(folder).toSorted();
-/** The sweep as the service runs it, on a store of the test’s choice. */
+/** Creates the sweep of the service with the given store. */
 const sweep = (store: MediaStore = createFolderStore(folder)) =>
   createUploads({
     database: running.service.database,
@@ -47,7 +47,7 @@ const sweep = (store: MediaStore = createFolderStore(folder)) =>
   }).removeUnused();
 async function advance(ms: number): Promise<void> {
   clock.set(clock.nowMs() + ms);
-  // A session ends by itself meanwhile.
+  // The previous session has expired.
   await owner.signIn('owner@example.com');
 }
 
@@ -66,13 +66,13 @@ test('a file that no creative uses is deleted after 30 days; a file in use stays
   await advance(30 * dayMs - 1);
   expect(await sweep()).toEqual([]);
   await advance(1);
-  // The service itself does so every hour.
+  // As the service does every hour.
   vi.advanceTimersByTime(hourMs);
   await expect.poll(stored).toEqual([used.name]);
   expect((await fetch(`${running.url}/media/${unused.name}`)).status).toBe(404);
   expect((await fetch(`${running.url}/media/${used.name}`)).status).toBe(200);
 
-  // Its 30 days begin when the creative shows something else, not when it was uploaded.
+  // The 30 days begin when the creative no longer uses it, not with the upload.
   expect((await change('https://cdn.example/other.png')).status).toBe(200);
   expect(await sweep()).toEqual([]);
   await advance(29 * dayMs);

@@ -26,7 +26,7 @@ test('a leaked key counts against the IP even while the database is unavailable'
     }),
     limiter: createRateLimiter(limits, createLimitBuckets(limits, nowMs)),
     onUse: () => undefined,
-    onLeak: () => Promise.reject(new Error('The database is away.')),
+    onLeak: () => Promise.reject(new Error('The database is unavailable.')),
   });
   const authorization = `Bearer ${makeKeyText('sk', 'live')}`;
   const request = {
@@ -40,8 +40,8 @@ test('a leaked key counts against the IP even while the database is unavailable'
     header: () => reply,
     headers: () => reply,
   } as unknown as FastifyReply;
-  const ask = async () => admitKey(request, reply, ['pk', 'sk']);
+  const admit = async () => admitKey(request, reply, ['pk', 'sk']);
   for (let times = 0; times < rate.burst; times += 1)
-    await expect(ask()).rejects.toThrow('The database is away.');
-  await expect(ask()).rejects.toMatchObject({ code: 'rate_limited' });
+    await expect(admit()).rejects.toThrow('The database is unavailable.');
+  await expect(admit()).rejects.toMatchObject({ code: 'rate_limited' });
 });

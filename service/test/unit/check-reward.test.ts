@@ -79,27 +79,31 @@ describe('a reward', () => {
       { events: [event('start', 1_000), event('complete', 11_000, { watchedMs: 9_499 })] },
       'watched_too_little',
     ],
-    ['nothing is said of watching', { events: [event('complete', 11_000)] }, 'watched_too_little'],
+    ['no watch time is reported', { events: [event('complete', 11_000)] }, 'watched_too_little'],
     [
-      'it comes before it was possible',
+      'it is completed earlier than possible',
       { events: [event('complete', 9_499, { watchedMs: 10_000 })] },
       'impossible_timing',
     ],
-    ['there is a kill switch', { killed: true }, 'killed'],
+    ['a kill switch is on', { killed: true }, 'killed'],
     ['it is invalid traffic', { invalid: true }, 'invalid_traffic'],
     [
-      'there is nothing to earn',
+      'the placement has no reward',
       { decision: { ...decision, reward: null } },
       'not_rewarded_placement',
     ],
     ['the cap is reached', { capped: true }, 'frequency_capped'],
     [
-      'another ad was watched in the same time',
+      'another ad was watched at the same time',
       { otherWatches: [other(0, 10_000)] },
       'overlapping_watch',
     ],
     ['another ad ended just before', { otherWatches: [other(-9_000, 1_500)] }, undefined],
-    ['denial is forced', { decision: { ...decision, simulate: 'reward_denied' } }, 'simulated'],
+    [
+      'the denial is simulated',
+      { decision: { ...decision, simulate: 'reward_denied' } },
+      'simulated',
+    ],
   ])('when %s', (_name, facts, reason) => {
     expect(judge(facts)).toMatchObject(
       reason === undefined ? { state: 'earned' } : { state: 'denied', reason },
@@ -107,18 +111,18 @@ describe('a reward', () => {
   });
 
   test.each<[string, Partial<RewardFacts>, string]>([
-    ['an impression that is on its way', { servedAtMs: undefined }, 'no_impression'],
+    ['an impression that has not arrived', { servedAtMs: undefined }, 'no_impression'],
     [
-      'proof that it was watched from its start',
+      'evidence that it was watched from the start',
       { events: [event('start', 5_000), complete] },
       'impossible_timing',
     ],
     [
-      'proof that it was not watched beside another one',
+      'evidence that no other ad was watched at the same time',
       { otherWatches: [{ ...other(5_000, 15_000), issuedAtMs: -60_000 }] },
       'overlapping_watch',
     ],
-  ])('waits for %s', (_name, facts, reason) => {
+  ])('is pending without %s', (_name, facts, reason) => {
     expect(judge(facts)).toEqual({ state: 'pending', reason });
   });
 
@@ -146,7 +150,7 @@ describe('a reward', () => {
   });
 });
 
-describe('an impression', () => {
+describe('for an impression', () => {
   const seen = (
     ratio: number,
     ms: number,
@@ -155,27 +159,32 @@ describe('an impression', () => {
   ) => event(type, atMs, { visible: { ratio, ms } });
 
   test.each<[string, DecisionState['mediaFormat'], RecordedEvent[], number | undefined]>([
-    ['half of an image for a second', 'image', [seen(0.5, 1_000)], 5_000],
-    ['the same of a video', 'video', [seen(0.5, 1_000)], undefined],
-    ['two seconds of a video', 'video', [seen(1, 2_000)], 5_000],
-    ['less than half', 'html', [seen(0.49, 5_000)], undefined],
-    ['not a second', 'html', [seen(1, 999)], undefined],
+    ['half of an image for one second counts', 'image', [seen(0.5, 1_000)], 5_000],
+    ['half of a video for one second does not count', 'video', [seen(0.5, 1_000)], undefined],
+    ['two seconds of a video count', 'video', [seen(1, 2_000)], 5_000],
+    ['less than half of an ad does not count', 'html', [seen(0.49, 5_000)], undefined],
+    ['less than a second does not count', 'html', [seen(1, 999)], undefined],
     [
-      'evidence that comes with `viewable`',
+      'evidence on a `viewable` event counts',
       'image',
       [event('impression', 4_000), seen(1, 1_000, 'viewable')],
       5_000,
     ],
-    ['evidence on another event', 'image', [seen(1, 1_000, 'complete')], undefined],
-    ['no evidence', 'image', [event('impression', 4_000)], undefined],
+    ['evidence on another event does not count', 'image', [seen(1, 1_000, 'complete')], undefined],
     [
-      'evidence of an ad that expired long ago',
+      'an impression without evidence does not count',
+      'image',
+      [event('impression', 4_000)],
+      undefined,
+    ],
+    [
+      'evidence long after the expiry does not count',
       'image',
       [seen(1, 1_000, 'viewable', 660_001)],
       undefined,
     ],
     [
-      'more than the time since the decision',
+      'a visible time longer than the time since the decision does not count',
       'image',
       [seen(1, 1_000, 'impression', 900)],
       undefined,
@@ -195,18 +204,18 @@ describe('an event', () => {
   } as DecisionState;
 
   test.each<[string, RecordedEvent, boolean, string | undefined]>([
-    ['in time counts', event('start', 50_000), false, undefined],
+    ['in time is accepted', event('start', 50_000), false, undefined],
     ['that starts an expired ad is rejected', event('start', 50_001), false, 'expired'],
     [
-      'whose request was in flight past the expiry counts',
+      'whose request was in flight at the expiry is accepted',
       event('start', 90_000, { offsetMs: 45_000 }),
       false,
       undefined,
     ],
-    ['of an ad that began in time counts', event('complete', 99_000), false, undefined],
+    ['of an ad that started in time is accepted', event('complete', 99_000), false, undefined],
     ['after the late window is rejected', event('complete', 100_001), false, 'late'],
     ['of a killed ad is rejected', event('impression', 1_000), true, 'killed'],
-    ['that closes a killed ad counts', event('close', 1_000), true, undefined],
+    ['that closes a killed ad is accepted', event('close', 1_000), true, undefined],
   ])('%s', (_name, given, killed, expected) => {
     expect(checkArrival(given, state, killed)).toBe(expected);
   });

@@ -42,7 +42,7 @@ function run({ place = {}, resources = ad('a'), request = {}, facts = {} }: Case
 const future = '2026-06-01T12:00:01.000Z';
 const past = '2026-06-01T11:59:59.000Z';
 
-test('an approved ad of an active placement is shown', () => {
+test('an active placement serves an approved ad', () => {
   expect(run({})).toMatchObject({
     status: 'filled',
     candidate: { houseAd: { id: 'had_a' } },
@@ -52,22 +52,22 @@ test('an approved ad of an active placement is shown', () => {
 
 test.each<[string, Case, object]>([
   [
-    'a placement that is switched off by its id',
+    'a kill switch for a placement id',
     { resources: [...ad('a'), killSwitch('placement', 'plc_1')] },
     { status: 'no_fill', reason: 'killed' },
   ],
   [
-    'a placement that is switched off by its name',
+    'a kill switch for a placement name',
     { resources: [...ad('a'), killSwitch('placement', 'revive')] },
     { reason: 'killed' },
   ],
   [
-    'an advertiser that is switched off',
+    'a kill switch for an advertiser',
     { resources: [...ad('a'), killSwitch('advertiser', 'adv_a')] },
     { reason: 'killed' },
   ],
   [
-    'a source that is switched off',
+    'a kill switch for a source',
     { resources: [...ad('a'), killSwitch('source', 'src_a')] },
     { reason: 'killed' },
   ],
@@ -79,12 +79,12 @@ test.each<[string, Case, object]>([
     { reason: 'no_candidates' },
   ],
   [
-    'a house ad that has not begun',
+    'a house ad before its start',
     { resources: ad('a', { houseAd: { starts_at: future } }) },
     { reason: 'no_candidates', explain: [{ verdict: 'out_of_schedule' }] },
   ],
   [
-    'a house ad that is over',
+    'a house ad after its end',
     { resources: ad('a', { houseAd: { ends_at: past } }) },
     { reason: 'no_candidates' },
   ],
@@ -94,12 +94,12 @@ test.each<[string, Case, object]>([
     { reason: 'no_candidates', explain: [{ verdict: 'format_not_accepted' }] },
   ],
   [
-    'a creative that waits for its review',
+    'a creative pending review',
     { resources: ad('a', { creative: { review: { status: 'pending_review' } } }) },
     { reason: 'not_approved' },
   ],
   [
-    'a daily cap that is reached',
+    'a daily cap reached by impressions',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
       facts: { dailyBudgets: new Map([['had_a', { served: 2, allowance: 0 }]]) },
@@ -107,7 +107,7 @@ test.each<[string, Case, object]>([
     { reason: 'budget', retryAtMs: Date.parse('2026-06-02T00:00:00.000Z') },
   ],
   [
-    'a daily cap that ads reserve which nobody has seen yet',
+    'a daily cap exhausted by reservations',
     {
       resources: ad('a', { houseAd: { daily_cap: 2 } }),
       facts: { dailyBudgets: new Map([['had_a', { served: 1, allowance: 0 }]]) },
@@ -115,12 +115,12 @@ test.each<[string, Case, object]>([
     { reason: 'budget', retryAtMs: now + 10_000 },
   ],
   [
-    'a policy against everything',
+    'a policy that blocks everything',
     { resources: [...ad('a'), policy()] },
     { status: 'blocked', reason: 'policy', rule: { id: 'pol_1' } },
   ],
   [
-    'a rule of brand safety against the category',
+    'a brand-safety policy that blocks the category',
     {
       resources: [
         ...ad('a'),
@@ -130,7 +130,7 @@ test.each<[string, Case, object]>([
     { status: 'blocked', reason: 'brand_safety' },
   ],
   [
-    'a commercial rule against the domain',
+    'a commercial policy that blocks the domain',
     { resources: [...ad('a'), policy({ kind: 'commercial', block: { domains: ['a.example'] } })] },
     { status: 'blocked', reason: 'commercial' },
   ],
@@ -154,7 +154,7 @@ describe('a policy', () => {
     [{ segments: ['payer', 'new'] }, false],
     [{ segments: ['payer'] }, true],
     [{ devices: ['mobile'], hours: [13] }, true],
-  ])('with the conditions %j leaves the ad: %s', (when, expected) => {
+  ])('with the conditions %j lets the ad through: %s', (when, expected) => {
     expect(filled(when)).toBe(expected);
   });
 
@@ -214,16 +214,20 @@ describe('the caps of a player', () => {
   const served = (...agoS: number[]) => ({ servedAtMs: agoS.map((ago) => now - ago * 1_000) });
 
   test.each<[string, number[], object]>([
-    ['hold back after an ad a moment ago', [5], { reason: 'cooldown', retryAtMs: now + 5_000 }],
-    ['let through when the cooldown is over', [10], { status: 'filled' }],
+    ['block during the cooldown', [5], { reason: 'cooldown', retryAtMs: now + 5_000 }],
+    ['allow after the cooldown', [10], { status: 'filled' }],
     [
-      'hold back when the most are reached',
+      'block when the frequency cap is reached',
       [20, 50],
       { reason: 'frequency_capped', retryAtMs: now + 10_000 },
     ],
-    ['let through when the oldest has left the window', [20, 60], { status: 'filled' }],
-    ['name the one that ends later', [5, 55], { reason: 'cooldown', retryAtMs: now + 5_000 }],
-    ['count in any order', [50, 20], { reason: 'frequency_capped', retryAtMs: now + 10_000 }],
+    ['allow when the oldest impression has left the window', [20, 60], { status: 'filled' }],
+    ['return the one that ends later', [5, 55], { reason: 'cooldown', retryAtMs: now + 5_000 }],
+    [
+      'accept impressions in any order',
+      [50, 20],
+      { reason: 'frequency_capped', retryAtMs: now + 10_000 },
+    ],
   ])('%s', (_name, agoS, expected) => {
     expect(run({ place: capped, facts: served(...agoS) })).toMatchObject(expected);
   });

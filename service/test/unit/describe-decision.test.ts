@@ -5,7 +5,7 @@ import { describeDecision } from '../../src/decision/describe-decision.ts';
 import { compileSnapshot } from '../../src/decision/snapshot.ts';
 import { ad, placement } from './fixtures.ts';
 
-/** Makes decisions of one configuration, and returns their rows. */
+/** Returns a function that makes decisions with one configuration and returns their rows. */
 function configure(place: Partial<Placement> = {}) {
   const document = placement(place);
   const snapshot = compileSnapshot([{ kind: 'placement', document }, ...ad('a')]);
@@ -44,7 +44,7 @@ function configure(place: Partial<Placement> = {}) {
   };
 }
 
-test('the row says how a decision ended, and what it was made of', () => {
+test('the row has the status of a decision, and what was chosen', () => {
   const record = configure();
   expect(record()).toMatchObject({ status: 'filled', creative_id: 'crv_a', invalid_reason: null });
   expect(record({ bot: true })).toMatchObject({ status: 'filled', invalid_reason: 'bot' });

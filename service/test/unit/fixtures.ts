@@ -26,7 +26,7 @@ interface Ad {
   creative?: Partial<Creative>;
 }
 
-/** An advertiser, a source, a creative and a house ad, whose ids end in `name`. */
+/** Creates an advertiser, a source, a creative and a house ad whose ids end with `name`. */
 export function ad(name: string, { houseAd = {}, creative = {} }: Ad = {}): AnyResource[] {
   return [
     {

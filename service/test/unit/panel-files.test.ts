@@ -87,7 +87,7 @@ test('an asset with a hash in its name is immutable and sent compressed', async 
   }
 });
 
-test('the build compresses the assets that the panel loads', () => {
+test('the build compresses the panel’s assets', () => {
   const assets = fileURLToPath(new URL('../../dist/panel/assets', import.meta.url));
   const names = readdirSync(assets);
   const large = names.filter(

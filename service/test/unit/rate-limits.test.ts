@@ -5,7 +5,7 @@ import { createTokenBuckets } from '../../src/http/limits/token-buckets.ts';
 
 const rate = { perS: 100, burst: 400 };
 
-/** Processes that tell each other once a second; `send` says how many requests come to each in a tenth of one. */
+/** Simulates processes that share their usage every second. `send` returns the requests to a process in a tenth of a second. */
 function run(processes: number, seconds: number, send: (process: number, tenth: number) => number) {
   let nowMs = 0;
   const buckets = Array.from({ length: processes }, () => createTokenBuckets(rate, () => nowMs));
@@ -20,10 +20,10 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
     }
     table.set(index, rows);
     const others = [...table].filter(([other]) => other !== index);
-    const told = others.flatMap(([other, uses]) =>
+    const reported = others.flatMap(([other, uses]) =>
       [...uses.values()].map((use) => ({ ...use, processId: String(other) })),
     );
-    exchanges[index]?.apply(processes, told);
+    exchanges[index]?.apply(processes, reported);
   };
   let [admitted, later] = [0, 0];
   for (let index = 0; index < processes; index += 1) exchange(index);
@@ -35,7 +35,7 @@ function run(processes: number, seconds: number, send: (process: number, tenth: 
         admitted += 1;
         if (tenth >= seconds * 5) later += 1;
       }
-      // Each at another moment of the second.
+      // Each process at a different time within the second.
       if (tenth % 10 === index % 10) exchange(index);
     }
   }
@@ -50,7 +50,7 @@ describe('a limit shared by several processes', () => {
       const { admitted, perSLater } = run(processes, 240, () => Math.ceil(flood / processes));
       expect(perSLater).toBeGreaterThanOrEqual(rate.perS * 0.95);
       expect(perSLater).toBeLessThanOrEqual(rate.perS * 1.25);
-      // At once, a bucket of each; never more than that.
+      // Initially, one full bucket per process.
       expect(admitted).toBeLessThanOrEqual(
         processes * (rate.burst + rate.perS) + 240 * rate.perS * 1.25,
       );
@@ -63,7 +63,7 @@ describe('a limit shared by several processes', () => {
   });
 
   test('however the flood is spread, in the long run at most half more than the limit passes', () => {
-    // As much as three of four may let through without a word, and a flood to the fourth.
+    // Three processes admit as much as they may without reporting it, and the fourth is flooded.
     const quiet = (tenth: number): number => (tenth % 10 < 1 ? 12 : 0);
     const { perSLater } = run(4, 240, (process, tenth) => (process === 3 ? flood : quiet(tenth)));
     expect(perSLater).toBeGreaterThan(rate.perS * 1.2);

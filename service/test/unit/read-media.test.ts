@@ -11,8 +11,8 @@ const demo = (file: string): Buffer =>
 
 const files = ['meadow.mp4', 'meadow.webm', 'harbour.png', 'meadow-poster.jpg'].map(demo);
 
-/** A real file with some bytes changed, most of them where its structure is, and perhaps cut. */
-const spoilt = fc
+/** A real file with some bytes changed, mainly near its start, and possibly truncated. */
+const corrupted = fc
   .record({
     file: fc.constantFrom(...files),
     changes: fc.array(
@@ -32,7 +32,7 @@ const spoilt = fc
 
 test('any file is either read or rejected', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.oneof(spoilt, fc.uint8Array({ maxLength: 200 })), async (bytes) => {
+    fc.asyncProperty(fc.oneof(corrupted, fc.uint8Array({ maxLength: 200 })), async (bytes) => {
       const facts = await readMedia(Buffer.from(bytes)).catch((error: unknown) => error);
       if (facts instanceof Error) expect(facts).toBeInstanceOf(DomainError);
       else expect(facts).toHaveProperty('type');
@@ -54,7 +54,7 @@ test.each([
   expect(await sniffMediaType(Buffer.from(text))).toBe(type);
 });
 
-/** A file type box (ISO/IEC 14496-12, 4.3) with its main brand and the compatible ones. */
+/** A file type box (ISO/IEC 14496-12, 4.3) with its major and compatible brands. */
 const ftyp = (...brands: string[]): string =>
   `\0\0\0${String.fromCharCode(12 + 4 * brands.length)}ftyp${brands[0]}\0\0\0\0${brands.slice(1).join('')}    `;
 

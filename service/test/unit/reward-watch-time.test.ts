@@ -13,7 +13,7 @@ import {
 } from '../../src/reward/watch-time.ts';
 import { placement } from './fixtures.ts';
 
-/** All times are in milliseconds since the decision; `offsetMs` is what a request took, and the skew. */
+/** All times are in milliseconds since the decision; `offsetMs` is the time in flight plus the clock skew. */
 const event = (
   type: RecordedEvent['type'],
   atMs: number,
@@ -39,21 +39,21 @@ const watch = (fromMs: number, toMs = fromMs + 10_000, more: Partial<Watch> = {}
   ...more,
 });
 
-describe('the time of a watch', () => {
+describe('the period of a watch', () => {
   const of = (start: RecordedEvent | undefined, complete: RecordedEvent) =>
     watchOf(decision, [...(start ? [start] : []), complete], complete);
 
-  test('is not shortened by a start whose request was slow', () => {
+  test('is not shortened by a slow start event', () => {
     const start = event('start', 9_000, { offsetMs: 8_000 });
     expect(of(start, event('complete', 11_000))).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
   });
 
-  test('is not moved into the next ad by a completion whose request was slow', () => {
+  test('is not moved into the next ad by a slow completion event', () => {
     const complete = event('complete', 19_000, { offsetMs: 8_000 });
     expect(of(event('start', 1_000), complete)).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
   });
 
-  test('goes by the completion when the clock of the device was set meanwhile', () => {
+  test('is derived from the completion if the device clock was set during the watch', () => {
     const complete = event('complete', 11_000);
     for (const offsetMs of [3_600_000, 9_000, -5_000])
       expect(of(event('start', 1_000, { offsetMs }), complete).fromMs).toBe(1_000);
@@ -61,7 +61,7 @@ describe('the time of a watch', () => {
     expect(of(event('start', 1_000), back)).toMatchObject({ fromMs: 1_000, toMs: 11_000 });
   });
 
-  test('lies between the decision and the receipt, whatever was stated', () => {
+  test('is between decision and receipt, whatever the device reports', () => {
     const complete = event('complete', 0, { clamped: true, receivedAtMs: 30_000 });
     expect(of(undefined, complete)).toMatchObject({ fromMs: 20_000, toMs: 30_000 });
     const paused = event('complete', 60_000, { receivedAtMs: 60_500 });
@@ -69,7 +69,7 @@ describe('the time of a watch', () => {
   });
 });
 
-describe('what arrives', () => {
+describe('a sequence of events', () => {
   const quartiles = (first: number, mid: number, third: number) => [
     event('start', 0),
     event('first_quartile', first),
@@ -77,19 +77,19 @@ describe('what arrives', () => {
     event('third_quartile', third),
   ];
 
-  test('at the speed of the ad is good', () => {
+  test('at the speed of the ad is valid', () => {
     expect(isImpossible(decision, quartiles(2_500, 5_000, 7_500))).toBe(false);
     expect(isContradicted(10_000, quartiles(2_500, 5_000, 7_500))).toBe(false);
     expect(checkTraffic(10_000, quartiles(2_500, 5_000, 7_500))).toBeUndefined();
   });
 
-  test('sooner after the decision than it can have happened is impossible', () => {
+  test('that arrives sooner after the decision than the ad takes is impossible', () => {
     expect(isImpossible(decision, quartiles(150, 300, 450))).toBe(true);
     expect(isImpossible(decision, [event('complete', 9_499)])).toBe(true);
     expect(isImpossible(decision, [event('start', 9_000), event('complete', 9_500)])).toBe(false);
   });
 
-  test('sooner after the start than the ad takes is no proof of a watch, unless the start was slow', () => {
+  test('shorter than the ad is no evidence of a watch, unless the start event was slow', () => {
     const late = (offsetMs: number) => [
       event('start', 9_000, { offsetMs }),
       event('complete', 11_000),
@@ -101,7 +101,7 @@ describe('what arrives', () => {
     expect(isContradicted(10_000, [event('start', 9_000), set])).toBe(false);
   });
 
-  test('in any order over several requests is the way of networks', () => {
+  test('may arrive in any order in several requests', () => {
     const events = [
       event('complete', 11_000),
       event('third_quartile', 14_000),
@@ -111,7 +111,7 @@ describe('what arrives', () => {
     expect(checkTraffic(10_000, events)).toBeUndefined();
   });
 
-  test('in one request, in an order that one change of the clock does not explain, is a script', () => {
+  test('in one request, in an order that one clock change does not explain, is a script', () => {
     const together = { receivedAtMs: 30_000 };
     const events = [
       event('start', 19_000, together),
@@ -123,56 +123,56 @@ describe('what arrives', () => {
   });
 });
 
-describe('the time of a user', () => {
-  test('is for one ad after another', () => {
+describe('the watch time of a player', () => {
+  test('suffices for consecutive ads', () => {
     expect(isOverbooked(watch(20_000), [watch(0), watch(10_000), watch(30_000)])).toBe(false);
   });
 
-  test('is not for two ads that were handed out together and completed after one', () => {
+  test('does not suffice for two ads issued together and completed in the time of one', () => {
     expect(isOverbooked(watch(0), [watch(0)])).toBe(true);
     expect(isOverbooked(watch(9_000, 19_000, { issuedAtMs: 0 }), [watch(0)])).toBe(false);
   });
 
-  test('is enough for honest ads whose reports come late, in any order', () => {
+  test('suffices for honest ads whose events arrive late, in any order', () => {
     const late = [0, 10_000, 20_000].map((fromMs) => watch(fromMs, undefined, { byMs: 3_600_000 }));
     expect(isOverbooked(watch(30_000), late)).toBe(false);
   });
 
-  test('does not grow by what each ad is tolerated', () => {
+  test('does not accumulate the tolerance of each ad', () => {
     const others = [0, 1, 2, 3].map((index) => watch(index * 9_000, undefined, { issuedAtMs: 0 }));
     expect(isOverbooked(watch(36_000, 45_000, { issuedAtMs: 0 }), others)).toBe(true);
   });
 
-  test('is in doubt when two ads seem to be watched at once', () => {
+  test('overlaps when two ads seem to be watched at the same time', () => {
     expect(overlaps(watch(7_000), [watch(0)])).toBe(true);
     expect(overlaps(watch(8_000), [watch(0)])).toBe(false);
     expect(overlaps(watch(50_000), [watch(0, 60_000)])).toBe(true);
   });
 
-  test('is not in doubt when the requests of one ad were slow', () => {
+  test('does not overlap when the requests of one ad were slow', () => {
     const slow = watch(8_000, 18_000, { issuedAtMs: 0, offsetMs: 8_000 });
     expect(overlaps(watch(10_500), [slow])).toBe(false);
     expect(overlaps(slow, [watch(10_500)])).toBe(false);
-    // It cannot lie before its decision.
+    // It cannot start before its decision.
     expect(overlaps(watch(10_500), [{ ...slow, issuedAtMs: 8_000 }])).toBe(true);
   });
 });
 
-describe('caps at the claim', () => {
+describe('the caps for a completion', () => {
   const capped = placement({ frequency_cap: { max: 2, per_s: 100 } });
 
-  test('hold in whatever order completions come', () => {
+  test('apply to completions in any order', () => {
     expect(exceedsCaps(capped, [10_000, 20_000], 30_000)).toBe(true);
     expect(exceedsCaps(capped, [30_000, 20_000], 10_000)).toBe(true);
     expect(exceedsCaps(capped, [10_000, 30_000], 20_000)).toBe(true);
   });
 
-  test('leave room where no window is full', () => {
+  test('allow another impression if no window is full', () => {
     expect(exceedsCaps(capped, [0, 120_000], 60_000)).toBe(false);
     expect(exceedsCaps(capped, [10_000], 20_000)).toBe(false);
   });
 
-  test('keep the cooldown on both sides', () => {
+  test('apply the cooldown in both directions', () => {
     const cooling = placement({ cooldown_s: 30 });
     expect(exceedsCaps(cooling, [10_000], 39_999)).toBe(true);
     expect(exceedsCaps(cooling, [39_999], 10_000)).toBe(true);

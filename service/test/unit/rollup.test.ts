@@ -34,15 +34,15 @@ test('counts equal a recount, with one row per group and hour', () => {
           .join(),
       );
       expect(new Set(keys).size).toBe(keys.length);
-      const recount = new Map<string, number>();
+      const expected = new Map<string, number>();
       for (const { environment, dimensions, atMs, metric, times = 1, reason = '' } of counts) {
         const { placement, creativeId, sourceId, advertiserId, houseAdId } = dimensions;
         const ad = [creativeId, sourceId, advertiserId, houseAdId].map((part) => part ?? '');
         const hour = new Date(atMs - (atMs % hourMs)).toISOString();
         const key = [environment, placement, ...ad, metric, reason, hour].join();
-        recount.set(key, (recount.get(key) ?? 0) + times);
+        expected.set(key, (expected.get(key) ?? 0) + times);
       }
-      expect(new Map(keys.map((key, row) => [key, arrays.at(-1)?.[row]]))).toEqual(recount);
+      expect(new Map(keys.map((key, row) => [key, arrays.at(-1)?.[row]]))).toEqual(expected);
     }),
   );
 });

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { createSessionCookie } from '../../src/http/authentication/session-access.ts';
 
 /** Sets a cookie, and reads one back. */
-async function ask(address: string, cookie: string) {
+async function exchange(publicUrl: string, cookie: string) {
   const app = Fastify();
-  const session = createSessionCookie(() => address);
+  const session = createSessionCookie(() => publicUrl);
   app.get('/', async (request, reply) => {
     session.set(reply, 'text', Date.parse('2030-01-01T00:00:00Z'));
     return { read: session.read(request) ?? null };
@@ -16,7 +16,7 @@ async function ask(address: string, cookie: string) {
 
 test('over HTTPS the cookie is Secure, and one planted by a subdomain is ignored', async () => {
   const planted = 'trueward_session=planted; other=1; __Host-trueward_session=ours';
-  expect(await ask('https://ads.example', planted)).toEqual({
+  expect(await exchange('https://ads.example', planted)).toEqual({
     set: '__Host-trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Secure; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
     read: 'ours',
   });
@@ -24,7 +24,7 @@ test('over HTTPS the cookie is Secure, and one planted by a subdomain is ignored
 
 test('over HTTP the cookie omits what browsers accept only over HTTPS', async () => {
   const sent = 'nottrueward_session=1; trueward_session=ours';
-  expect(await ask('http://127.0.0.1:8700', sent)).toEqual({
+  expect(await exchange('http://127.0.0.1:8700', sent)).toEqual({
     set: 'trueward_session=text; Path=/; HttpOnly; SameSite=Strict; Expires=Tue, 01 Jan 2030 00:00:00 GMT',
     read: 'ours',
   });

@@ -30,7 +30,7 @@ test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', undefined])(
 );
 
 test.each(['Zoë’s "user"', 'a~b.c', '~', '.', ' %7E', 'u=1', undefined])(
-  'the next version for %s is read before it is issued, with claims that are still unknown',
+  'the next version for %s can already be read, including unknown claims',
   (userRef) => {
     const { userRef: _, ...rest } = claims;
     const signed = userRef === undefined ? rest : { ...rest, userRef };
