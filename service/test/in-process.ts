@@ -38,7 +38,7 @@ interface Options {
  *
  * @param env As for `trueward-service start`
  * @example
- * const clock = createSteerableClock(Date.now());
+ * const clock = createManualClock(Date.now());
  * const running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
  * const client = createClient(running);
  */

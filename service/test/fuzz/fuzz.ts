@@ -6,7 +6,7 @@ import type { InProcessService } from '../in-process.ts';
 import { makeObjects } from './objects.ts';
 import { type OpenApi, type Operation, operationsOf, readOpenApi } from './operations.ts';
 import { createSampler, type Sampler } from './sample.ts';
-import { spoil } from './spoil.ts';
+import { mutate } from './mutate.ts';
 
 interface FuzzOptions {
   requests: number;
@@ -81,13 +81,13 @@ function build(
       .filter((each) => each.in === 'query' && each.name !== 'wait_s' && random() < 0.7)
       .map(({ name, schema }) => [
         name,
-        String(random() < 0.3 ? spoil('value', random) : sampler.sample(schema, random)),
+        String(random() < 0.3 ? mutate('value', random) : sampler.sample(schema, random)),
       ]),
   );
   const kind = operation.keys.includes('secret') ? 'secret' : 'publishable';
   const key = random() < 0.02 ? 'sk_live_wrong' : keys.sandbox[kind];
   const sampled = operation.body && sampler.sample(operation.body, random);
-  const value = random() < 0.6 ? spoil(sampled, random) : sampled;
+  const value = random() < 0.6 ? mutate(sampled, random) : sampled;
   let body = operation.body ? JSON.stringify(value) : undefined;
   if (body !== undefined && random() < 0.03) body = body.slice(0, -1);
   // It would only wait.

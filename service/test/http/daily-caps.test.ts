@@ -2,7 +2,7 @@ import type { Creative, HouseAd } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
 import { startGame, type Filled, type Game } from './reward-game.ts';
 
@@ -166,7 +166,7 @@ const capOf = (days: number) => ({
 });
 
 test('saving a placement that looks back further than RETENTION_DAYS is rejected', async () => {
-  const clock = createSteerableClock(Date.UTC(2026, 5, 1));
+  const clock = createManualClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess({ RETENTION_DAYS: '20' }, { clock });
   try {
     const client = createClient(running);

@@ -2,11 +2,11 @@ import type { ApiKey, Problem } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createLog } from '../../src/cli/run-service.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 
 /** It stands still, so that no bucket refills while a busy machine handles a flood. */
-const clock = createSteerableClock(Date.now());
+const clock = createManualClock(Date.now());
 const lines: string[] = [];
 let running: InProcessService;
 let sandbox: Client;

@@ -1,14 +1,14 @@
 import type { Decision, Delivery, Explanation, Policy } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
 
 let running: InProcessService;
 let game: Client;
 let panel: PanelClient;
-const clock = createSteerableClock(Date.now());
+const clock = createManualClock(Date.now());
 beforeAll(async () => {
   running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
   game = createClient(running);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { createPanelClient, type PanelClient, signInOwner } from './panel-client.ts';
 
 interface Listed {
@@ -11,7 +11,7 @@ interface Listed {
 let running: InProcessService;
 let owner: PanelClient;
 beforeAll(async () => {
-  const clock = createSteerableClock(Date.parse('2030-01-01T00:00:00Z'));
+  const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
   running = await startInProcess({ RATE_LIMITS: 'off' }, { clock });
   owner = await signInOwner(running);
   const [{ account_id: accountId } = { account_id: '' }] = await running.service.database.query<{

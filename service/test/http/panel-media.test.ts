@@ -4,16 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type PanelClient, signInOwner } from './panel-client.ts';
 
 let running: InProcessService;
 let owner: PanelClient;
 beforeAll(async () => {
-  running = await startInProcess(
-    { RATE_LIMITS: 'off' },
-    { clock: createSteerableClock(Date.now()) },
-  );
+  running = await startInProcess({ RATE_LIMITS: 'off' }, { clock: createManualClock(Date.now()) });
   owner = await signInOwner(running);
 });
 afterAll(() => running.stop());

@@ -2,7 +2,7 @@ import type { AuditEntry, Placement } from '@trueward/protocol/wire';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import {
   createPanelClient,
   password,
@@ -15,7 +15,7 @@ const minuteMs = 60_000;
 
 let running: InProcessService;
 let owner: PanelClient;
-const clock = createSteerableClock(Date.parse('2030-01-01T00:00:00Z'));
+const clock = createManualClock(Date.parse('2030-01-01T00:00:00Z'));
 const wait = (ms: number) => clock.set(clock.nowMs() + ms);
 beforeAll(async () => {
   // Lets a test sign in from several IPs.

@@ -9,14 +9,14 @@ import type {
 } from '@trueward/protocol/wire';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import { startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
 
 export type Filled = Decision & { token: string };
 
 /** A service with a manual clock, and the requests of players and cheaters. */
 export async function startGame(databaseUrl?: string) {
-  const clock = createSteerableClock(Date.UTC(2026, 5, 1));
+  const clock = createManualClock(Date.UTC(2026, 5, 1));
   const running = await startInProcess(
     {
       PUBLIC_URL: 'http://service.test',

@@ -3,11 +3,11 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { verifyWebhook } from 'trueward/server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-const clock = createSteerableClock(Date.now());
+const clock = createManualClock(Date.now());
 let service: InProcessService;
 let client: Client;
 beforeAll(async () => {

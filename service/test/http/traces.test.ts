@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../src/platform/clock.ts';
 import { createOtlpExporter } from '../../src/trace/otlp-tracing.ts';
 import { startInProcess } from '../in-process.ts';
 import { startService } from '../start-service.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { createClient } from './client.ts';
 import { type CollectedSpan, startCollector } from './collector.ts';
 import { startReceiver } from './receiver.ts';
@@ -39,7 +39,7 @@ test('spans of a decision, its events and its webhook reach the collector before
   const collector = await collect();
   const receiver = await startReceiver();
   onTestFinished(() => receiver.close());
-  const clock = createSteerableClock(Date.now());
+  const clock = createManualClock(Date.now());
   const env = {
     OTEL_SERVICE_NAME: 'ads-eu',
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20secret',

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createFolderStore, type MediaStore } from '../../src/media/media-store.ts';
 import { createUploads } from '../../src/media/uploads.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type PanelClient, signInOwner } from './panel-client.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const clock = createSteerableClock(Date.now());
+const clock = createManualClock(Date.now());
 let running: InProcessService;
 let owner: PanelClient;
 let folder: string;

@@ -10,7 +10,7 @@ import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
 import { startUpkeep } from '../../src/upkeep/start-upkeep.ts';
 import { claimChore } from '../../src/upkeep/claim-chore.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 
 let database: Database;
 beforeAll(async () => {
@@ -201,7 +201,7 @@ test('a service deletes old rows when it starts', async () => {
   await storeWebhookEvents(100, 3, 'failed');
   const upkeep = await startUpkeep({
     database,
-    clock: createSteerableClock(nowMs),
+    clock: createManualClock(nowMs),
     log: pino({ level: 'silent' }),
     tracing: noTracing,
     retention: { decisionsMs: 90 * dayMs, auditMs: undefined, archiveDirectory: undefined },

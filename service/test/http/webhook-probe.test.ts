@@ -1,11 +1,11 @@
 import type { AuditEntry, Delivery, Webhook } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type InProcessService, startInProcess } from '../in-process.ts';
-import { createSteerableClock } from '../steerable-clock.ts';
+import { createManualClock } from '../manual-clock.ts';
 import { type Client, createClient } from './client.ts';
 import { startReceiver } from './receiver.ts';
 
-const clock = createSteerableClock(Date.now());
+const clock = createManualClock(Date.now());
 let running: InProcessService;
 let client: Client;
 beforeAll(async () => {

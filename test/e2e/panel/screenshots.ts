@@ -8,10 +8,7 @@ import { type Browser, chromium, type Page } from 'playwright';
 import { createClient } from '../../../service/test/http/client.ts';
 import { createPanelClient, type PanelClient } from '../../../service/test/http/panel-client.ts';
 import { type InProcessService, startInProcess } from '../../../service/test/in-process.ts';
-import {
-  createSteerableClock,
-  type SteerableClock,
-} from '../../../service/test/steerable-clock.ts';
+import { createManualClock, type ManualClock } from '../../../service/test/manual-clock.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '../../../docs/images/panel');
 const hourMs = 3_600_000;
@@ -28,7 +25,7 @@ interface Picture {
 }
 
 const nowMs = Date.now();
-const clock = createSteerableClock(nowMs - 7 * 24 * hourMs);
+const clock = createManualClock(nowMs - 7 * 24 * hourMs);
 const service = await startInProcess(
   { PUBLIC_URL: 'http://service.test', RATE_LIMITS: 'off' },
   { clock },
@@ -52,7 +49,7 @@ try {
 }
 
 /** Players request ads at every hour, more each day; most watch to the end. */
-async function playAWeek(running: InProcessService, time: SteerableClock): Promise<string> {
+async function playAWeek(running: InProcessService, time: ManualClock): Promise<string> {
   const game = createClient(running);
   let rewardedId = '';
   for (let hour = 0; hour < 7 * 24; hour += 4) {

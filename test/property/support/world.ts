@@ -8,10 +8,7 @@ import type {
 import { verifyWebhook } from '../../../src/server/index.ts';
 import { startReceiver } from '../../../service/test/http/receiver.ts';
 import { type InProcessService, startInProcess } from '../../../service/test/in-process.ts';
-import {
-  createSteerableClock,
-  type SteerableClock,
-} from '../../../service/test/steerable-clock.ts';
+import { createManualClock, type ManualClock } from '../../../service/test/manual-clock.ts';
 import { incrementConfigVersion } from '../../../service/src/resource/resource-store.ts';
 import type { Database } from '../../../service/src/store/database.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
@@ -19,7 +16,7 @@ import { expireRewards } from '../../../service/src/reward/expire-rewards.ts';
 
 /** A service, or two processes on one database, with a manual clock, and a game server with a webhook. */
 export interface World {
-  clock: SteerableClock;
+  clock: ManualClock;
   decide(
     placement: string,
     userRef: string,
@@ -72,7 +69,7 @@ function openOwn(databaseUrl: string): Database {
 }
 
 export async function createWorld(databaseUrl?: string): Promise<World> {
-  const clock = createSteerableClock(Date.UTC(2026, 0, 1));
+  const clock = createManualClock(Date.UTC(2026, 0, 1));
   const env = {
     PUBLIC_URL: 'http://service.test',
     RATE_LIMITS: 'off',

@@ -1,7 +1,7 @@
 import { createTestClock, type TestClock } from '../src/development/test-clock.ts';
 
 /** A clock that only moves when the test moves it. */
-export interface SteerableClock extends TestClock {
+export interface ManualClock extends TestClock {
   /** Moves the clock forward. */
   advance(ms: number): void;
   /** Moves the clock forward to this time. */
@@ -9,7 +9,7 @@ export interface SteerableClock extends TestClock {
 }
 
 /** @throws RangeError from `set` and `advance` if time would go backward. */
-export function createSteerableClock(startMs: number): SteerableClock {
+export function createManualClock(startMs: number): ManualClock {
   const clock = createTestClock({ nowMs: () => startMs, monotonicMs: () => 0 });
   const advance = (ms: number): void => clock.move({ advanceMs: ms });
   return { ...clock, advance, set: (ms) => advance(ms - clock.nowMs()) };

@@ -1,5 +1,5 @@
 /** Values that break careless code. */
-const nasty: unknown[] = [
+const hostileValues: unknown[] = [
   null,
   true,
   -1,
@@ -26,19 +26,20 @@ const nasty: unknown[] = [
 ];
 
 /** Replaces a random part of a value with something invalid. */
-export function spoil(value: unknown, random: () => number): unknown {
+export function mutate(value: unknown, random: () => number): unknown {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  if (typeof value !== 'object' || value === null || random() < 0.1) return pick(nasty);
+  if (typeof value !== 'object' || value === null || random() < 0.1) return pick(hostileValues);
   if (Array.isArray(value)) {
-    if (value.length === 0) return [pick(nasty)];
+    if (value.length === 0) return [pick(hostileValues)];
     const index = Math.floor(random() * value.length);
-    return (value as unknown[]).map((item, at) => (at === index ? spoil(item, random) : item));
+    return (value as unknown[]).map((item, at) => (at === index ? mutate(item, random) : item));
   }
   const names = Object.keys(value);
   const action = random();
-  if (action < 0.15) return { ...value, [pick(['__proto__', 'extra', 'id', ''])]: pick(nasty) };
+  if (action < 0.15)
+    return { ...value, [pick(['__proto__', 'extra', 'id', ''])]: pick(hostileValues) };
   const name = pick(names);
-  if (name === undefined) return pick(nasty);
+  if (name === undefined) return pick(hostileValues);
   const { [name]: member, ...rest } = value as Record<string, unknown>;
-  return action < 0.3 ? rest : { ...rest, [name]: spoil(member, random) };
+  return action < 0.3 ? rest : { ...rest, [name]: mutate(member, random) };
 }
