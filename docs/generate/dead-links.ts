@@ -35,14 +35,14 @@ function linksOf(file: string): string[] {
 function isDead(root: string, file: string, link: string): boolean {
   if (/^[a-z]+:/.test(link)) return false;
   const [path = '', anchor] = link.split('#');
-  // The address of a page of the site.
+  // A page of the site.
   if (path.startsWith('/')) return !existsSync(join(root, 'docs', `${path}.md`));
   const target = path === '' ? file : join(dirname(file), path);
   if (!existsSync(target)) return true;
   return anchor !== undefined && statSync(target).isFile() && !anchorsOf(target).includes(anchor);
 }
 
-/** Of headings, `## Heading` or `## Heading {#anchor}`, and of the HTML in generated tables. */
+/** The anchors of headings (`## Heading`, `## Heading {#anchor}`) and of HTML in generated tables. */
 function anchorsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
   const headings = [...text.matchAll(/^#+ (.*?)(?: \{#(\S+)\})?$/gm)].map(

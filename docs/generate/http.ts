@@ -8,7 +8,7 @@ Every operation and every schema of the service, generated from its OpenAPI docu
 
 `;
 
-/** The page of all operations and schemas. */
+/** The page with all operations and schemas. */
 export function httpPage({ paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => operationText(method, path, operation)),
@@ -26,7 +26,7 @@ function operationText(method: string, path: string, operation: Operation): stri
   const facts = [
     `Key: ${kinds.length === 0 ? 'none' : kinds.join(' or ')}.`,
     ...(body ? [`Body: ${describeSchema(body)}.`] : []),
-    ...answers(operation),
+    ...responseFacts(operation),
   ];
   return `### ${method.toUpperCase()} \`${path}\` {#${operation.operationId}}
 
@@ -36,12 +36,12 @@ ${facts.map((fact) => `- ${fact}`).join('\n')}
 ${parameterTable(operation)}`;
 }
 
-const answers = ({ responses }: Operation): string[] =>
+const responseFacts = ({ responses }: Operation): string[] =>
   Object.entries(responses)
     .filter(([status]) => status !== 'default')
     .map(([status, { description, content = {} }]) => {
       const shapes = Object.values(content).map(({ schema }) => describeSchema(schema));
-      return `Answer ${status}: ${description}${shapes.length === 0 ? '' : ` ${shapes.join(' or ')}.`}`;
+      return `Response ${status}: ${description}${shapes.length === 0 ? '' : ` ${shapes.join(' or ')}.`}`;
     });
 
 function parameterTable({ parameters = [] }: Operation): string {

@@ -1,4 +1,4 @@
-/** What the pages read of a schema. */
+/** The parts of a schema that the pages use. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -24,7 +24,7 @@ interface Content {
   content?: Record<string, { schema: Schema }>;
 }
 
-/** One thing that the service can be asked. */
+/** An operation of the API. */
 export interface Operation {
   operationId: string;
   summary?: string;
@@ -41,7 +41,7 @@ export interface Operation {
   responses: Record<string, Content>;
 }
 
-/** The OpenAPI document of the service, as far as the pages show it. */
+/** The parts of the OpenAPI document that the pages use. */
 export interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };

@@ -1,11 +1,11 @@
 import type { Schema } from './open-api.ts';
 
-/** A table’s cell: no line breaks, and no bars that would end it. */
+/** Escapes text for a table cell: no line breaks, and no unescaped bars. */
 export const cell = (text: string): string => text.replaceAll('\n', ' ').replaceAll('|', '\\|');
 
 const code = (value: unknown): string => `\`${String(value)}\``;
 
-/** What a schema allows, in a few words, with links to the schemas that it names. */
+/** A short description of a schema, with links to the schemas it refers to. */
 export function describeSchema(schema: Schema): string {
   const name = schema.$ref?.split('/').at(-1);
   if (name !== undefined) return `[${name}](#${name.toLowerCase()})`;
@@ -20,14 +20,14 @@ export function describeSchema(schema: Schema): string {
 }
 
 function bounds(schema: Schema): string {
-  const least = schema.minimum ?? schema.minItems;
-  const most = schema.maximum ?? schema.maxItems ?? schema.maxLength;
-  if (least === undefined && most === undefined) return '';
-  if (least === undefined) return `, at most ${most}`;
-  return most === undefined ? `, at least ${least}` : `, ${least} to ${most}`;
+  const minimum = schema.minimum ?? schema.minItems;
+  const maximum = schema.maximum ?? schema.maxItems ?? schema.maxLength;
+  if (minimum === undefined && maximum === undefined) return '';
+  if (minimum === undefined) return `, at most ${maximum}`;
+  return maximum === undefined ? `, at least ${minimum}` : `, ${minimum} to ${maximum}`;
 }
 
-/** The members of an object as rows; those that must be there are marked. */
+/** A table of an object's members; required ones are marked. */
 export function memberTable({ properties = {}, required = [] }: Schema): string {
   const rows = Object.entries(properties).map(([name, member]) => {
     const need = required.includes(name) ? 'yes' : '';

@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 const docs = join(import.meta.dirname, '..');
 
 /**
- * Writes the pages of the SDK with TypeDoc, in a process of its own: it brings its own TypeScript.
+ * Writes the SDK pages with TypeDoc, in a separate process because it brings its own TypeScript.
  *
- * @throws where TypeDoc has a complaint, such as a link in a comment that leads nowhere.
+ * @throws if TypeDoc reports a problem, such as a broken link in a comment.
  */
 export async function writeSdkPages(): Promise<void> {
   const typedoc = dirname(createRequire(import.meta.url).resolve('typedoc/package.json'));
