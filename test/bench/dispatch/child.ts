@@ -1,26 +1,26 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 
-/** A process of the benchmark whose methods can be called. */
+/** A child process whose methods can be called. */
 export interface Child {
   pid: number;
-  /** Rejects with the error of the method, or when the process ends first. */
+  /** Rejects with the method's error, or when the process exits first. */
   call<T = void>(method: string, ...args: unknown[]): Promise<T>;
-  /** Ends it as a crash does (SIGKILL). */
+  /** Kills it like a crash (SIGKILL). */
   kill(): Promise<void>;
 }
 
 type Reply = { id: number; result?: unknown; error?: string };
 
-/** Starts `program.mjs` with what this module exports, and resolves when it can be called. */
+/** Starts `program.mjs` with an export of this module, and resolves when its methods can be called. */
 export async function startChild(file: string, name: string, options: object): Promise<Child> {
   const child = fork(
     join(import.meta.dirname, 'program.mjs'),
     [join(import.meta.dirname, file), name, JSON.stringify(options)],
-    // TypeScript only where it is needed: what is measured runs as it is.
+    // tsx only for TypeScript modules: measured code runs unmodified.
     { execArgv: file.endsWith('.ts') ? ['--import', 'tsx'] : [] },
   );
-  // Each call, by its id; 0 waits for the start.
+  // Pending calls by id; 0 is the start.
   const calls = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
   let isGone = false;
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -6,17 +6,17 @@ export interface Plan {
   /** Deliveries of a measured run. */
   count: number;
   warmUp: number;
-  /** Deliveries by which the settings of a contestant are compared. */
+  /** Deliveries for comparing the settings of a contestant. */
   tuning: number;
   rounds: number;
   crashes: number;
 }
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface Choice {
   plan: Plan;
   chosen: readonly Contestant[];
-  /** Everything is measured, so the published figures may be replaced. */
+  /** Whether everything is measured, so that the results may replace the published ones. */
   isComplete: boolean;
 }
 
@@ -38,7 +38,7 @@ the exit code is 0 unless it broke. Needs Linux, PostgreSQL and, for BullMQ, red
 A complete run replaces docs/benchmarks/dispatch; others write to .cache/bench-dispatch.
 Environment: POSTGRES_BIN is the folder of initdb and postgres; by default the newest of the machine.`;
 
-/** Reads the arguments; throws an error that says what to do when they are wrong. */
+/** Parses the arguments. @throws Error with the expected values if they are invalid. */
 export function readCommandLine(args: string[]): Choice | 'help' {
   const { values } = parseArgs({
     args,

@@ -2,23 +2,23 @@ export type Name = 'ours' | 'pg-boss' | 'graphile-worker' | 'bullmq';
 
 /** One way to set up a contestant. */
 export interface Setting {
-  /** As it is published. */
+  /** The name in the published tables. */
   label: string;
   options: object;
 }
 
-/** A way to deliver webhooks that takes part. */
+/** A way to deliver webhooks. */
 export interface Contestant {
   name: Name;
-  /** Its npm package, where it is one. */
+  /** Its npm package, if any. */
   package?: string;
   licence?: string;
   settings: readonly [Setting, ...Setting[]];
-  /** How its jobs come back after a crash of the worker. */
+  /** How its jobs are recovered after a worker crash. */
   recovery: string;
 }
 
-/** How long a worker may hold a job before it is taken to be gone, in seconds; as our lease. */
+/** How long a worker may hold a job before it counts as dead, in seconds; equal to our lease. */
 export const leaseS = 20;
 
 const boss = (workers: number, batchSize: number, notify: boolean): Setting => ({
@@ -26,7 +26,7 @@ const boss = (workers: number, batchSize: number, notify: boolean): Setting => (
   options: { workers, batchSize, notify, poolSize: 10 },
 });
 
-/** Without batches it takes a connection for each job that runs, or jobs wait for one. */
+/** Without batches, each running job needs a connection. */
 const graphile = (concurrentJobs: number, batched: boolean): Setting => ({
   label: batched
     ? `concurrency ${concurrentJobs}, localQueue of ${2 * concurrentJobs}, completeJobBatchDelay and failJobBatchDelay 5 ms, pool of 10`

@@ -16,7 +16,7 @@ const startedAt = performance.now();
 const minutes = (): number => (performance.now() - startedAt) / 60_000;
 const say = (text: string): void => console.log(`${minutes().toFixed(1).padStart(5)} min  ${text}`);
 
-// What was started ends with this process, and only if it exits by itself.
+// Child processes end with this process only if it exits normally.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const choice = readCommandLine(process.argv.slice(2));
@@ -64,7 +64,7 @@ async function measureAll(bench: Bench, { chosen, plan }: Choice): Promise<Measu
     entries.push({ measured: { ...measured, setting: best.label }, setting: best });
   }
   const running = entries.filter(({ measured }) => measured.gap === undefined);
-  // In turns, so that what else the machine does falls on all.
+  // In turns, so that other load on the machine affects all equally.
   for (let round = 1; round <= plan.rounds; round += 1) {
     for (const { measured, setting } of running) {
       const run = await deliver(bench, measured.contestant, setting, plan.count);
@@ -87,7 +87,7 @@ async function measureAll(bench: Bench, { chosen, plan }: Choice): Promise<Measu
   return entries.map(({ measured }) => measured);
 }
 
-/** The setting with which it delivers fastest. */
+/** The fastest setting. */
 async function tune(
   bench: Bench,
   contestant: Contestant,
@@ -107,7 +107,7 @@ async function tune(
   return best;
 }
 
-/** Of the machine; undefined when there is none. */
+/** The version on this machine; undefined if not installed. */
 function redisVersion(): string | undefined {
   try {
     const text = execFileSync('redis-server', ['--version'], { encoding: 'utf8', stdio: 'pipe' });

@@ -8,7 +8,7 @@ import { type Opened, openContestant, type Worker } from './open-contestant.ts';
 import { tally, type Tally } from './tally.ts';
 import { readUsage, subtract, type Usage } from './usage.ts';
 
-/** The machine’s side of a run. */
+/** Resource usage of a run. */
 export interface Bench {
   postgres: PrivatePostgres;
   receiver: Child;
@@ -19,7 +19,7 @@ export interface Bench {
 /** A delivery without faults. Processor time is in microseconds, of all deliveries together. */
 export interface Delivered {
   count: number;
-  /** From the moment the worker may start until everything is recorded as delivered. */
+  /** From the start signal until everything is recorded as delivered. */
   ms: number;
   usage: Usage;
   enqueue: { ms: number; usage: Usage };
@@ -30,20 +30,20 @@ export interface Delivered {
 /** A delivery whose worker is killed once. */
 export interface Crashed {
   count: number;
-  /** Causes that had arrived, and requests that were open, when the worker was killed. */
+  /** Causes that had arrived, and requests in flight, when the worker was killed. */
   arrived: number;
   open: number;
-  /** From the kill until the new worker may deliver, and until everything is recorded as delivered. */
+  /** From the kill until the new worker may start, and until everything is recorded as delivered. */
   restartMs: number;
   recoveryMs: number;
   tally: Tally;
   failed: number;
 }
 
-/** What is not done by then counts as lost. */
+/** Deliveries that are not done by then count as lost. */
 const limitMs = 180_000;
 
-/** Delivers so many events that were queued before. */
+/** Delivers a backlog of this size. */
 export const deliver = (
   bench: Bench,
   contestant: Contestant,
@@ -56,7 +56,7 @@ export const deliver = (
     const [before, startedMs] = [look(), performance.now()];
     await opened.producer.call('enqueue', 'main', count);
     const enqueue = { ms: performance.now() - startedMs, usage: subtract(look(), before) };
-    // What was written until now is not to be flushed at the expense of the delivery.
+    // Flush earlier writes now, so that the delivery does not pay for them.
     await checkpoint(bench.postgres);
     const [beforeStart, allowedMs] = [look(), performance.now()];
     await worker.start();
@@ -67,7 +67,7 @@ export const deliver = (
     return { count, ms, usage, enqueue, failed, tally: await tallyOf(bench, count) };
   });
 
-/** The same, but kills the worker when 40 % have arrived, and starts it again at once. */
+/** The same, but kills the worker when 40 % have arrived, and restarts it immediately. */
 export const crash = (
   bench: Bench,
   contestant: Contestant,
@@ -94,7 +94,7 @@ export const crash = (
     return { count, arrived, open, restartMs, recoveryMs, failed, tally: end };
   });
 
-/** Runs the work on a new contestant whose code has been compiled by some deliveries. */
+/** Runs `work` on a new contestant, warmed up by some deliveries. */
 async function withWarm<T>(
   bench: Bench,
   contestant: Contestant,
@@ -124,7 +124,7 @@ const processesOf = ({ postgres, receiver }: Bench, opened: Opened, worker: Work
   redis: opened.redisPid,
 });
 
-/** Resolves with how many have failed for good when nothing is pending any more, or the time is up. */
+/** Resolves with the number of permanent failures when nothing is pending or the time is up. */
 async function untilDone({ producer }: Opened, everyMs: number): Promise<number> {
   const startedMs = performance.now();
   for (;;) {

@@ -13,19 +13,19 @@ import { startPrivateRedis } from './redis.ts';
 /** The process that delivers. */
 export interface Worker {
   pid: number;
-  /** Lets it deliver what is queued. */
+  /** Starts delivering. */
   start(): Promise<void>;
-  /** Lets it finish what it does, and holds the rest. */
+  /** Stops delivering after the requests in flight. */
   pause(): Promise<void>;
-  /** Ends it as a crash does (SIGKILL). */
+  /** Kills it like a crash (SIGKILL). */
   kill(): Promise<void>;
 }
 
 /** A contestant on empty databases. */
 export interface Opened {
-  /** Writes causes and their deliveries, and counts those that are not done. */
+  /** Writes causes and their deliveries, and counts unfinished ones. */
   producer: Child;
-  /** With which the deliveries are signed. */
+  /** Signs the deliveries. */
   secret: string;
   redisPid: number | undefined;
   startWorker(isRestart: boolean): Promise<Worker>;
@@ -34,7 +34,7 @@ export interface Opened {
 
 export interface Place {
   postgres: PrivatePostgres;
-  /** Of the receiver. */
+  /** The receiver's URL. */
   url: string;
 }
 
@@ -80,13 +80,13 @@ async function openPeer(
   };
 }
 
-/** The built service in a process of its own. What is queued waits in a transaction that is still open. */
+/** The built service in a separate process. Enqueued deliveries wait in an open transaction. */
 async function openOurs({ postgres, url }: Place): Promise<Opened> {
   const databaseUrl = await createDatabase(postgres);
   const folder = mkdtempSync(join(tmpdir(), 'trueward-bench-'));
   const launch = () => startService({ dataDir: folder, env: { DATABASE_URL: databaseUrl } });
   let service = await launch();
-  // A run that is interrupted leaves no service behind.
+  // An interrupted run must not leave a service running.
   const end = () => service.process.kill('SIGKILL');
   process.once('exit', end);
   const call = async <T>(path: string, body: object): Promise<T> => {
@@ -123,7 +123,7 @@ async function openOurs({ postgres, url }: Place): Promise<Opened> {
       return {
         pid: service.process.pid ?? 0,
         async start() {
-          // A write of the service wakes its dispatcher; the producer is another process, so a test event does.
+          // The service's own writes wake its dispatcher. The producer is another process, so a test event wakes it.
           if (await producer.call<boolean>('release'))
             await call(`/v1/webhooks/${webhook.id}/test`, {});
         },

@@ -1,4 +1,4 @@
-/** The receiver of webhooks, a process of its own: checks signatures, and counts deliveries by their cause. */
+/** The webhook receiver, a separate process: verifies signatures and counts deliveries by cause. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -53,7 +53,7 @@ export async function openReceiver() {
 
   return {
     url: () => `http://127.0.0.1:${port}/webhooks`,
-    /** Counts from now on the causes of one run only. */
+    /** Counts only the causes of one run from now on. */
     begin(secret, run) {
       key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
       isWanted = (cause) => typeof cause === 'string' && cause.startsWith(`dec_${run}_`);
@@ -61,7 +61,7 @@ export async function openReceiver() {
       refused = 0;
       waiting = [];
     },
-    /** Resolves when so many different causes have arrived, with the number of requests open then. */
+    /** Resolves when this many distinct causes have arrived, with the number of requests in flight. */
     arrived: (count) =>
       counts.size >= count ? { open } : new Promise((resolve) => waiting.push({ count, resolve })),
     result: () => ({ counts: Object.fromEntries(counts), refused }),

@@ -6,17 +6,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import getPort from 'get-port';
 
-/** A Redis server of this run alone. */
+/** A Redis server for one run. */
 export interface PrivateRedis {
   port: number;
   pid: number;
   stop(): Promise<void>;
 }
 
-/** Every write is on disk before it is answered, as in PostgreSQL. */
+/** Every write is on disk before it is acknowledged, as in PostgreSQL. */
 export const redisSettings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
 
-/** Starts the `redis-server` of the machine in a new folder, which is removed at the end. */
+/** Starts the machine's `redis-server` in a new folder, which is removed at the end. */
 export async function startPrivateRedis(): Promise<PrivateRedis> {
   const folder = mkdtempSync(join(tmpdir(), 'trueward-redis-'));
   const port = await getPort({ host: '127.0.0.1' });
@@ -33,7 +33,7 @@ export async function startPrivateRedis(): Promise<PrivateRedis> {
     lines.on('line', (line) => {
       if (line.includes('Ready to accept connections')) resolve();
     });
-    lines.once('close', () => reject(new Error('Redis ended before it was ready.')));
+    lines.once('close', () => reject(new Error('Redis exited before it was ready.')));
     server.once('error', reject);
   });
   return {

@@ -44,7 +44,7 @@ const round = (_: string, value: unknown): unknown =>
 const roundsOf = ({ measured }: Results) =>
   Object.fromEntries(measured.map(({ contestant, rounds }) => [contestant.name, rounds]));
 
-/** With what and where it was measured. */
+/** The versions and the machine of the measurement. */
 async function describeRun({ measured, minutes, postgresVersion, redisVersion }: Results) {
   const [cpu] = cpus();
   const versionOf = async (name: string): Promise<string> => {
@@ -76,12 +76,12 @@ function ourVersion(): string {
     const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
     return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
   } catch {
-    // Not a checkout, or no git: the date has to do.
+    // Not a checkout, or no git: use the date.
     return 'unknown version';
   }
 }
 
-/** What the figures say of us, one line for each peer and measure. */
+/** The comparison with each peer, one line per metric. */
 export function compare(summaries: readonly Summary[]): string[] {
   const ours = summaries.find(({ name }) => name === 'ours');
   if (ours?.perSecond === undefined) return [];

@@ -1,16 +1,16 @@
 import type { Contestant } from './contestants.ts';
 import type { Crashed, Delivered } from './measure.ts';
 
-/** All that was measured of one contestant. */
+/** All measurements of one contestant. */
 export interface Measured {
   contestant: Contestant;
-  /** Deliveries a second with each of its settings, in their order; empty where there is one. */
+  /** Deliveries a second with each of its settings, in order; empty if there is only one. */
   tuning: { label: string; perSecond: number }[];
-  /** The fastest of its settings, used from then on. */
+  /** The fastest setting, used for all other measurements. */
   setting: string;
   rounds: Delivered[];
   crashes: Crashed[];
-  /** Why it was not run. */
+  /** Why it was skipped. */
   gap?: string;
 }
 
@@ -29,9 +29,9 @@ export interface Summary {
   redisUs?: number;
   /** Worker, PostgreSQL and Redis. */
   totalUs?: number;
-  /** Of the receiver, which is the same program for all. */
+  /** The receiver, the same program for all. */
   receiverUs?: number;
-  /** Writing a cause with its delivery: time, and processor time of all processes. */
+  /** Writing a cause with its delivery: wall time, and CPU time of all processes. */
   enqueueUs?: number;
   enqueueCpuUs?: number;
   /** Of all rounds without faults. */

@@ -1,14 +1,14 @@
-/** What became of the deliveries of a run. */
+/** The outcome of a run's deliveries. */
 export interface Tally {
-  /** Causes that nobody heard of. */
+  /** Causes without a delivery. */
   lost: number;
-  /** Causes that were delivered more than once. */
+  /** Causes with more than one delivery. */
   doubled: number;
   /** Deliveries beyond the first of each cause. */
   repeats: number;
 }
 
-/** Compares what was to be delivered with how often each arrived. */
+/** Compares the expected causes with the number of deliveries of each. */
 export function tally(causes: readonly string[], counts: Readonly<Record<string, number>>): Tally {
   const times = causes.map((cause) => counts[cause] ?? 0);
   return {

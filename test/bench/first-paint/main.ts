@@ -17,7 +17,7 @@ const results = join(import.meta.dirname, '../../../docs/benchmarks/first-paint.
 interface Series {
   name: string;
   milliseconds: number[];
-  /** Requests to the service, media apart, between the call and the first frame. */
+  /** Requests to the service, without media, between the call and the first frame. */
   requests: number[];
 }
 
@@ -84,7 +84,7 @@ function showAd(page: Page, preloaded: boolean): Promise<number> {
   }, preloaded);
 }
 
-/** The least that any SDK has to do: the file is loaded, the element is put into the page and played. */
+/** The minimum for any SDK: load the file, insert the element and play it. */
 function playBare(page: Page): Promise<number> {
   return page.evaluate(async (source) => {
     const video = document.createElement('video');

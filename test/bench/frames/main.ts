@@ -1,4 +1,4 @@
-/** What the SDK costs a game's frames, in real Chromium with real Phaser. See the report that it writes. */
+/** The SDK's cost in a game's frames, in real Chromium with real Phaser. */
 import { type Browser, chromium } from 'playwright';
 import { measureIdle, openPage, traceTasks } from './measure.ts';
 import type { Contestant } from './page/contestants.ts';
@@ -19,7 +19,7 @@ const versions = Object.keys(phasers);
 const events = 10_000;
 const rewards = 1000;
 const breaks = 10;
-/** Each frame of a drain delivers the same in each run: the machine's interruptions come only once. */
+/** A frame delivers the same in every run, so the minimum over the runs excludes interruptions by the machine. */
 const drains = 2;
 
 const executablePath = process.env['CHROMIUM_PATH'];
@@ -60,7 +60,7 @@ async function drain(within: Browser): Promise<Pick<Results, 'drains' | 'alone'>
     console.log(`${events} events and ${rewards} rewards, ${run} of ${drains}`);
     await page.evaluate(([all, due]) => window.bench.fill(all, due), [events, rewards] as const);
     await page.reload();
-    // The game boots before the trace begins: that is no part of the budget.
+    // The game boots before the trace starts, outside the budget.
     await page.evaluate(() => window.bench.boot());
     const { result, tasks } = await traceTasks(within, page, () =>
       page.evaluate(() => window.bench.drain()),
@@ -71,7 +71,7 @@ async function drain(within: Browser): Promise<Pick<Results, 'drains' | 'alone'>
     await page.reload();
   }
   await page.evaluate(() => window.bench.boot());
-  // As long as all drains took, so that the machine has as many chances to interrupt.
+  // As long as all drains, so that the machine interrupts equally often.
   const drainedMs = found.reduce((sum, { ms }) => sum + ms, 0);
   console.log(`the game alone, ${Math.round(drainedMs / 1000)} s`);
   const { tasks: alone } = await traceTasks(within, page, () =>

@@ -2,12 +2,12 @@ import type { Browser, CDPSession, Page } from 'playwright';
 import type { Contestant } from './page/contestants.ts';
 import type {} from './page/bench.ts';
 
-/** What one frame costs while there is nothing to do. */
+/** The cost of an idle frame. */
 export interface Idle {
   calls: number;
   bytes: number;
   timers: number;
-  /** Microseconds a step, the fastest block without and with it. */
+  /** Microseconds per step, in the fastest block without and with the contestant. */
   without: number;
   with: number;
 }
@@ -15,14 +15,14 @@ export interface Idle {
 /** A span of work on the page's main thread. */
 export interface Tasks {
   count: number;
-  /** Each task over 8 ms of processor time: all of it, and what of it V8 collected garbage. */
+  /** Each task over 8 ms of CPU time: the total, and its garbage collection. */
   over8: { ms: number; collectingMs: number }[];
   longestMs: number;
   longestWallMs: number;
 }
 
 const steps = 1000;
-/** Functions of the contestants that are not ours; ours are told by their file. */
+/** Functions of the other contestants; ours are recognized by their file. */
 const named = new Set(['deliverWaiting', 'watchScenes', 'nameOf']);
 
 type Frame = { url: string; functionName: string };
@@ -34,7 +34,7 @@ const isMeasured = ({ functionName, url }: Frame): boolean =>
 /** Opens a page with one version of Phaser. */
 export async function openPage(browser: Browser, url: string, version: string): Promise<Page> {
   const page = await browser.newPage();
-  // The peer's plugin loads the script of its platform, which is not here: a stub that agrees to all.
+  // The peer's plugin loads its platform's script, replaced by a stub that accepts everything.
   await page.route(/^https:/, (route) =>
     route.fulfill({
       contentType: 'text/javascript',
@@ -46,7 +46,7 @@ export async function openPage(browser: Browser, url: string, version: string): 
   return page;
 }
 
-/** Exact counts over a thousand frames that are stepped by hand. */
+/** Exact counts over a thousand manually stepped frames. */
 export async function measureIdle(page: Page, contestant: Contestant): Promise<Idle> {
   await page.evaluate((name) => window.bench.prepare(name), contestant);
   const session = await page.context().newCDPSession(page);
@@ -67,7 +67,7 @@ export async function measureIdle(page: Page, contestant: Contestant): Promise<I
 async function countCalls(session: CDPSession, page: Page): Promise<number> {
   await session.send('Profiler.enable');
   await session.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  // The first read empties what was counted while the page loaded.
+  // The first read resets the counts from the page load.
   await session.send('Profiler.takePreciseCoverage');
   await page.evaluate((count) => window.bench.step(count), steps);
   const { result } = await session.send('Profiler.takePreciseCoverage');
@@ -90,7 +90,7 @@ async function countBytes(session: CDPSession, page: Page): Promise<number> {
   await page.evaluate((count) => window.bench.step(count), steps);
   const { profile } = await session.send('HeapProfiler.stopSampling');
   type Node = typeof profile.head;
-  // What a call of theirs makes others allocate is theirs too.
+  // Includes allocations by functions they call.
   const sum = (node: Node, isTheirs: boolean): number => {
     const theirs = isTheirs || isMeasured(node.callFrame);
     return node.children.reduce(
@@ -148,6 +148,6 @@ function summarize(events: TraceEvent[]): Tasks {
   };
 }
 
-/** Neither more than the processor was used nor more than time passed; the two clocks tick differently. */
+/** The smaller of CPU time and wall time, because the two clocks differ. */
 const cpuMs = ({ dur = 0, tdur = dur }: TraceEvent): number => Math.min(dur, tdur) / 1000;
 const within = (at: number, { dur = 0, ts }: TraceEvent): boolean => at >= ts && at < ts + dur;

@@ -10,7 +10,7 @@ export interface Results {
   chromium: string;
   idle: { version: string; contestant: Contestant; figures: Idle }[];
   deltas: { version: string; first: number[]; ordinary: number[] }[];
-  /** The same, several times. */
+  /** Several runs. */
   drains: {
     events: number;
     rewards: number;
@@ -39,7 +39,7 @@ const number = (value: number | undefined, digits = 0): string =>
 const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
-/** Without what V8 spent on garbage, it would have been short. */
+/** Short if garbage collection is excluded. */
 const isCollection = ({ collectingMs, ms }: Tasks['over8'][number]): boolean =>
   ms - collectingMs <= 8;
 
@@ -51,7 +51,7 @@ const describeLong = (runs: Tasks[]): string =>
         .map((task) => `${number(task.ms, 1)} ms (garbage: ${number(task.collectingMs, 1)} ms)`)
         .join(', ');
 
-/** Writes the table, the plots and all figures. */
+/** Writes the table, the plots and the data. */
 export async function writeReport(results: Results): Promise<void> {
   await writeFile(join(folder, 'results.json'), `${JSON.stringify(results, null, 1)}\n`);
   await writeFile(join(folder, 'README.md'), describe(results));
@@ -87,7 +87,7 @@ const short: Record<Contestant, string> = {
   peer: 'poki plugin',
 };
 
-/** Each frame at its cheapest: the same work was done in each run, and a machine only adds to it. */
+/** The minimum of each frame over all runs: the work is the same, and the machine only adds to it. */
 const cheapest = (runs: number[][]): number[] => {
   const length = Math.min(...runs.map((run) => run.length));
   return Array.from({ length }, (_, index) => Math.min(...runs.map((run) => run[index] ?? 0)));
@@ -96,7 +96,7 @@ const cheapest = (runs: number[][]): number[] => {
 function describe(results: Results): string {
   const { alone, deltas, drains } = results;
   const [drain] = drains;
-  if (!drain) throw new Error('Nothing was drained.');
+  if (!drain) throw new Error('No drain was recorded.');
   const long = drains.flatMap(({ tasks }) => tasks.over8);
   const longestWallMs = Math.max(...drains.map(({ tasks }) => tasks.longestWallMs));
   const twoFrames = 2000 / 60;

@@ -8,14 +8,14 @@ import type { EventBatch } from '../../../protocol/wire.ts';
 const here = import.meta.dirname;
 const modules = join(here, '../../../node_modules');
 
-/** The versions of Phaser, by the package's name here. */
+/** Phaser versions by package alias. */
 export const phasers = { '4.2': 'phaser', '3.90': 'phaser3', '3.60': 'phaser360' };
 
 const page = (version: string): string => `<!doctype html><title>Frames</title>
 <script src="/timers.js"></script><script src="/phaser-${version}.js"></script>
 <script src="/sdk.js"></script><script src="/peer.js"></script><script src="/bench.js"></script>`;
 
-/** The peer imports Phaser by name; here it gets that of the page. */
+/** Resolves the peer's import of Phaser to that of the page. */
 const phaserOfThePage: Plugin = {
   name: 'phaser-of-the-page',
   resolveId: (id) => (id === 'phaser' ? '\0phaser' : undefined),
@@ -43,7 +43,7 @@ async function bundle(entry: string, name: string): Promise<string> {
   return result.output[0].code;
 }
 
-/** Serves the pages, and stands in for the service: it takes every event and rewards what was watched. */
+/** Serves the pages and a fake service that accepts every event and rewards every completion. */
 export async function startSite(peer?: string): Promise<{ url: string; close(): Promise<void> }> {
   const files = new Map<string, string>([
     ['/sdk.js', await bundle(join(here, 'page/sdk.ts'), 'Sdk')],

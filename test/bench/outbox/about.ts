@@ -6,7 +6,7 @@ import { launch } from './chromium.ts';
 import type { ContestantFacts } from './contestants.ts';
 import { withProfile } from './measure/setting.ts';
 
-/** Where and with what figures were taken. */
+/** The machine and the versions of a measurement. */
 export interface About {
   date: string;
   machine: string;
@@ -21,7 +21,7 @@ export interface About {
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-/** Looks at the machine, the browser and the packages. */
+/** Reads the machine, the browser and the package versions. */
 export async function describeRun(chosen: ContestantFacts[]): Promise<About> {
   const [cpu] = cpus();
   return {
@@ -52,7 +52,7 @@ function outboxVersion(): string {
     const changed = git('status', '--porcelain', ...sources) === '' ? '' : ', with changes';
     return git('log', '-1', '--format=%h of %cs', ...sources) + changed;
   } catch {
-    // Not a checkout, or no git: the date has to do.
+    // Not a checkout, or no git: use the date.
     return 'unknown';
   }
 }

@@ -2,18 +2,18 @@ import type { CDPSession, Page } from 'playwright';
 import type { Browser } from './chromium.ts';
 import type { Bench } from './page/bench.ts';
 
-/** A page with one contestant in it. */
+/** A page with one contestant. */
 export interface BenchPage {
-  /** Calls a function of `page/bench.ts`; rejects when the page does not answer in `timeoutMs`. */
+  /** Calls a function of `page/bench.ts`; rejects if the page does not respond within `timeoutMs`. */
   call<Name extends keyof Bench>(
     name: Name,
     arguments_: Parameters<Bench[Name]>,
     timeoutMs?: number,
   ): Promise<Awaited<ReturnType<Bench[Name]>>>;
   setOffline(offline: boolean): Promise<void>;
-  /** Time that the main thread was busy since the page began, in milliseconds of CPU. */
+  /** CPU time of the main thread since the page started, in milliseconds. */
   busyMs(): Promise<number>;
-  /** Hears what the page reports, without a way back that would slow it. */
+  /** Listens to the page's reports, without responses that would slow it down. */
   onReport(listener: (report: string) => void): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export async function openPage(
 ): Promise<BenchPage> {
   const page = await browser.context.newPage();
   const session = await browser.context.newCDPSession(page);
-  // Thread time instead of wall time: others use this machine too.
+  // Thread time instead of wall time, because of other load on the machine.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   const query = new URLSearchParams({ run, ...(contestant === undefined ? {} : { contestant }) });
   await page.goto(`${origin}/?${query}`, { waitUntil: 'load' });
@@ -64,7 +64,7 @@ function wrap(page: Page, session: CDPSession): BenchPage {
   };
 }
 
-/** Rejects when `work` takes longer; a page that is frozen never answers. */
+/** Rejects if `work` takes longer; a frozen page never responds. */
 async function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -74,7 +74,7 @@ async function inTime<T>(work: Promise<T>, ms: number, what: string): Promise<T>
     return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    // The browser may be killed before it answers; then nobody waits for that any more.
+    // The browser may be killed before it responds; then the result is ignored.
     work.catch(() => undefined);
   }
 }

@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import type { ContestantFacts } from './contestants.ts';
 
-/** Size of a contestant as a page gets it: its adapter of some 20 lines and all that it imports. */
+/** The download size of a contestant: its adapter of some 20 lines and everything it imports. */
 export interface Size {
   minified: number;
   gzip: number;
@@ -34,7 +34,7 @@ async function bundle(file: string): Promise<string> {
 /** The script that drives the page. */
 export const bundlePage = (): Promise<string> => bundle('page/bench.ts');
 
-/** Bundles one contestant, and weighs it. */
+/** Bundles one contestant and measures its size. */
 export async function bundleContestant(
   facts: ContestantFacts,
 ): Promise<{ code: string; size: Size } | undefined> {

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium, type BrowserContext } from 'playwright';
 
-/** A Chromium of our own. Playwright drives it but did not start it, so that it can be killed by its pid. */
+/** A Chromium that Playwright controls but did not start, so that it can be killed by its pid. */
 export interface Browser {
   context: BrowserContext;
   version: string;
-  /** Kills every process of it at once, as a crash or a phone out of memory does. */
+  /** Kills all its processes at once, like a crash or a phone that runs out of memory. */
   kill(): Promise<void>;
 }
 
@@ -31,12 +31,12 @@ const flags = [
 
 const startTimeoutMs = 30_000;
 
-/** What is there, so that an interrupted run leaves none of it behind. */
+/** Running browsers and their profiles, so that an interrupted run can clean up. */
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
 let ended = false;
 
-/** Makes a folder for a profile; `removeProfiles` removes it. */
+/** Creates a profile folder; `removeProfiles` removes it. */
 export async function newProfile(): Promise<string> {
   if (ended) throw new Error('The run was ended.');
   const folder = await mkdtemp(join(tmpdir(), 'bench-outbox-'));
@@ -49,25 +49,25 @@ export async function removeProfile(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** For the end of the program, whatever ended it. */
+/** Called at the end of the program, however it ends. */
 export async function cleanUp(): Promise<void> {
   ended = true;
   for (const child of children) await killGroup(child);
   for (const folder of folders) await removeProfile(folder);
 }
 
-/** Starts Chromium with the profile in this folder; twice with the same one is a restart. */
+/** Starts Chromium with the profile in this folder; a second start with the same folder is a restart. */
 export async function launch(profile: string): Promise<Browser> {
   const executable = process.env['CHROMIUM_PATH'];
   if (executable === undefined)
     throw new Error('CHROMIUM_PATH is not set; start this with `npm run bench:outbox`.');
   const portFile = join(profile, 'DevToolsActivePort');
   await rm(portFile, { force: true });
-  // What a killed browser leaves would make the next one believe that it still runs.
+  // The lock of a killed browser would make the next one believe that it is still running.
   for (const name of ['SingletonLock', 'SingletonSocket', 'SingletonCookie'])
     await rm(join(profile, name), { force: true });
   const child = spawn(executable, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
-    // A process group of its own: one signal reaches all of its processes.
+    // A separate process group, so that one signal reaches all its processes.
     detached: true,
     stdio: 'ignore',
   });
@@ -85,10 +85,10 @@ export async function launch(profile: string): Promise<Browser> {
   };
 }
 
-/** Waits until the browser wrote where its debugging port is. */
+/** Waits until the browser has written its debugging port. */
 async function endpointIn(file: string, child: ChildProcess): Promise<string> {
   for (const endAt = Date.now() + startTimeoutMs; Date.now() < endAt; await sleep(20)) {
-    if (child.exitCode !== null) throw new Error(`Chromium ended with code ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new Error(`Chromium exited with code ${child.exitCode}.`);
     const text = await readFile(file, 'utf8').catch(() => '');
     const [port, path] = text.trim().split('\n');
     if (port !== undefined && path !== undefined) return `ws://127.0.0.1:${port}${path}`;
@@ -96,7 +96,7 @@ async function endpointIn(file: string, child: ChildProcess): Promise<string> {
   throw new Error(`Chromium did not start within ${startTimeoutMs / 1000} s.`);
 }
 
-/** Where the dead have to wait for a slow init, they still count as a part of their group. */
+/** Zombies still count as members of their group until init reaps them. */
 const dyingMs = 150;
 
 async function killGroup(child: ChildProcess): Promise<void> {
@@ -110,7 +110,7 @@ async function killGroup(child: ChildProcess): Promise<void> {
   children.delete(child);
 }
 
-/** False when no process of the group is left. */
+/** Kills all processes of the group; false if none is left. */
 function killAll(group: number): boolean {
   try {
     return process.kill(-group, 'SIGKILL');

@@ -2,11 +2,11 @@ import { parseArgs } from 'node:util';
 import { contestants, type ContestantFacts } from './contestants.ts';
 import { fullPlan, quickContestants, quickPlan, type Plan } from './plan.ts';
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface Choice {
   plan: Plan;
   chosen: ContestantFacts[];
-  /** Everything is measured, so the published figures may be replaced. */
+  /** Whether everything is measured, so that the results may replace the published ones. */
   isComplete: boolean;
 }
 
@@ -23,7 +23,7 @@ a table, plots and all figures as JSON. Timings are never a failure: the exit co
 A complete run replaces docs/benchmarks/outbox; others write to .cache/bench-outbox.
 Environment: CHROMIUM_PATH is the browser to use; by default an installed one is found.`;
 
-/** Reads the arguments; throws an error that says what to do when they are wrong. */
+/** Parses the arguments. @throws Error with the expected values if they are invalid. */
 export function readCommandLine(args: string[]): Choice | 'help' {
   const { values } = parseArgs({
     args,

@@ -1,4 +1,4 @@
-/** A queue that takes part. */
+/** A queue in the benchmark. */
 export interface ContestantFacts {
   name: string;
   /**
@@ -6,11 +6,11 @@ export interface ContestantFacts {
    * - `control`: nothing at all, to see what the machine and the browser do by themselves.
    */
   kind: 'ours' | 'limit' | 'peer' | 'control';
-  /** The npm package, where it is one. */
+  /** Its npm package, if any. */
   package?: string;
-  /** File in `contestants/`. */
+  /** The file in `contestants/`. */
   file?: string;
-  /** The member in which its requests carry the id by which its service counts an event once. */
+  /** The member of its requests with the id that its service deduplicates by. */
   messageId?: string;
   note: string;
 }

@@ -1,17 +1,17 @@
 import { sampleIds } from './page/sample-event.ts';
 
-/** What arrived at the receiver. */
+/** The events that arrived at the receiver. */
 export interface Tally {
   /** Events that arrived at least once. */
   arrived: number;
   /** Arrivals beyond the first of each event. */
   duplicateSends: number;
-  /** Of these, those that came with another message id, so the service counts the event again. */
+  /** Of these, those with another message id, so that the service counts the event again. */
   duplicatesAfterDeduplication: number;
   requests: number;
 }
 
-/** Counts events of one run by their id and by the id that their queue gave them. */
+/** Counts the events of a run by their id and by the id that the queue assigned. */
 export interface Deliveries {
   addRequest(): number;
   add(body: string): void;
@@ -68,7 +68,7 @@ function parseDocuments(body: string): unknown[] {
     try {
       return [JSON.parse(text)];
     } catch {
-      // Forms and the like: the text itself is looked at, without message ids.
+      // Other formats, such as forms: the text is searched, without message ids.
       return [text];
     }
   };

@@ -40,14 +40,14 @@ async function measureAndReport({ plan, chosen, isComplete }: Choice): Promise<v
   }
 }
 
-/** Bundles a contestant and puts its script among the served files. */
+/** Bundles a contestant and adds its script to the served files. */
 async function prepare(facts: ContestantFacts, files: Files): Promise<Measured> {
   const bundled = await bundleContestant(facts);
   if (bundled) files.set(`/contestants/${facts.name}.js`, bundled.code);
   return { facts, size: bundled?.size, life: undefined, kills: [], faultyDrain: undefined };
 }
 
-/** Runs one after another; what fails, or has no time left, becomes a gap. */
+/** Runs the jobs one after the other; failed jobs, and those without time left, become gaps. */
 async function runJobs(jobs: Job[], budgetMs: number): Promise<string[]> {
   const gaps: string[] = [];
   for (const [index, { title, run }] of jobs.entries()) {

@@ -2,17 +2,17 @@
 export interface Plan {
   /** Queue lengths at which the cost of an event is measured, increasing. */
   lengths: number[];
-  /** Events of which the cost is taken at each length, one every second frame. */
+  /** Measured events at each length, one every second frame. */
   samples: number;
-  /** How long filling a queue may take in all, in milliseconds; slower ones stay shorter. */
+  /** How long filling a queue may take in total, in milliseconds; slower queues stay shorter. */
   fillBudgetMs: number;
   /** How long emptying it may take, in milliseconds. */
   drainBudgetMs: number;
   idleMs: number;
   kills: { events: number; perFrame: number; delaysMs: number[] }[];
-  /** Events that are sent while answers get lost and the browser is killed. */
+  /** Events sent while responses get lost and the browser is killed. */
   faultyEvents: number;
-  /** What has not begun by then is left out, in milliseconds. */
+  /** Jobs that have not started by then are skipped, in milliseconds. */
   budgetMs: number;
 }
 
@@ -41,5 +41,5 @@ export const quickPlan: Plan = {
   budgetMs: 2.5 * 60_000,
 };
 
-/** Who takes part in a quick run that names nobody. */
+/** The default contestants of a quick run. */
 export const quickContestants = ['ours', 'raw-group', 'workbox', 'sentry', 'snowplow', 'nothing'];

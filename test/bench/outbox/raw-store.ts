@@ -1,4 +1,4 @@
-/** One IndexedDB store with increasing keys and nothing around it: the limit that queues can reach. */
+/** A bare IndexedDB store with auto-increment keys: the upper limit for queues. */
 export const openRawStore = (name: string): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);
@@ -8,7 +8,7 @@ export const openRawStore = (name: string): Promise<IDBDatabase> =>
     request.onerror = () => reject(request.error);
   });
 
-/** Puts these in one transaction, committed at once; resolves when they are stored. */
+/** Stores the values in one transaction, committed immediately; resolves when they are stored. */
 export const putAll = (database: IDBDatabase, events: string[]): Promise<void> =>
   new Promise((resolve, reject) => {
     const transaction = database.transaction('events', 'readwrite', { durability: 'relaxed' });
@@ -19,7 +19,7 @@ export const putAll = (database: IDBDatabase, events: string[]): Promise<void> =
     transaction.onabort = () => reject(transaction.error);
   });
 
-/** The limits send nothing: flushing one makes it empty. */
+/** The limits send nothing: a flush empties them. */
 export const clear = (database: IDBDatabase): Promise<void> =>
   new Promise((resolve) => {
     const transaction = database.transaction('events', 'readwrite');

@@ -5,23 +5,23 @@ import { gunzipSync } from 'node:zlib';
 import type { EventBatch, EventBatchResult } from '../../../protocol/wire.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 
-/** How the receiver treats requests. */
+/** How the receiver handles requests. */
 export interface Behaviour {
-  /** Before it answers. */
+  /** Delay before each response. */
   latencyMs: number;
-  /** Numbers of the requests, from 1, whose events arrive and whose answer gets lost. */
+  /** Numbers of the requests, from 1, whose events arrive but whose response gets lost. */
   lostAnswers: number[];
 }
 
 /** The service of every contestant, and the server of the page. */
 export interface Receiver {
   origin: string;
-  /** Forgets what arrived, and counts the events of another run. */
+  /** Clears the arrivals, and counts the events of another run. */
   begin(run: string, messageId: string | undefined, behaviour?: Partial<Behaviour>): Deliveries;
   close(): Promise<void>;
 }
 
-/** Served files, by their path. */
+/** Served files, by path. */
 export type Files = Map<string, string>;
 
 // Cross-origin isolated pages get a clock of 5 instead of 100 microseconds.
@@ -72,7 +72,7 @@ export async function startReceiver(scripts: Files): Promise<Receiver> {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const script = scripts.get(pathname);
     if (pathname.startsWith('/collect/'))
-      // A killed browser breaks its requests off; what had arrived is what counts.
+      // A killed browser aborts its requests; only complete ones count.
       collect(request, response).catch(() => response.destroy());
     else if (script !== undefined)
       response.writeHead(200, { 'content-type': 'text/javascript', ...isolation }).end(script);
@@ -107,7 +107,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return (isGzip ? gunzipSync(body) : body).toString('utf8');
 }
 
-/** Ours needs a result for each event; the others look at the status, or at these members. */
+/** Our outbox needs a result for each event; the others check the status or these members. */
 function answerTo(body: string): string {
   const isOurs = body.startsWith('{"sent_at"');
   if (!isOurs) return JSON.stringify({ code: 200, status: 1, success: true });

@@ -5,7 +5,7 @@ import type { FaultyDrainResult } from './measure/faulty-drain.ts';
 import type { KillResult } from './measure/kill.ts';
 import type { LifeResult } from './measure/life.ts';
 
-/** All that was measured of one contestant. */
+/** All measurements of one contestant. */
 export interface Measured {
   facts: ContestantFacts;
   size: Size | undefined;
@@ -14,11 +14,11 @@ export interface Measured {
   faultyDrain: FaultyDrainResult | undefined;
 }
 
-/** All that a run measured. */
+/** All measurements of a run. */
 export interface Results {
   about: About;
   measured: Measured[];
-  /** What could not be measured, and why. */
+  /** Failed measurements, with the reason. */
   gaps: string[];
   minutes: number;
 }

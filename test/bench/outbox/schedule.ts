@@ -4,7 +4,7 @@ import { measureLife } from './measure/life.ts';
 import type { Setting } from './measure/setting.ts';
 import type { Measured } from './results.ts';
 
-/** One measure of one contestant. */
+/** One measurement of one contestant. */
 export interface Job {
   title: string;
   run(): Promise<void>;
@@ -12,7 +12,7 @@ export interface Job {
 
 const sends = ({ facts }: Measured): boolean => facts.kind === 'ours' || facts.kind === 'peer';
 
-/** All jobs. Contestants alternate, so that what else this machine does meets all of them. */
+/** All jobs. Contestants alternate, so that other load on the machine affects all of them. */
 export function planJobs(setting: Setting, measured: Measured[]): Job[] {
   const lives = measured.map((entry) => ({
     title: `${entry.facts.name}: cost, frames and drain`,
@@ -36,7 +36,7 @@ export function planJobs(setting: Setting, measured: Measured[]): Job[] {
       entry.faultyDrain = await measureFaultyDrain(setting, entry.facts);
     },
   }));
-  // What is at the end is left out when time runs short, so the longest comes last.
+  // The last jobs are skipped when time runs short, so the longest come last.
   const [short, long] = [cases.filter(isShort), cases.filter((one) => !isShort(one))];
   return [...lives, ...short.flatMap(killJobs), ...faulty, ...long.flatMap(killJobs)];
 }

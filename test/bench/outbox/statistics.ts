@@ -1,4 +1,4 @@
-/** The value below which this share of the values lies; undefined of none. */
+/** The percentile of the values for this share; undefined if there are none. */
 export function percentile(values: number[], share: number): number | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];

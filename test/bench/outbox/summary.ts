@@ -8,23 +8,23 @@ import type { FrameTimes } from './page/frame-meter.ts';
 import type { Measured, Results } from './results.ts';
 import { median, percentile, ratio } from './statistics.ts';
 
-/** Cost of an event at one length of the queue; times in milliseconds. */
+/** The cost of an event at one queue length; times in milliseconds. */
 export interface LengthSummary {
   length: number;
-  /** Events that were made before; less than `length` where the contestant was too slow. */
+  /** Events enqueued before; fewer than `length` if the contestant was too slow. */
   made: number;
   p50: number | undefined;
   p99: number | undefined;
   acknowledgedP50: number | undefined;
   acknowledgedP99: number | undefined;
   cpu: number | undefined;
-  /** To raw IndexedDB in the frames between those of this contestant. */
+  /** The ratio to raw IndexedDB in the frames between. */
   p50ToRaw: number | undefined;
-  /** To the contestant that is raw IndexedDB, at the same length. */
+  /** The ratio to the raw IndexedDB contestant at the same length. */
   cpuToRaw: number | undefined;
 }
 
-/** All figures of one contestant, as they are published. */
+/** The published results of one contestant. */
 export interface Summary {
   facts: ContestantFacts;
   version: string | undefined;
@@ -45,7 +45,7 @@ export interface Report {
   summaries: Summary[];
 }
 
-/** Condenses what was measured: percentiles instead of single events. */
+/** Summarizes the measurements: percentiles instead of single events. */
 export function summarize({ about, minutes, gaps, measured }: Results): Report {
   const raw = measured.find(({ facts }) => facts.name === 'raw-group');
   const summaries = measured.map((one) => ({

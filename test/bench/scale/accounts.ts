@@ -20,7 +20,7 @@ const ways = [
 ] as const;
 type Way = (typeof ways)[number];
 
-/** Three processes that write the sums of one account, beside three that have an account each. */
+/** Compares three processes that count for one account with three that have one account each. */
 export const accounts: Part = async (options) => {
   const ads = options.quick ? 60 : 1_500;
   const rounds = options.quick ? 1 : 6;
@@ -107,13 +107,13 @@ export const accounts: Part = async (options) => {
   };
 };
 
-/** Each starts with a data folder of its own, and so creates an account of its own; a client for each of both. */
+/** Each process has its own data folder, and so creates its own account. */
 async function startProcesses({ postgres, receiver }: Options) {
   const databaseUrl = await createDatabase(postgres);
   const env = {
     DATABASE_URL: databaseUrl,
     RATE_LIMITS: 'off',
-    // One key for all of them, as in operation.
+    // One master key for all, as in production.
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   };
   const services: Awaited<ReturnType<typeof startService>>[] = [];
@@ -123,7 +123,7 @@ async function startProcesses({ postgres, receiver }: Options) {
   );
   for (const [index, row] of clients.entries())
     await row[index]?.addWebhook(`${receiver.url}/0/${index}`, 'decision.rewarded');
-  // Until every process knows every account and its webhook: they look twice a second.
+  // Until every process has loaded every account and its webhook: they poll twice a second.
   await sleep(2_000);
   const meter = await openMeter(
     services.map(({ process: { pid = 0 } }) => pid),

@@ -11,12 +11,12 @@ import { type Options, type Part, whole } from './part.ts';
 
 const endpoints = 100;
 const budget = 1.1;
-/** In which the service before records what it delivered, on the same two cores. */
+/** Time for the service to record earlier deliveries, on the same two cores. */
 const pauseMs = 150;
-/** Longer than a dead endpoint is tried at all before its circuit opens. */
+/** Longer than a dead endpoint is tried before its circuit opens. */
 const windows = 25;
 
-/** Webhooks of a hundred endpoints, with and without one that takes requests and never answers. */
+/** Webhooks of a hundred endpoints, with and without one that accepts requests but never responds. */
 export const deadEndpoint: Part = async (options) => {
   const backlog = options.quick ? 100 : 10_000;
   const sides = [
@@ -26,7 +26,7 @@ export const deadEndpoint: Part = async (options) => {
   try {
     for (const { announce } of sides) await announce();
     const untilMs = nowMs() + windows * options.ms;
-    // In turns, so that what else the machine does falls on both.
+    // In turns, so that other load on the machine affects both equally.
     for (let round = 0; nowMs() < untilMs; round += 1) {
       for (const { announce, rounds } of inTurns(sides, round)) {
         await sleep(pauseMs);
@@ -70,14 +70,14 @@ export const deadEndpoint: Part = async (options) => {
   };
 };
 
-/** A service with a hundred endpoints; with a backlog, the first of them never answers. */
+/** A service with a hundred endpoints; with a backlog, the first one never responds. */
 async function startSide({ postgres, receiver }: Options, backlog: number) {
   const databaseUrl = await createDatabase(postgres);
   const service = await startService({ env: { RATE_LIMITS: 'off', DATABASE_URL: databaseUrl } });
   const client = createClient(service.url, service.keys.sandbox, 4);
   const add = (path: string): Promise<Webhook> =>
     client.addWebhook(receiver.url + path, 'kill_switch.changed');
-  // Not among those that are measured, on either side.
+  // Excluded from the measurement on both sides.
   const first = await add(backlog > 0 ? '/never/0' : '/0/first');
   for (let index = 1; index < endpoints; index += 1) await add(`/0/${index}`);
   let switchId: string | undefined;

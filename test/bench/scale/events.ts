@@ -11,11 +11,11 @@ const atOnce = 16;
 const deciders = 64;
 const budget = 20_000;
 const eventsOfAd = 7;
-/** More than a window needs at the budget; a faster build ends its window early. */
+/** More than a window needs at the required rate; a faster build ends its window early. */
 const adsPerSecond = (1.5 * budget) / eventsOfAd;
-/** In windows: the compiler takes some thousand requests to be done with the code. */
+/** Warm-up windows: the JIT compiler needs some thousand requests. */
 const warmUp = 2;
-/** The service takes 500 events and 256 KiB in a request. */
+/** The service accepts 500 events and 256 KiB per request. */
 const mixes = [
   { processes: 1, adsPerRequest: 14 },
   { processes: 2, adsPerRequest: 14 },
@@ -75,11 +75,11 @@ async function measureMix(
   try {
     const wanted = Math.ceil((adsPerSecond * (warmUp + 1) * ms) / 1_000);
     const ads = await decide(cluster, wanted);
-    // Ads of its own for each: a fast build must not use up those of the window.
+    // Separate ads: a fast build must not use up those of the window.
     const first = ads.splice(0, Math.floor((ads.length * warmUp) / (warmUp + 1)));
     const batchOf = (some: Ad[]) => (): AdEvent[] => some.splice(0, adsPerRequest).flatMap(tellOf);
     await report(cluster, batchOf(first), warmUp * ms);
-    // What PostgreSQL does by itself within a minute of the first rows, which is longer than a window.
+    // PostgreSQL does this by itself within a minute of the first rows, which is longer than a window.
     await meter.query('ANALYZE');
     return await measure(cluster, meter, batchOf(ads), ms);
   } finally {
@@ -88,7 +88,7 @@ async function measureMix(
   }
 }
 
-/** Decides so many ads and waits until all of them can have been watched. */
+/** Requests decisions and waits until all ads can have been watched. */
 async function decide({ urls, keys }: Cluster, count: number): Promise<Ad[]> {
   const clients = urls.map((url) => createClient(url, keys.live, deciders / urls.length));
   const all = await Promise.all(
@@ -121,7 +121,7 @@ async function measure(cluster: Cluster, meter: Meter, batch: () => AdEvent[], m
 
 const quarters = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** What a device reports of an image ad of five seconds that was watched to its end. */
+/** The events of a five-second image ad watched to the end. */
 function tellOf({ id, token, beganMs }: Ad): AdEvent[] {
   const watchMs = 5_000;
   const event = (type: AdEvent['type'], afterMs: number, more: Partial<AdEvent> = {}): AdEvent => ({
@@ -141,7 +141,7 @@ function tellOf({ id, token, beganMs }: Ad): AdEvent[] {
   ];
 }
 
-/** Reports until the time is over, or the ads are. */
+/** Reports events until the time or the ads run out. */
 async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: number) {
   let [accepted, refused, seconds] = [0, '', 0];
   const startedMs = performance.now();
@@ -175,6 +175,6 @@ async function report({ urls, keys }: Cluster, batch: () => AdEvent[], ms: numbe
       ),
     ),
   );
-  if (refused !== '') throw new Error(`Events were refused: ${refused}.`);
+  if (refused !== '') throw new Error(`Events were rejected: ${refused}.`);
   return { accepted, seconds };
 }

@@ -8,7 +8,7 @@ import { type Part, whole } from './part.ts';
 const budget = 1.2;
 const atATime = 100_000;
 
-/** What a decision costs the service and PostgreSQL together, the more of them are stored. */
+/** The cost of a decision in the service and PostgreSQL as the number of stored decisions grows. */
 export const growth: Part = async ({ postgres, ms, quick }) => {
   const mostRows = quick ? 10_000 : 1_000_000;
   const databaseUrl = await createDatabase(postgres);
@@ -59,7 +59,7 @@ export const growth: Part = async ({ postgres, ms, quick }) => {
 };
 
 let players = 0;
-/** Asks for decisions, 64 at a time, and returns how long each took. */
+/** Requests decisions, 64 at a time, and returns their latencies. */
 async function decide({ url, keys }: RunningService, ms: number): Promise<number[]> {
   const body = (): string =>
     JSON.stringify({ placement: 'revive', user_ref: `player-${(players += 1)}` });
@@ -67,7 +67,7 @@ async function decide({ url, keys }: RunningService, ms: number): Promise<number
   return (await load(target, ms)).latencies;
 }
 
-/** Adds decisions of other players until there are so many, and ends what PostgreSQL has to do after that. */
+/** Adds decisions of other players up to this number, and finishes PostgreSQL's background work. */
 async function fill({ query }: Meter, wanted: number): Promise<void> {
   for (;;) {
     const [row] = await query<{ count: number }>('SELECT count(*)::bigint AS count FROM decisions');

@@ -51,7 +51,7 @@ try {
   for (const [name, part] of chosen) {
     console.log(`${name}, ${new Date().toTimeString().slice(0, 8)}`);
     const measured = readOrigin();
-    // A server of its own: no part waits for the vacuum of what another one left.
+    // A new server for each part: none waits for the vacuum of another's rows.
     const postgres = await requirePostgres();
     const one = await part({
       postgres,
@@ -70,7 +70,7 @@ try {
 } finally {
   await receiver.stop();
 }
-// In the order of the parts, whichever were measured anew.
+// In the order of the parts, including those not measured again.
 const all = { ...readPublished().scale, ...found };
 const scale = Object.fromEntries(
   Object.keys(parts).flatMap((name) => (all[name] ? [[name, all[name]]] : [])),

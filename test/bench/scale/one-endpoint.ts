@@ -8,7 +8,7 @@ import { type Options, type Part, whole } from './part.ts';
 
 const budget = 1_000;
 const answerMs = 50;
-/** Slower builds are judged by what they delivered until then. */
+/** Slower builds are rated by what they delivered until then. */
 const patienceMs = 20_000;
 
 interface Measured {
@@ -107,13 +107,13 @@ async function measure(
   }
 }
 
-/** Queues copies of the event that the webhook got, each with a delivery of its own, in one transaction. */
+/** Enqueues copies of the webhook's event, each with its own delivery, in one transaction. */
 export async function multiply(
   { query }: Pick<Meter, 'query'>,
   { id }: Pick<Webhook, 'id'>,
   copies: number,
 ): Promise<void> {
-  // The whole row as JSON, so that columns may come and go.
+  // Copies the whole row as JSON, so that columns may change.
   const copy = (known: string): string =>
     `left(${known}, 14) || lpad(n::text, length(${known}) - 14, '0')`;
   await query(

@@ -6,16 +6,16 @@ import type { Found } from '../service/results.ts';
 export interface Options {
   postgres: PrivatePostgres;
   receiver: Receiver;
-  /** This build and, if there is one to compare with, an older one. */
+  /** This build and optionally an older one to compare with. */
   builds: readonly BuildUnderTest[];
-  /** Of a window. */
+  /** The length of a window. */
   ms: number;
-  /** Everything in tiny numbers, to see that it works. */
+  /** Tiny numbers, to check that everything works. */
   quick: boolean;
 }
 
 /** Answers one question. */
 export type Part = (options: Options) => Promise<Found>;
 
-/** In figures, without a fraction. */
+/** Formats a number without fraction digits. */
 export const whole = (value: number): string => Math.round(value).toLocaleString('en');

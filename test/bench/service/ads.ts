@@ -9,15 +9,15 @@ import type {
 import { newRandomId } from '../../../src/platform/ids.ts';
 import { openPool } from '../../../service/test/load.ts';
 
-/** An ad that was decided for a player. */
+/** A decision with an ad for a player. */
 export interface Ad {
   id: string;
   token: string;
-  /** When it began, by `performance.now()`. */
+  /** When the watch started, by `performance.now()`. */
   beganMs: number;
 }
 
-/** Everything that one account is asked for by its players and its server. */
+/** The requests of one account's players and server. */
 export interface Client {
   decide(): Promise<Ad>;
   start(ad: Ad): Promise<void>;
@@ -81,7 +81,7 @@ export function createClient(
       })),
     });
     const refused = answer.results.find(({ status }) => status !== 'accepted');
-    if (refused) throw new Error(`An event was refused: ${JSON.stringify(refused)}`);
+    if (refused) throw new Error(`An event was rejected: ${JSON.stringify(refused)}`);
     return answer;
   };
   return {
@@ -121,7 +121,7 @@ export function createClient(
   };
 }
 
-/** Does the work for each item, so many at a time. */
+/** Runs `work` for each item with limited concurrency. */
 export async function forEach<T, R>(
   items: readonly T[],
   atOnce: number,
@@ -137,7 +137,7 @@ export async function forEach<T, R>(
   return results;
 }
 
-/** Resolves when all of these ads can have been watched so far: 1 is to the end. */
+/** Resolves when enough time has passed to watch this part of all ads; 1 is the whole ad. */
 export async function watched(ads: readonly Ad[], share: number): Promise<void> {
   const lastMs = Math.max(...ads.map(({ beganMs }) => beganMs));
   await sleep(Math.max(0, lastMs + share * watchMs - performance.now()));

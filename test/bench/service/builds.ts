@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A build of the service that takes part in a benchmark. */
+/** A build of the service in a benchmark. */
 export interface BuildUnderTest {
   name: 'this build' | 'older build';
-  /** Its `main.js`; absent: the one of this checkout. */
+  /** Its `main.js`. Default: that of this checkout. */
   main?: string;
 }
 
@@ -25,10 +25,10 @@ export function findBuilds(against: string | undefined): BuildUnderTest[] {
   return [...builds, { name: 'older build', main }];
 }
 
-/** The commit of a checkout; this one may have changes that are not committed. */
+/** The commit of a checkout, which may also have uncommitted changes. */
 export const commitOf = (folder: string): string =>
   execFileSync('git', ['-C', folder, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
 
-/** In turns: every second round goes through them backward, so that none is always first. */
+/** The order of a round: reversed in every second one, so that none is always first. */
 export const inTurns = <T>(items: readonly T[], round: number): readonly T[] =>
   round % 2 === 0 ? items : items.toReversed();

@@ -36,10 +36,10 @@ const ads = values.quick === true ? 60 : Number(values.ads);
 const windowMs = values.quick === true ? 500 : 2_000;
 /** Whole ads. */
 const atOnce = 48;
-/** Decisions, as of the echo. */
+/** Decisions, and requests to the echo server. */
 const decisionsAtOnce = 64;
 
-/** Decisions alone, as fast as they are answered. */
+/** Only decisions, at maximum throughput. */
 async function measureDecisions({ meter, service }: Side): Promise<Cost> {
   let count = 0;
   const total = await meter.measure(1, async () => {
@@ -60,7 +60,7 @@ async function loadDecisions(url: string, key?: string): Promise<number> {
   return latencies.length;
 }
 
-/** Ads of one environment, and what each step of them cost. */
+/** Ads of one environment, and the cost of each step. */
 interface Batch {
   ads: Ad[];
   costs: Cost[];
@@ -87,9 +87,9 @@ async function next(
 /** The ads of one side in one round. */
 interface Batches {
   side: Side;
-  /** As players watch them; there is no webhook. */
+  /** Live ads, without a webhook. */
   live: Batch;
-  /** In the sandbox, where a webhook may go to this machine: without one, and with one. */
+  /** In the sandbox, where webhooks may use this machine: with and without a webhook. */
   silent: Batch;
   told: Batch;
 }
@@ -128,13 +128,13 @@ async function finishAll(
     costs.reduce((sum, cost) => combine(sum, cost, (a, b) => a + b));
   const [decision, start, quartiles, finished] = live.costs as [Cost, Cost, Cost, Cost];
   const delivery = combine(told.costs[3] as Cost, silent.costs[3] as Cost, (a, b) => a - b);
-  // The sandbox stores an explanation with each decision, so bytes are those of a live ad.
+  // The sandbox stores an explanation with each decision, so the bytes are measured in live.
   const { storedBytes, loggedBytes } = add([...live.costs, delivery]);
   const ad = { ...add(told.costs), storedBytes, loggedBytes };
   return { decision, start, quartiles, finish: finished, delivery, ad };
 }
 
-/** The yardstick: a `node:http` server that sends back what it gets, in a process of its own. */
+/** The baseline: a `node:http` echo server in a separate process. */
 async function startEcho() {
   const child = fork(join(import.meta.dirname, 'echo.mjs'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
@@ -165,7 +165,7 @@ async function runRound(
   const all: Batches[] = [];
   for (const side of sides) all.push(await beginAll(side));
   const list = all.flatMap(({ live, silent, told }) => [...live.ads, ...silent.ads, ...told.ads]);
-  // All of them wait together.
+  // They wait concurrently.
   await watched(list, 0.75);
   for (const batches of all) await watchAll(batches);
   await watched(list, 1);
@@ -202,7 +202,7 @@ try {
   for (const build of findBuilds(values.against)) sides.push(await startSide(atOnce, build));
   sides.push(await startSide(atOnce));
   console.log('warming up');
-  // The compiler takes some thousand requests to be done with the code.
+  // The JIT compiler needs some thousand requests to warm up.
   await runRound(sides, echo, receiver);
   for (let round = 0; round < rounds; round += 1) {
     console.log(`round ${round + 1} of ${rounds}, ${new Date().toTimeString().slice(0, 8)}`);

@@ -1,4 +1,4 @@
-/** The yardstick: takes a body in and sends it back, and does nothing else. */
+/** The baseline: echoes the request body. */
 import { createServer } from 'node:http';
 
 const server = createServer((request, response) => {

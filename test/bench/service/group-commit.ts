@@ -16,13 +16,13 @@ import { openPGlite } from '../../../service/src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { noTracing } from '../../../service/src/trace/tracing.ts';
 
-/** Decisions stored per second in the three ways. */
+/** Decisions stored per second in three ways. */
 export interface GroupCommit {
-  /** Together, as the service does it. */
+  /** As a group commit, like the service. */
   together: number;
-  /** Each in a transaction of its own, with its sums. */
+  /** Each in its own transaction, with its counts. */
   each: number;
-  /** Each in a transaction of its own, without the sums that reports need. */
+  /** Each in its own transaction, without the counts for reports. */
   eachWithoutSums: number;
 }
 
@@ -30,7 +30,7 @@ const atOnce = 64;
 const makeId = createIds(systemClock, randomBytes);
 const nothing = async (): Promise<boolean> => false;
 
-/** Stores decisions for so long in each way, in turns, and takes the best turn of each. */
+/** Stores decisions in each way in turns, and returns the best turn of each. */
 export async function measureGroupCommit(
   databaseUrl: string | undefined,
   rounds: number,

@@ -3,22 +3,22 @@ import { openPostgres } from '../../../service/src/store/postgres.ts';
 import { childrenOf, type PrivatePostgres } from '../../../service/test/private-postgres.ts';
 import { processorTimeUs, treeTimeUs } from './processor-time.ts';
 
-/** What a piece of work takes. */
+/** The cost of a piece of work. */
 export interface Cost {
   serviceUs: number;
-  /** All of the PostgreSQL server but the connection that measures; 0 on the embedded store. */
+  /** The whole PostgreSQL server except the measuring connection; 0 with the embedded database. */
   databaseUs: number;
   /** Growth of the tables and their indexes. */
   storedBytes: number;
-  /** WAL that PostgreSQL writes, which a standby or an archive receives. */
+  /** WAL written by PostgreSQL, which standbys and archives receive. */
   loggedBytes: number;
 }
 
 export interface Meter {
-  /** Does the work, and returns what it cost divided by `units`. */
+  /** Runs the work, and returns its cost divided by `units`. */
   measure(units: number, work: () => Promise<unknown>): Promise<Cost>;
   read(): Promise<Cost>;
-  /** Resolves when no delivery is pending; on the embedded store, when it must have been recorded. */
+  /** Resolves when no delivery is pending; with the embedded database, when all must have been recorded. */
   settle(): Promise<void>;
   query<T>(text: string, params?: readonly unknown[]): Promise<T[]>;
   close(): Promise<void>;
@@ -31,13 +31,13 @@ export const combine = (a: Cost, b: Cost, of: (x: number, y: number) => number):
   loggedBytes: of(a.loggedBytes, b.loggedBytes),
 });
 
-// The deltas of roll-ups are left out: they are deleted within ten seconds, and their space is used again.
+// Without roll-up deltas, which are deleted within ten seconds and whose space is reused.
 const counters = `SELECT (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'
     AND relnamespace = 'public'::regnamespace AND relname <> 'rollup_deltas')::bigint AS stored,
   pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint AS logged`;
 const limits = { poolSize: 1, timeoutMs: 600_000, lockTimeoutMs: 60_000, pooler: false };
 
-/** Measures these processes of the service and, unless they run on the embedded store, their server. */
+/** Measures service processes and, unless they use the embedded database, their PostgreSQL server. */
 export async function openMeter(
   pids: readonly number[],
   postgres?: PrivatePostgres,

@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from './results.ts';
 
-/** What is published; a run replaces what it measured and keeps the rest with its date. */
+/** The published results; a run replaces what it measured and keeps the rest with its date. */
 export interface Published {
   costs: Costs;
   comparison: Comparison;
@@ -29,7 +29,7 @@ const names = ['costs', 'comparison', 'rates', 'scale'] as const;
 
 /** Writes the figures, the page and its plots into docs/benchmarks/service; of a quick run, nothing. */
 export async function publish(found: Partial<Published>, quick: boolean): Promise<void> {
-  if (quick) return console.log('Nothing is published of a quick run.');
+  if (quick) return console.log('Quick runs are not published.');
   await mkdir(folder, { recursive: true });
   const write = async (name: string, text: string, parser: string): Promise<void> =>
     writeFile(join(folder, name), await format(text, { parser, printWidth: 100 }));

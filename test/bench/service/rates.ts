@@ -30,13 +30,13 @@ const quick = values.quick === true;
 const rounds = quick ? 1 : Number(values.rounds);
 const windowMs = quick ? 2_000 : Number(values.seconds) * 1_000;
 const rates = quick ? [10, 100] : [10, 100, 1_000];
-/** Until as many ads end as begin. */
+/** Until as many ads end as start. */
 const leadInMs = watchMs + 900;
-/** Requests that may wait for their answer; above that, an ad does not begin, and the rate is not reached. */
+/** Maximum requests in flight; beyond it, ads do not start and the rate is missed. */
 const mostWaiting = 1_000;
-/** For a build whose webhooks lag behind. */
+/** For builds whose webhooks lag behind. */
 const drainMs = 300_000;
-/** A rate counts as reached at 97 % of it: windows cut off whole ads. */
+/** A rate counts as reached at 97 %, because windows cut off whole ads. */
 const reachedShare = 0.97;
 
 interface Window {
@@ -70,7 +70,7 @@ async function measure(
   };
   const playOne = async (dueMs: number): Promise<void> => {
     const ad: Ad = await request(sandbox.decide);
-    // From when it was due: an open loop does not forgive what made it late.
+    // Measured from the due time: in an open loop, a late start counts as latency.
     if (isInWindow(dueMs)) decisionMs.push(nowMs() - dueMs);
     await request(() => sandbox.start(ad));
     await watched([ad], 0.75);

@@ -11,9 +11,9 @@ export interface Arrival {
 }
 
 export interface Receiver {
-  /** Append how it answers: `/0/any-name` at once, `/50/any-name` after 50 ms, `/never/any-name`. */
+  /** Append how it responds: `/0/any-name` immediately, `/50/any-name` after 50 ms, `/never/any-name`. */
   url: string;
-  /** Arrivals so far, but for those of the last 20 ms; `/never` is not listed. */
+  /** Arrivals so far, except for the last 20 ms; without `/never`. */
   arrivals: Arrival[];
   /**
    * Resolves with the first arrivals as soon as there are so many.
@@ -21,15 +21,15 @@ export interface Receiver {
    * @throws Error when they have not arrived in time.
    */
   count(wanted: number, timeoutMs?: number): Promise<Arrival[]>;
-  /** Forgets what has arrived. */
+  /** Clears the arrivals. */
   clear(): void;
   stop(): Promise<void>;
 }
 
-/** A monotonic clock that all processes of the machine share, in milliseconds. */
+/** A monotonic clock shared by all processes of the machine, in milliseconds. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** Starts a customer's server in a process of its own, so that its work is not in anybody's figures. */
+/** Starts a customer's server in a separate process, so that its work is not measured. */
 export async function startReceiver(): Promise<Receiver> {
   const child = fork(join(import.meta.dirname, 'receiver.mjs'));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];

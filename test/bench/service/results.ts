@@ -13,7 +13,7 @@ export interface Round {
   sides: Partial<Record<Side['name'], Record<Unit, Cost>>>;
 }
 
-/** When and where something was measured. */
+/** When and where the measurement ran. */
 export interface Origin {
   date: string;
   machine: string;
@@ -26,12 +26,12 @@ export interface Costs {
   ads: number;
   costs: Record<Unit, Cost>;
   echoUs: number;
-  /** On the embedded store, whose database is a thread of the service. */
+  /** With the embedded database, a thread of the service. */
   embedded: Record<Unit, Cost>;
   groupCommit: Record<'postgresql' | 'embedded', GroupCommit>;
 }
 
-/** A requirement, and what was measured. */
+/** A requirement and its measurement. */
 export interface Verdict {
   budget: string;
   measured: string;
@@ -50,15 +50,15 @@ export interface Comparison {
 /** One build at one rate of whole ads. */
 export interface RateRow {
   side: Side['name'];
-  /** Ads that begin in a second. */
+  /** Ads that start per second. */
   rate: number;
-  /** Ads whose webhook arrived in a second. */
+  /** Ads whose webhook arrived, per second. */
   perSecond: number;
   reached: boolean;
-  /** Per ad, what the service does at rest included. */
+  /** Per ad, including the work of an idle service. */
   serviceUs: number;
   databaseUs: number;
-  /** 50th and 99th percentile, from when the ad was due. */
+  /** 50th and 99th percentile, from the due time of the ad. */
   decisionMs: [number, number];
   /** 50th and 99th percentile, from sending the completion to the arrival of the webhook. */
   webhookMs: [number, number];
@@ -67,12 +67,12 @@ export interface RateRow {
 /** docs/benchmarks/service/rates.json */
 export interface Rates {
   measured: Origin;
-  /** The commit of the older build, if there was one. */
+  /** The commit of the older build, if any. */
   older?: string;
   rows: RateRow[];
 }
 
-/** What a part of `npm run bench:scale` found. */
+/** The result of one part of `npm run bench:scale`. */
 export interface Found {
   title: string;
   verdicts: Verdict[];
@@ -85,7 +85,7 @@ export interface Found {
 /** docs/benchmarks/service/scale.json */
 export type Scale = Record<string, Found & { measured: Origin }>;
 
-/** Call it before the run: the benchmark itself is load, too. */
+/** Call it before the run, because the benchmark itself causes load. */
 export function readOrigin(): Origin {
   const [cpu] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
@@ -121,7 +121,7 @@ export function summarize(rounds: readonly Round[], side: Side['name']): Record<
   };
 }
 
-/** New ÷ old in each round, in which both follow each other at once. */
+/** New ÷ old in each round, in which both run directly after each other. */
 export const ratios = (rounds: readonly Round[], unit: Unit, counter: keyof Cost): number[] =>
   rounds.flatMap(({ sides }) => {
     const [now, then] = [
@@ -140,7 +140,7 @@ const budgets: readonly [string, Unit, keyof Cost, number][] = [
   ['bytes stored per ad', 'ad', 'storedBytes', 0.65],
 ];
 
-/** What is required of this build in relation to the older one. */
+/** The requirements for this build relative to the older one. */
 export const judge = (rounds: readonly Round[]): Verdict[] =>
   budgets.map(([what, unit, counter, most]) => {
     const measured = ratios(rounds, unit, counter);

@@ -7,7 +7,7 @@ import { type Client, createClient } from './ads.ts';
 import type { BuildUnderTest } from './builds.ts';
 import { type Meter, openMeter } from './meter.ts';
 
-/** One build of the service in a process of its own, on a PostgreSQL server of its own or the embedded store. */
+/** One build of the service in a separate process, on its own PostgreSQL server or the embedded database. */
 export interface Side {
   name: 'this build' | 'older build' | 'embedded';
   service: RunningService;
@@ -17,7 +17,7 @@ export interface Side {
   stop(): Promise<void>;
 }
 
-/** Without a build: this one on the embedded store. */
+/** Without a build: this one with the embedded database. */
 export async function startSide(connections: number, build?: BuildUnderTest): Promise<Side> {
   const postgres = build && (await requirePostgres());
   const service = await startService({
@@ -43,9 +43,9 @@ export async function startSide(connections: number, build?: BuildUnderTest): Pr
   };
 }
 
-/** @throws Error where there is no PostgreSQL. */
+/** @throws Error if PostgreSQL is not installed. */
 export async function requirePostgres(): Promise<PrivatePostgres> {
   const postgres = await startPrivatePostgres();
-  if (!postgres) throw new Error('There is no PostgreSQL on this machine.');
+  if (!postgres) throw new Error('PostgreSQL is not installed.');
   return postgres;
 }

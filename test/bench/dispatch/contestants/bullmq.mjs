@@ -4,7 +4,7 @@ import { causeId, createCauseTable, eventOf, inTransaction, writeCauses } from '
 import { createDeliver } from './deliver.mjs';
 
 const name = 'deliver';
-/** Jobs that are added by one call. */
+/** Jobs added by one call. */
 const bulk = 1_000;
 const options = {
   attempts: 8,
@@ -22,7 +22,7 @@ export async function openProducer({ databaseUrl, redisPort }) {
       await inTransaction(pool, (client) =>
         writeCauses((text, values) => client.query(text, values), ids),
       );
-      // A process that ends here has rewards without deliveries: two systems share no transaction.
+      // A process that dies here leaves rewards without deliveries: the two systems share no transaction.
       for (let at = 0; at < count; at += bulk) {
         await queue.addBulk(
           ids.slice(at, at + bulk).map((id) => ({

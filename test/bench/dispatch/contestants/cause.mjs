@@ -1,6 +1,6 @@
-/** What causes deliveries: rewards, each with one event to tell. The same for every contestant. */
+/** The causes of deliveries: rewards, each with one event. The same for every contestant. */
 
-/** The rewards of a run, numbered, so that losses can be counted without asking a database. */
+/** The numbered rewards of a run, so that losses can be counted without a database. */
 export const causeId = (run, index) => `dec_${run}_${String(index).padStart(6, '0')}`;
 
 export const createCauseTable =
@@ -11,7 +11,7 @@ const insertCauses =
 const userRef = 'player-4711';
 const amount = 10;
 
-/** Writes the rewards; `query` belongs to the transaction that also queues the deliveries. */
+/** Writes the rewards; `query` runs in the transaction that also enqueues the deliveries. */
 export const writeCauses = (query, ids) => query(insertCauses, [ids, userRef, amount]);
 
 /** The data of a webhook event, as receivers of the service get it. */
@@ -22,7 +22,7 @@ export const dataOf = (id) => ({
   reward: { type: 'coins', amount },
 });
 
-/** The event as the job of a queue carries it. */
+/** The payload of a job. */
 export const eventOf = (id) => ({
   id: `evt_${id}`,
   type: 'decision.rewarded',

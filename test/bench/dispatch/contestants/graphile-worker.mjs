@@ -4,7 +4,7 @@ import { causeId, createCauseTable, eventOf, inTransaction, writeCauses } from '
 import { createDeliver } from './deliver.mjs';
 
 const task = 'deliver';
-/** Without a line for every job, and without its warning that a pool is smaller than the batches that share it. */
+/** Suppresses the log line for every job, and the warning about a pool smaller than the batches. */
 const logger = new Logger(() => (level, message) => {
   if (level === 'error') console.error(message);
 });
@@ -58,7 +58,7 @@ export async function openWorker({ databaseUrl, url, secret, setting, isRestart 
   };
 }
 
-/** What its documentation advises after a crash: a job is otherwise locked for four hours. */
+/** As its documentation advises after a crash: a job otherwise stays locked for four hours. */
 async function unlock(connectionString) {
   const utils = await makeWorkerUtils({ connectionString, logger });
   const { rows } = await utils.withPgClient((client) =>

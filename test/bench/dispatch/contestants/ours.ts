@@ -49,7 +49,7 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
       await written;
       held = { commit, done };
     },
-    /** Commits what was written; hands back whether there was anything. */
+    /** Commits the pending writes; returns whether there were any. */
     async release(): Promise<boolean> {
       if (!held) return false;
       const { commit, done } = held;

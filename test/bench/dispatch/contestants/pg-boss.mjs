@@ -52,9 +52,9 @@ export async function openWorker({ databaseUrl, url, secret, setting }) {
   const startOne = async () => {
     const options = { batchSize, pollingIntervalSeconds: 0.5 };
     const id = await boss.work(queue, options, async (jobs) => {
-      // A full batch: more is waiting, so the next fetch need not wait for the polling interval.
+      // After a full batch, fetch again without waiting for the polling interval.
       if (notify && jobs.length === batchSize) boss.notifyWorker(id);
-      // One receiver that fails must not fail the batch.
+      // One failed delivery must not fail the batch.
       await Promise.all(
         jobs.map((job) =>
           deliver(job.data).catch((error) => boss.fail(queue, job.id, { message: error.message })),

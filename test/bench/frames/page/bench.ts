@@ -37,17 +37,17 @@ function startGame(): Promise<Phaser.Game> {
 }
 
 let now = performance.now();
-/** Until a contestant has done what it does at its start. */
+/** Until a contestant has finished its startup work. */
 const settleMs = 800;
 
-/** Steps by hand: as many frames as wanted, with no wait between them. */
+/** Steps manually: any number of frames, without waiting between them. */
 function step(game: Phaser.Game, count: number): void {
   for (let index = 0; index < count; index += 1) game.step((now += 1000 / 60), 1000 / 60);
 }
 
 let current: Phaser.Game | undefined;
 
-/** Starts a game whose loop runs, for `drain` and `playAlone`. */
+/** Starts a game with a running loop, for `drain` and `playAlone`. */
 async function boot(): Promise<void> {
   current = await startGame();
 }
@@ -57,7 +57,7 @@ function booted(): Phaser.Game {
   return current;
 }
 
-/** A game whose loop sleeps, with the contestant in it, warmed up. */
+/** A warmed-up game with the contestant and a stopped loop. */
 async function prepare(contestant: Contestant): Promise<void> {
   current = await startGame();
   current.loop.sleep();
@@ -67,7 +67,7 @@ async function prepare(contestant: Contestant): Promise<void> {
   resetTimers();
 }
 
-/** Blocks of steps in turns without and with the contestant; microseconds a step, of each block. */
+/** Alternating blocks of steps without and with the contestant; microseconds per step of each block. */
 async function compare(
   contestant: Contestant,
   pairs: number,
@@ -117,7 +117,7 @@ async function firstDeltas(count: number): Promise<{ first: number[]; ordinary: 
   return { first, ordinary };
 }
 
-/** Runs the game, empties the storage and hands over its rewards. */
+/** Runs the game while the outbox drains and the rewards are delivered. */
 async function drain(): Promise<{
   ms: number;
   frames: number[];
@@ -141,7 +141,7 @@ async function drain(): Promise<{
   };
 }
 
-/** The same game without us, for as long: what the machine and the game cost by themselves. */
+/** The same game without the SDK for the same time: the cost of the machine and the game. */
 async function playAlone(ms: number): Promise<void> {
   booted();
   await new Promise((resolve) => setTimeout(resolve, ms));

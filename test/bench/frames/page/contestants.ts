@@ -1,11 +1,11 @@
 import type * as Phaser from 'phaser';
 
 declare global {
-  /** The peer's plugin, as its own source exports it. */
+  /** The peer's plugin, as exported by its source. */
   var Peer: { PokiPlugin: typeof Phaser.Plugins.BasePlugin };
 }
 
-/** Puts a contestant into a game. The function that it returns takes it in (`true`) and out of frames. */
+/** Adds a contestant to a game. The returned function enables (`true`) and disables it. */
 type Attach = (game: Phaser.Game) => (on: boolean) => void;
 
 function onEachStep(game: Phaser.Game, listener: () => void): (on: boolean) => void {
@@ -22,28 +22,28 @@ const options = () => ({
   userRef: 'player-1',
 });
 
-/** The same key for the page that fills the storage and the one that empties it. */
+/** The same key for the page that fills the storage and the one that drains it. */
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 
 export { options as adsOptions };
 
-/** Who is measured. All but ours and the peer are written for this measurement; nobody's code is copied. */
+/** The contestants. All but ours and the peer were written for this benchmark. */
 export const contestants = {
-  /** The game alone: how much two halves of the same differ. */
+  /** The game alone: how much two halves of the same run differ. */
   nothing: () => () => {},
-  /** The plugin in a game in which no reward waits: it listens to no frame. */
+  /** The plugin in a game without pending rewards: it has no frame listener. */
   trueward(game) {
     Sdk.TruewardPlugin.install(game, options());
     return () => {};
   },
-  /** The worst frame of a game that is handed something in each. */
+  /** The worst case: something is delivered in every frame. */
   truewardDelivering(game) {
     const queue = Sdk.createFrameQueue(Sdk.phaserDriver(game), Sdk.systemClock);
     return onEachStep(game, function pushOne() {
       queue.push(takeReward);
     });
   },
-  /** A listener that is always there and finds nothing to do: the least that polling costs. */
+  /** A permanent listener with nothing to do: the minimum cost of polling. */
   alwaysAttached(game) {
     const waiting: (() => void)[] = [];
     return onEachStep(game, function deliverWaiting() {
@@ -64,7 +64,7 @@ export const contestants = {
       if (now !== before) before = now;
     });
   },
-  /** A published plugin, where `--peer` said where its source is; its platform is a stub. */
+  /** A published plugin, if `--peer` points to its source; its platform is a stub. */
   peer(game) {
     const { PokiPlugin } = Peer;
     const data = { loadingSceneKey: 'Load', gameplaySceneKey: 'Play', autoCommercialBreak: false };

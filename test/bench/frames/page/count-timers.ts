@@ -1,11 +1,11 @@
-/** How often the page asked for a later call since {@link resetTimers}. */
+/** Number of timers set since {@link resetTimers}. */
 export const timers = { setTimeout: 0, setInterval: 0, requestAnimationFrame: 0 };
 
 export function resetTimers(): void {
   Object.assign(timers, { setTimeout: 0, setInterval: 0, requestAnimationFrame: 0 });
 }
 
-// Before any other script: who takes the function early is counted too.
+// Before any other script, so that early references to the function are counted too.
 for (const name of ['setTimeout', 'setInterval', 'requestAnimationFrame'] as const) {
   const original = window[name].bind(window) as (...values: unknown[]) => number;
   Object.assign(window, {

@@ -3,10 +3,10 @@ import type { Decision } from '../../../../protocol/wire.ts';
 import type { TruewardPlugin } from '../../../../src/phaser/index.ts';
 import type { ServiceClient } from '../../../../src/transport/service-client.ts';
 
-/** A service that never answers, so that nothing leaves the storage while it is filled. */
+/** A service that never responds, so that nothing leaves the storage while it is filled. */
 const silent: ServiceClient = { call: () => new Promise(() => {}) };
 
-/** Fills what an earlier visit left: events that wait, and rewards that were watched for. */
+/** Fills the storage as if by an earlier visit: queued events and watched rewards. */
 export async function fillStorage(
   { publishableKey, serviceUrl }: { publishableKey: string; serviceUrl: string },
   events: number,
@@ -50,7 +50,7 @@ export async function fillStorage(
 
 function decide(run: string, index: number): Decision {
   return {
-    // Of its own in each run: a decision that was handed over once is not handed over again.
+    // Different in each run, because a reward is delivered only once per decision.
     id: `dec_${run}${String(index).padStart(6, '0')}`,
     status: 'filled',
     placement: 'revive',
@@ -62,7 +62,7 @@ function decide(run: string, index: number): Decision {
   };
 }
 
-/** Work of some 45 microseconds, as long as a delivery takes: what it measures is the machine. */
+/** Fixed work of some 45 microseconds, as long as a delivery: measures the machine. */
 function spin(): number {
   let sum = 0;
   for (let index = 0; index < 12_000; index += 1) sum += Math.sqrt(index ^ sum);
@@ -96,7 +96,7 @@ export function deliveries(game: Phaser.Game): { costs: number[]; control: numbe
   return { costs, control };
 }
 
-/** Resolves when no event and no reward waits any more. */
+/** Resolves when no event and no reward is pending. */
 export async function untilEmpty(ads: TruewardPlugin): Promise<void> {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 250));

@@ -11,7 +11,7 @@ window.contestant = {
     }).promise;
   },
   enqueue(event) {
-    // Its promise tells that the event was sent, not that it was stored.
+    // Its promise resolves when the event was sent, not when it was stored.
     track('ad_event', event);
   },
   flush: () => flush().promise,

@@ -1,12 +1,12 @@
 import type { SampleEvent } from '../page/sample-event.ts';
 
-/** What every queue gets from its adapter, so that the page drives all of them alike. */
+/** The common interface of all queues, implemented by their adapters. */
 export interface Contestant {
-  /** `endpoint` is where its requests go; the receiver takes anything below it. */
+  /** Requests go to `endpoint`; the receiver accepts any path below it. */
   init(endpoint: string): Promise<void>;
-  /** A promise tells when the queue says that the event is stored; many never say. */
+  /** The promise, if any, resolves when the queue reports the event as stored; many never do. */
   enqueue(event: SampleEvent): Promise<unknown> | undefined;
-  /** Send what is waiting, now. */
+  /** Sends queued events now. */
   flush(): Promise<unknown>;
 }
 

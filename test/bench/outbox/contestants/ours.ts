@@ -39,7 +39,7 @@ window.contestant = {
       token: event.token,
       watched_ms: event.watchedMs,
       visible: { ratio: event.visibleRatio, ms: event.visibleMs },
-      // The receiver finds the event again by its own id; the outbox makes another one.
+      // The receiver matches the event by this id; the outbox assigns another one.
       detail: event.id,
     }),
   flush: () => outbox.flush(),

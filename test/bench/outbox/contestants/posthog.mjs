@@ -19,6 +19,6 @@ window.contestant = {
   enqueue(event) {
     posthog.capture('ad_event', event);
   },
-  // It sends by itself, and has no call that sends what is waiting.
+  // It sends automatically, and cannot be flushed.
   flush: async () => undefined,
 };

@@ -14,7 +14,7 @@ window.contestant = {
         polyfillIfRequired: false,
         storage: { type: 'localStorage' },
         sessions: { autoTrack: false },
-        // By default it keeps 100 and sends each alone.
+        // By default it keeps 100 events and sends each separately.
         queueOptions: { maxItems: 20_000, batch: { enabled: true } },
         onLoaded: resolve,
       });
@@ -22,6 +22,6 @@ window.contestant = {
   enqueue(event) {
     analytics.track('ad_event', event);
   },
-  // It sends by itself, and has no call that sends what is waiting.
+  // It sends automatically, and cannot be flushed.
   flush: async () => undefined,
 };

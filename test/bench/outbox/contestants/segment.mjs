@@ -17,6 +17,6 @@ window.contestant = {
     );
   },
   enqueue: (event) => analytics.track('ad_event', event),
-  // It sends each event at once, and has no call that sends what is waiting.
+  // It sends each event immediately, and cannot be flushed.
   flush: async () => undefined,
 };

@@ -9,7 +9,7 @@ window.contestant = {
       url,
       recordDroppedEvent: () => undefined,
       flushAtStartup: true,
-      // By default it keeps 30 and drops the rest.
+      // By default it keeps 30 events and drops the rest.
       maxQueueSize: 100_000,
       bufferSize: 100_000,
     });

@@ -4,7 +4,7 @@ import type { Deliveries, Tally } from '../deliveries.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** Sending under the two faults that make duplicates. */
+/** Sending under the two faults that cause duplicates. */
 export interface FaultyDrainResult extends Tally {
   made: number;
 }

@@ -5,15 +5,15 @@ import type { ContestantFacts } from '../contestants.ts';
 import type { Report } from '../page/bench.ts';
 import { nextRun, openContestant, withBrowser, withProfile, type Setting } from './setting.ts';
 
-/** What a kill of the whole browser leaves. */
+/** What remains after the whole browser is killed. */
 export interface KillResult {
   events: number;
   delayMs: number;
-  /** Events that were made in time; a slow contestant makes fewer. */
+  /** Events enqueued in time; fewer for a slow contestant. */
   made: number;
   /** Of these, found in the browser's storage after a restart. */
   survived: number;
-  /** Events whose promise had resolved, as far as word of it left the browser, and those of them that are gone. */
+  /** Events whose promise resolved, as far as the browser could report it, and how many of them were lost. */
   acknowledged: number;
   acknowledgedLost: number;
 }
@@ -26,7 +26,7 @@ export interface KillCase {
 
 const stormBudgetMs = 6_000;
 
-/** Makes events without network, kills the browser `delayMs` after the last, and counts what is left. */
+/** Enqueues events offline, kills the browser `delayMs` after the last one, and counts what is left. */
 export const measureKill = (
   setting: Setting,
   contestant: ContestantFacts,
@@ -42,7 +42,7 @@ export const measureKill = (
       return stormAndKill(browser, page, { events, perFrame, delayMs });
     });
     const stored = await withBrowser(profile, async (browser) => {
-      // Without the contestant, which could change what is there before it is counted.
+      // Without the contestant, which could change the storage before it is counted.
       const page = await openPage(browser, setting.receiver.origin, run);
       return new Set(await page.call('storedEventIds', []));
     });
@@ -68,7 +68,7 @@ async function stormAndKill(
     if ('made' in report) end(report.made);
     else acknowledged.push(...report.acknowledged);
   });
-  // It never answers: the browser is dead by then.
+  // It never responds: the browser is dead by then.
   const storm = page.call('storm', [events, perFrame, stormBudgetMs]);
   const made = await Promise.race([ended, storm.then(() => ended)]);
   if (delayMs > 0) await sleep(delayMs);

@@ -8,29 +8,29 @@ import type { WakeUps } from '../page/wake-ups.ts';
 import { nextRun, openContestant, waitForArrivals, withBrowser, withProfile } from './setting.ts';
 import type { Setting } from './setting.ts';
 
-/** What enqueuing costs at one length of the queue. */
+/** The cost of enqueuing at one queue length. */
 export interface LengthResult extends Compared {
-  /** The length that was asked for, and the events that were really made before. */
+  /** The target length, and the number of events actually enqueued before. */
   length: number;
   made: number;
-  /** All that the main thread did for an event, later tasks included, in milliseconds of CPU. */
+  /** CPU time of the main thread per event, including later tasks, in milliseconds. */
   cpuPerEvent: number;
 }
 
 export interface DrainResult extends Tally {
   made: number;
-  /** Events in the browser's storage when the network came back. */
+  /** Events in the browser's storage when the network recovered. */
   stored: number;
-  /** Until the last event that arrived. */
+  /** Until the last event arrived. */
   ms: number;
   frames: FrameTimes | undefined;
 }
 
-/** One page from its beginning: idle, enqueuing without network, and sending it all. */
+/** One page from its start: idle, enqueuing offline, and sending everything. */
 export interface LifeResult {
   idle: WakeUps & { requests: number; cpuMsPerSecond: number };
   lengths: LengthResult[];
-  /** Frames with 8 ms of game in each, while one event a frame is enqueued at the greatest length. */
+  /** Frames with 8 ms of game work each, while one event per frame is enqueued at the maximum length. */
   framesWhileEnqueuing: FrameTimes;
   burst: { cost: number; stored: number | undefined };
   drain: DrainResult | undefined;
@@ -41,7 +41,7 @@ const gameMs = 8;
 const gameFrames = 120;
 const warmUpEvents = 60;
 
-/** Measures all that needs no fault. */
+/** All measurements without faults. */
 export const measureLife = (setting: Setting, contestant: ContestantFacts): Promise<LifeResult> =>
   withProfile((profile) =>
     withBrowser(profile, async (browser) => {
@@ -62,7 +62,7 @@ export const measureLife = (setting: Setting, contestant: ContestantFacts): Prom
     }),
   );
 
-/** Lets the browser compile the code, and ends with an empty queue. */
+/** Warms up the code, and ends with an empty queue. */
 async function warmUp(page: BenchPage, deliveries: Deliveries | undefined): Promise<void> {
   await page.call('paced', [warmUpEvents, 0]);
   await page.call('flush', []);
@@ -98,7 +98,7 @@ async function measureLengths(
     if (length > made) made += await page.call('fill', [length - made, budgetMs]);
     budgetMs = Math.max(0, budgetMs - (performance.now() - startedAt));
     await sleep(500);
-    // At the beginning fewer, or the queue would be longer than the next length.
+    // Fewer at the start, or the queue would exceed the next length.
     const samples = length === 0 ? Math.min(plan.samples, 100) : plan.samples;
     const measured = await measureCost(page, samples);
     lengths.push({ length, made, ...measured });
@@ -132,14 +132,14 @@ async function measureDrain(
   const before = deliveries.tally();
   await page.call('meter', [gameMs]);
   await page.setOffline(false);
-  // Not awaited: a page that freezes while it sends answers late, or never.
+  // Not awaited: a page that freezes while sending responds late or never.
   page.call('flush', []).catch(() => undefined);
   const { ms } = await waitForArrivals(deliveries, {
     count: before.arrived + made,
     quietMs: 4_000,
     budgetMs: plan.drainBudgetMs,
   });
-  // A page that does not answer is frozen, which says enough.
+  // A page that does not respond is frozen, which is a result too.
   const frames = await page.call('endMeter', [], 5_000).catch(() => undefined);
   const after = deliveries.tally();
   return {

@@ -6,7 +6,7 @@ import type { Deliveries } from '../deliveries.ts';
 import type { Plan } from '../plan.ts';
 import type { Receiver } from '../receiver.ts';
 
-/** What all measures share. */
+/** The context of all measurements. */
 export interface Setting {
   plan: Plan;
   receiver: Receiver;
@@ -14,7 +14,7 @@ export interface Setting {
 
 let runs = 0;
 
-/** A name that no other run has: events of an earlier one must not count for this one. */
+/** A unique name, so that events of an earlier run do not count for this one. */
 export const nextRun = (): string => `r${++runs}`;
 
 /** Calls `work` with a fresh profile, and removes it. */
@@ -27,7 +27,7 @@ export async function withProfile<T>(work: (profile: string) => Promise<T>): Pro
   }
 }
 
-/** Calls `work` with a browser on this profile, and ends it. */
+/** Calls `work` with a browser on this profile, and closes it. */
 export async function withBrowser<T>(
   profile: string,
   work: (browser: Browser) => Promise<T>,
@@ -44,7 +44,7 @@ export async function withBrowser<T>(
 const scriptOf = ({ file, name }: ContestantFacts): string | undefined =>
   file === undefined ? undefined : name;
 
-/** Opens a page with the contestant in it. */
+/** Opens a page with the contestant. */
 export const openContestant = (
   { receiver }: Setting,
   browser: Browser,
@@ -52,7 +52,7 @@ export const openContestant = (
   contestant: ContestantFacts,
 ): Promise<BenchPage> => openPage(browser, receiver.origin, run, scriptOf(contestant));
 
-/** Waits until `count` events arrived, nothing new came for `quietMs`, or `budgetMs` are over. */
+/** Waits until `count` events have arrived, none arrived for `quietMs`, or `budgetMs` are over. */
 export async function waitForArrivals(
   deliveries: Deliveries,
   { count, quietMs, budgetMs }: { count: number; quietMs: number; budgetMs: number },

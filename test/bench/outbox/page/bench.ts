@@ -1,4 +1,4 @@
-/** What the benchmark does inside the page; the other side calls it by `callPage`. */
+/** The part of the benchmark inside the page, called by `callPage`. */
 import '../contestants/contestant.ts';
 import { meterFrames, type FrameTimes } from './frame-meter.ts';
 import { createSampleEvents, type SampleEvent } from './sample-event.ts';
@@ -7,24 +7,24 @@ import { countWakeUps, wakeUpsSoFar, type WakeUps } from './wake-ups.ts';
 import { openYardstick, type Yardstick } from './yardstick.ts';
 
 export interface Paced {
-  /** Main-thread time of each event, in milliseconds: the call and the microtasks that it leaves. */
+  /** Main-thread time of each event, in milliseconds: the call and its microtasks. */
   cost: number[];
-  /** From the call until the promise resolved, in milliseconds; empty where there is no promise. */
+  /** From the call until the promise resolved, in milliseconds; empty without a promise. */
   acknowledgement: number[];
   frames: FrameTimes;
 }
 
-/** The cost of events, and of the yardstick between them. */
+/** The cost of events, and of the baseline between them. */
 export interface Compared extends Omit<Paced, 'frames'> {
   yardstickCost: number[];
 }
 
-/** What the page tells while it is being killed. */
+/** The page's reports until it is killed. */
 export type Report = { acknowledged: string[] } | { made: number };
 
 declare global {
   interface Window {
-    /** Made by the other side; absent unless a kill is measured. */
+    /** Exposed by the test runner; absent unless a kill is measured. */
     report?: (report: string) => void;
   }
 }
@@ -46,7 +46,7 @@ countWakeUps();
 
 type Store = (event: SampleEvent) => Promise<unknown> | undefined;
 
-/** Stores `count` events in one frame; gives the time until their microtasks were done. */
+/** Stores `count` events in one frame; returns the time until their microtasks were done. */
 const storeInFrame = (
   count: number,
   store: Store,
@@ -62,7 +62,7 @@ const storeInFrame = (
         if (stored !== undefined) use(stored, startedAt);
       }
     });
-    // Between two callbacks of a frame the browser runs all microtasks, so this one ends the time.
+    // The browser runs all microtasks between two callbacks of a frame, so this one stops the clock.
     requestAnimationFrame(() => resolve(performance.now() - startedAt));
   });
 
@@ -73,7 +73,7 @@ const measureYardstick = async (): Promise<number> => {
   return storeInFrame(1, yardstick, () => undefined);
 };
 
-/** Enqueues one event after another, each in a frame of its own. */
+/** Enqueues one event per frame. */
 async function storeEach(
   count: number,
   between: () => Promise<void> = async () => undefined,
@@ -94,7 +94,7 @@ async function storeEach(
 }
 
 const bench = {
-  /** Starts the contestant that the address names. */
+  /** Starts the contestant named in the URL. */
   async start(): Promise<void> {
     const name = parameters.get('contestant');
     if (name === null) return;
@@ -123,14 +123,14 @@ const bench = {
     return made;
   },
 
-  /** One event a frame, in frames that are busy with `busyMs` of game. */
+  /** One event per frame, in frames with `busyMs` of game work. */
   async paced(count: number, busyMs: number): Promise<Paced> {
     const end = meterFrames(busyMs);
     const { cost, acknowledgement } = await storeEach(count);
     return { cost, acknowledgement, frames: end() };
   },
 
-  /** An event every second frame, and one by the yardstick in the frames between. */
+  /** An event every second frame, and one of the baseline in the frames between. */
   async compared(count: number): Promise<Compared> {
     const yardstickCost: number[] = [];
     const measured = await storeEach(count, async () => {
@@ -139,7 +139,7 @@ const bench = {
     return { ...measured, yardstickCost };
   },
 
-  /** The same frames with the yardstick alone. */
+  /** The same frames with only the baseline. */
   async yardstickAlone(count: number): Promise<void> {
     for (let passed = 0; passed < count; passed++) {
       await frame();
@@ -147,7 +147,7 @@ const bench = {
     }
   },
 
-  /** Many events in one task, in milliseconds: until the page went on, and until all were stored. */
+  /** Many events in one task, in milliseconds: until the task ended, and until all were stored. */
   async burst(count: number): Promise<{ cost: number; stored: number | undefined }> {
     let startedAt = 0;
     const waiting: Promise<unknown>[] = [];
@@ -159,13 +159,13 @@ const bench = {
     return { cost, stored: waiting.length > 0 ? performance.now() - startedAt : undefined };
   },
 
-  /** Many events a frame until `count` or `budgetMs`, telling what was acknowledged, and the end. */
+  /** Many events per frame until `count` or `budgetMs`, reporting acknowledgments and the end. */
   async storm(count: number, perFrame: number, budgetMs: number): Promise<void> {
     const endAt = performance.now() + budgetMs;
     const report = (said: Report): void => window.report?.(JSON.stringify(said));
     let acknowledged: string[] = [];
     const note = (id: string): void => {
-      // One report for all that resolve together, so that telling costs little.
+      // One report for all that resolve together, to keep reporting cheap.
       if (acknowledged.push(id) === 1)
         queueMicrotask(() => {
           report({ acknowledged });
@@ -187,7 +187,7 @@ const bench = {
     report({ made });
   },
 
-  /** What happens in `ms` in which nothing is asked. */
+  /** The activity of an idle page during `ms`. */
   async idle(ms: number): Promise<WakeUps> {
     const before = wakeUpsSoFar();
     await sleep(ms);
@@ -205,7 +205,7 @@ const bench = {
 
   endMeter: (): FrameTimes | undefined => endMeter?.(),
 
-  /** Begins to send; the receiver sees when it is done. */
+  /** Starts sending; the receiver detects the end. */
   flush(): void {
     window.contestant.flush().catch(() => undefined);
   },

@@ -1,4 +1,4 @@
-/** What the frames of a stretch of time were like, in milliseconds. */
+/** Frame times of a period, in milliseconds. */
 export interface FrameTimes {
   frames: number;
   p50: number;
@@ -22,7 +22,7 @@ new PerformanceObserver((list) => {
     longTasks.push({ start: startTime, duration });
 }).observe({ type: 'longtask' });
 
-/** Keeps the main thread busy, as the update and the drawing of a game do. */
+/** Keeps the main thread busy, like a game's update and rendering. */
 const burn = (ms: number): void => {
   const end = performance.now() + ms;
   while (performance.now() < end);
@@ -31,7 +31,7 @@ const burn = (ms: number): void => {
 const rank = (sorted: number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 
-/** Watches frames with `busyMs` of game in each; the function that it returns ends this. */
+/** Measures frames with `busyMs` of game work each, until the returned function is called. */
 export function meterFrames(busyMs: number): () => FrameTimes {
   const startedAt = performance.now();
   const times: number[] = [];

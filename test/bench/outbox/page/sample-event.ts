@@ -1,4 +1,4 @@
-/** An event as a game would report it; about as long as ours on the wire. */
+/** An event as a game would report it, about as long as ours on the wire. */
 export interface SampleEvent {
   id: string;
   type: 'impression' | 'complete';
@@ -13,7 +13,7 @@ export interface SampleEvent {
 /** Finds the ids of sample events in whatever a contestant stores or sends. */
 export const sampleIds = (text: string): string[] => text.match(/eid-[a-z0-9]+-\d+/g) ?? [];
 
-/** Makes the events of one run, numbered from 0. */
+/** Creates the events of a run, numbered from 0. */
 export const createSampleEvents = (run: string): (() => SampleEvent) => {
   let next = 0;
   return () => {

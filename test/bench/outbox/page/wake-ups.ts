@@ -1,4 +1,4 @@
-/** What a page did without being asked. */
+/** The unprompted activity of a page. */
 export interface WakeUps {
   timers: number;
   transactions: number;
@@ -25,7 +25,7 @@ function countCalls(owner: object, method: string, name: 'transactions' | 'stora
   });
 }
 
-/** Counts from now on; called before a contestant is loaded. */
+/** Starts counting; called before a contestant is loaded. */
 export function countWakeUps(): void {
   Reflect.set(window, 'setTimeout', counted(window.setTimeout.bind(window) as Timer));
   Reflect.set(window, 'setInterval', counted(window.setInterval.bind(window) as Timer));

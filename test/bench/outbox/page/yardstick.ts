@@ -1,7 +1,7 @@
 import { openRawStore, putAll } from '../raw-store.ts';
 import type { SampleEvent } from './sample-event.ts';
 
-/** Stores one event by raw IndexedDB, as cheaply as that goes. */
+/** Stores one event with raw IndexedDB, as cheaply as possible. */
 export type Yardstick = (event: SampleEvent) => Promise<void>;
 
 /**
@@ -12,7 +12,7 @@ export type Yardstick = (event: SampleEvent) => Promise<void>;
 export async function openYardstick(): Promise<Yardstick> {
   const database = await openRawStore('yardstick');
   return (event) => {
-    // Not an id of a sample event, or it would count as one that the contestant stored.
+    // Not the id of a sample event, which would count as stored by the contestant.
     const json = JSON.stringify({ ...event, id: 'yardstick' });
     return Promise.resolve().then(() => putAll(database, [json]));
   };

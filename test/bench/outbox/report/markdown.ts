@@ -1,6 +1,6 @@
 const none = '–';
 
-/** A number as people read it: three significant digits below 100, whole and grouped above. */
+/** Formats a number: three significant digits below 100, rounded and grouped above. */
 export function format(value: number | undefined, unit = ''): string {
   if (value === undefined || !Number.isFinite(value)) return none;
   const rounded = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
@@ -8,7 +8,7 @@ export function format(value: number | undefined, unit = ''): string {
   return unit === '' ? text : `${text} ${unit}`;
 }
 
-/** Several numbers of one kind in one cell. */
+/** Several numbers in one cell. */
 export const formatAll = (values: (number | undefined)[], separator = ' / '): string =>
   values.every((value) => value === undefined)
     ? none

@@ -4,7 +4,7 @@ import { drawRowChart, type RowChart } from './row-chart.ts';
 
 type Facts = Pick<RowChart, 'title' | 'axis' | 'series' | 'style'> & {
   of: (summary: Summary) => (number | undefined)[];
-  /** Who belongs into it. */
+  /** The contestants in the plot. */
   who: (summary: Summary) => boolean;
 };
 

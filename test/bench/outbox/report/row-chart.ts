@@ -1,7 +1,7 @@
-/** Figures of several contestants side by side: a row for each, a mark for each series. */
+/** Compares contestants: a row for each, a mark for each series. */
 export interface RowChart {
   title: string;
-  /** What the axis shows, with its unit. */
+  /** The axis title, with its unit. */
   axis: string;
   /** Names of the series; their order is that of the marks. One series needs no legend. */
   series: string[];
@@ -11,7 +11,7 @@ export interface RowChart {
   format: (value: number) => string;
 }
 
-/** Light to dark, told apart in print and by colour-blind readers too. */
+/** Light to dark, distinguishable in print and by color-blind readers. */
 const colors = ['#9ecae1', '#4292c6', '#08519c', '#021d3f'];
 const ink = '#1b2430';
 const faint = '#d5dbe3';
@@ -53,7 +53,7 @@ function linearAxis(values: number[]): Axis {
   };
 }
 
-/** Draws the chart as an SVG document of its own. */
+/** Draws the chart as an SVG document. */
 export function drawRowChart(chart: RowChart): string {
   const rowHeight = chart.style === 'dots' ? 26 : 10 + 12 * chart.series.length;
   const known = chart.rows
@@ -140,7 +140,7 @@ function drawBar(
   );
 }
 
-/** The last value in figures, right of the rightmost dot. */
+/** The last value as text, right of the rightmost dot. */
 function drawValueBesideDots(
   axis: Axis,
   values: (number | undefined)[],

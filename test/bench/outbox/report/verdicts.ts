@@ -2,11 +2,11 @@ import { ratio } from '../statistics.ts';
 import type { Report, Summary } from '../summary.ts';
 import { format } from './markdown.ts';
 
-/** A claim about the outbox, and what was measured of it. */
+/** A claim about the outbox, and its measurement. */
 export interface Verdict {
   claim: string;
   value: string;
-  /** Undefined: this run did not measure it. */
+  /** Undefined if this run did not measure it. */
   met: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ function flat({ ours }: Field): Verdict {
   };
 }
 
-/** A queue that keeps events in memory does less than was asked, so it is told apart. */
+/** A queue that keeps events in memory does not meet the requirement, so it is marked. */
 const isLasting = ({ kills }: Summary): boolean => kills.some(({ survived }) => survived > 0);
 
 function belowLastingPeers({ ours, peers, control }: Field): Verdict {
@@ -185,7 +185,7 @@ const judges = [
   nothingWhenIdle,
 ];
 
-/** Judges each claim by this run; none without ours in it. */
+/** Checks each claim against this run; empty if our outbox did not take part. */
 export function judge({ summaries }: Report): Verdict[] {
   const ours = summaries.find(({ facts }) => facts.kind === 'ours');
   if (ours === undefined) return [];

@@ -10,7 +10,7 @@ import { judge, wordOf, type Verdict } from './verdicts.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 
-/** Writes table, plots and figures, and tells the verdicts. */
+/** Writes the table, the plots and the data, and prints the verdicts. */
 export async function writeReport(results: Results, isComplete: boolean): Promise<void> {
   const folder = join(root, isComplete ? 'docs/benchmarks/outbox' : '.cache/bench-outbox');
   const report = summarize(results);
@@ -27,12 +27,12 @@ export async function writeReport(results: Results, isComplete: boolean): Promis
     );
 }
 
-/** The project's files are checked for their format, made ones too. */
+/** Formats the file, because the format check includes generated files. */
 const writePretty = async (file: string, content: string): Promise<void> =>
   writeFile(file, await prettify(content, { ...(await resolveConfig(file)), filepath: file }));
 
 const toJson = (value: unknown): string => {
-  // More digits than the clock has would only make differences noisy.
+  // More digits than the resolution of the clock would be noise.
   const short = (_: string, member: unknown): unknown =>
     typeof member === 'number' ? Number(member.toFixed(3)) : member;
   return JSON.stringify(value, short);
