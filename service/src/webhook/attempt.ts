@@ -10,16 +10,16 @@ export interface AttemptParts {
   send: Send;
   /** The body of an event as it is delivered. */
   openBody(stored: string): string;
-  /** The secrets that sign for a webhook now. */
+  /** The webhook's active signing secrets. */
   readSecrets(accountId: string, webhookId: string): Promise<readonly string[]>;
-  /** Whether the service runs for development: the sandbox may then deliver to this machine. */
+  /** In development mode, the sandbox may deliver to loopback addresses. */
   development: boolean;
 }
 
-/** An attempt takes 10 s at most; after this its process is taken to be gone. */
+/** An attempt takes 10 s at most; if a lease expires, its process has died. */
 export const leaseMs = 20_000;
 
-/** Sends the event of a delivery to its webhook, once. */
+/** Makes one attempt to deliver an event. Never rejects: every failure is a result. */
 export async function attempt(
   { clock, tracing, send, openBody, readSecrets, development }: AttemptParts,
   { url }: Webhook,
@@ -33,26 +33,23 @@ export async function attempt(
     error,
     notSent: true,
   });
-  // What cannot be decrypted is a failed attempt too: without a record it would be claimed again for ever.
-  const body = tryTo(() => (delivery.body === null ? undefined : openBody(delivery.body)));
-  if (body === undefined) return fail('the event could not be read');
-  const secrets = await readSecrets(accountId, webhookId).catch(() => undefined);
-  if (!secrets) return fail('the secrets of the webhook could not be read');
-  const loopback = development && environment === 'sandbox';
-  const parcel = { url, id: eventId, secrets, loopback, body };
-  return traceAttempt(tracing, delivery, (headers) => send({ ...parcel, headers }, stopping));
-}
-
-function tryTo<T>(run: () => T): T | undefined {
+  if (delivery.body === null) return fail('the event could not be read: it no longer exists');
+  // A body or secret that cannot be decrypted is a failed attempt: unrecorded, it would be claimed forever.
+  let body: string;
   try {
-    return run();
+    body = openBody(delivery.body);
   } catch {
-    return undefined;
+    return fail('the event could not be read: decryption failed');
   }
+  const secrets = await readSecrets(accountId, webhookId).catch(() => undefined);
+  if (!secrets) return fail('the webhook secrets could not be read');
+  const loopback = development && environment === 'sandbox';
+  const request = { url, id: eventId, secrets, loopback, body };
+  return traceAttempt(tracing, delivery, (headers) => send({ ...request, headers }, stopping));
 }
 
-/** Anything but 2xx has failed. */
-export const hasArrived = ({ status }: AttemptResult): boolean =>
+/** Any status but 2xx is a failure. */
+export const isDelivered = ({ status }: AttemptResult): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
 /** An attempt as a span, with which the receiver can go on by the headers. */
@@ -77,4 +74,32 @@ export function traceAttempt(
     else if (status === undefined || status < 200 || status >= 300) span.fail(`status ${status}`);
     return result;
   });
+}
+
+/** The state of a delivery after an attempt; `pending` is retried after `delayMs`. */
+export type NextState = { state: 'delivered' | 'failed' } | { state: 'pending'; delayMs: number };
+
+/** The delivery's state after its attempt number `attempts`; 410 Gone is never retried. */
+export function nextState(result: AttemptResult, attempts: number, random: number): NextState {
+  if (isDelivered(result)) return { state: 'delivered' };
+  const delayMs = result.status === 410 ? undefined : retryDelayMs(attempts, random);
+  if (delayMs === undefined) return { state: 'failed' };
+  return { state: 'pending', delayMs: Math.max(delayMs, result.retryAfterMs ?? 0) };
+}
+
+/** Seconds between an attempt and the one before it; the first is made immediately. */
+const delaysS = [0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 86_400];
+
+/** Attempts per delivery. */
+export const maxAttempts = delaysS.length;
+
+/**
+ * Delay before the next attempt in milliseconds, after `attempts` failures; undefined after the last one.
+ * ±20 % jitter keeps receivers that failed together from being retried together.
+ *
+ * @param random - in [0, 1)
+ */
+export function retryDelayMs(attempts: number, random: number): number | undefined {
+  const delayS = delaysS[attempts];
+  return delayS === undefined ? undefined : Math.round(delayS * 1_000 * (0.8 + 0.4 * random));
 }

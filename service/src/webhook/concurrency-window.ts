@@ -1,4 +1,4 @@
-/** The outcome of one request, as a measure of its endpoint’s capacity. Times are monotonic, in milliseconds. */
+/** The outcome of one request, as a sample of its endpoint's capacity. Times are monotonic, in milliseconds. */
 export interface Sample {
   startedMs: number;
   endedMs: number;
@@ -6,24 +6,24 @@ export interface Sample {
   overloaded: boolean;
 }
 
-/** How many requests one endpoint gets at a time: as many as it answers without getting slower. */
+/** Limits the concurrent requests to one endpoint to what it can answer without slowing down. */
 export interface ConcurrencyWindow {
-  /** Requests that may be in flight, at least 1. */
+  /** Maximum number of requests in flight, at least 1. */
   readonly size: number;
   /**
-   * Takes the outcome of a request.
+   * Records the outcome of a request.
    *
-   * @param isBottleneck - more was due than the window let through
+   * @param isBottleneck - whether more deliveries were due than the window allowed
    */
   record(sample: Sample, isBottleneck: boolean): void;
 }
 
 export const initialConcurrency = 4;
-/** 2,000 requests a second, the limit of one key, at 100 ms each. */
+/** Enough for 2,000 requests per second, the rate limit of one key, at 100 ms each. */
 export const maxConcurrency = 200;
 /** Weight of the latest request in the average latency. */
 const smoothing = 0.2;
-/** Latency counts as rising above twice the best one and this: less is the noise of a network or a busy host. */
+/** Latency counts as rising above twice the best latency plus this; less may be noise of the network or host. */
 const slackMs = 100;
 /**
  * Additive increase, multiplicative decrease, as in TCP congestion control (RFC 5681): the window grows by
@@ -50,7 +50,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       return Math.max(1, Math.floor(size));
     },
     record({ startedMs, endedMs, overloaded }, isBottleneck) {
-      // Requests of the previous window say nothing about the size of this one.
+      // Requests from before the last decrease say nothing about the current size.
       const isCurrent = startedMs >= decreasedAtMs;
       if (overloaded) {
         if (isCurrent) decrease(0.5, 1, endedMs);
@@ -62,7 +62,7 @@ export function createConcurrencyWindow(): ConcurrencyWindow {
       averageMs =
         averageMs === undefined ? latencyMs : averageMs + smoothing * (latencyMs - averageMs);
       if (averageMs > 2 * bestMs + slackMs) {
-        // With so few requests in flight, it is not their queue: the endpoint itself has become slower.
+        // So few requests do not queue: the endpoint itself has become slower.
         if (size <= initialConcurrency) bestMs = averageMs;
         else decrease(0.8, initialConcurrency, endedMs);
       } else if (isBottleneck) size = Math.min(maxConcurrency, size + (slowStart ? 1 : 1 / size));

@@ -28,14 +28,14 @@ const selectDeliveries = `SELECT d.id, d.environment, d.webhook_id, d.event_id, 
   FROM deliveries d JOIN webhook_events e ON e.account_id = d.account_id AND e.id = d.event_id
   WHERE d.account_id = $1 AND d.environment = $2`;
 
-/** Which deliveries of a webhook are asked for. */
+/** Filter and page of deliveries. */
 interface DeliveryQuery {
   limit: number;
   startingAfter?: string;
   state?: Delivery['state'];
 }
 
-/** Deliveries of one webhook with their attempts, newest first; one more than `limit` when there are more. */
+/** Lists a webhook's deliveries with their attempts, newest first; `limit` + 1 rows mean that there are more. */
 export async function listDeliveries(
   queries: Queries,
   scope: Scope,
@@ -71,7 +71,7 @@ export async function findDelivery(
   return (await withAttempts(queries, scope.accountId, rows))[0];
 }
 
-/** Deliveries of these events, the oldest first. */
+/** Lists the deliveries of these events, oldest first. */
 export async function listDeliveriesOf(
   queries: Queries,
   scope: Scope,
@@ -126,7 +126,7 @@ interface EventQuery {
   type?: WebhookEvent['type'];
 }
 
-/** Events as they are delivered, newest first; one more than `limit` when there are more. */
+/** Lists events as delivered, newest first; `limit` + 1 rows mean that there are more. */
 export async function listEvents(
   queries: Queries,
   bodies: EventBodies,

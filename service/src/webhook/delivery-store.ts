@@ -1,7 +1,7 @@
 import type { Environment } from '../key/key-text.ts';
 import type { Queries } from '../store/database.ts';
 
-/** A delivery that was claimed for an attempt. */
+/** A claimed delivery. */
 export interface DueDelivery {
   accountId: string;
   id: string;
@@ -10,54 +10,52 @@ export interface DueDelivery {
   environment: Environment;
   /** Attempts made so far. */
   attempt: number;
-  /** The event as it is stored; null when it is not there any more. */
+  /** The event as stored; null if it no longer exists. */
   body: string | null;
 }
 
-/** How many deliveries an endpoint may get now; endpoints that are not named get {@link Claim.perEndpoint}. */
-export interface Room {
+/** How many more deliveries an endpoint may get; endpoints that are not listed get {@link Claim.perEndpoint}. */
+export interface EndpointCapacity {
   accountId: string;
   webhookId: string;
   free: number;
 }
 
-/** How many deliveries the endpoints of an account may get together; others get {@link Claim.perAccount}. */
-export interface Share {
+/** How many more deliveries all endpoints of an account may get; accounts that are not listed get {@link Claim.perAccount}. */
+export interface AccountCapacity {
   accountId: string;
   free: number;
 }
 
 export interface Claim {
-  rooms: readonly Room[];
+  endpoints: readonly EndpointCapacity[];
   perEndpoint: number;
-  shares: readonly Share[];
+  accounts: readonly AccountCapacity[];
   perAccount: number;
-  /** Deliveries of all endpoints together. */
+  /** Across all endpoints. */
   limit: number;
   leaseMs: number;
 }
 
-/** So many failures in a row make an endpoint suspect. */
+/** Consecutive failures after which an endpoint is suspect. */
 const suspectAfter = 5;
 
 /*
- * When a delivery is due and until when it is leased is decided by the clock of the database alone:
- * those of the processes may differ by more than a lease. `now()` and not `clock_timestamp()`, which
- * no distributed engine takes in a condition of a change.
+ * Only the database clock decides when a delivery is due and when its lease expires: process clocks may differ by
+ * more than a lease. Uses `now()` because distributed engines reject `clock_timestamp()` in the condition of an UPDATE.
  */
 
 /**
- * Claims deliveries that are due, in turns by endpoint, and reads their events. Goes from endpoint to
- * endpoint and reads the head of each queue, because a dead one has hundreds of thousands waiting, which must
- * not cost the others anything. A suspect endpoint gets one delivery at a time (a half-open circuit): it
- * either brings the endpoint back or spares it, and us, the rest. While the head of its queue is leased it gets
- * none; whatever is leased is at the head, because what becomes due later comes behind it.
+ * Claims due deliveries round-robin by endpoint and reads their events. Reads only the head of each endpoint's queue,
+ * because a dead endpoint may have a backlog of hundreds of thousands, which must not slow down the others. A suspect
+ * endpoint gets one delivery at a time (a half-open circuit breaker). While the head of its queue is leased, it gets
+ * none; a leased delivery stays at the head, because later ones queue behind it.
  *
  * Rows are claimed only while they are due, so no lock is needed (SKIP LOCKED does not work across shards).
- * `NOT IN`, where rows are found by their ids: `state = 'pending'` would fit an index of all that waits, by which
- * the planner may go until the table has been analyzed (12 ms a row with 120,000 waiting). `chosen` goes through
- * arrays because the planner expects ten rows of an array: it then looks up each delivery and event by its id. From
- * its own estimate, which is too high, it reads both tables as a whole (10 ms with 10,000 waiting).
+ * `NOT IN` instead of `state = 'pending'` where rows are looked up by id: the latter matches the index of pending
+ * deliveries, which the planner may choose until the table is analyzed (12 ms per row with a backlog of 120,000).
+ * `chosen` goes through arrays because the planner assumes ten rows for an array and then looks up each delivery and
+ * event by id. Its own estimate is too high and makes it scan both tables (10 ms with a backlog of 10,000).
  */
 const claimDueDeliveries = `WITH head AS (
     SELECT r.account_id, r.id AS webhook_id, due.id, due.next_at,
@@ -101,22 +99,22 @@ const claimDueDeliveries = `WITH head AS (
 
 export const claimDue = (
   queries: Queries,
-  { rooms, perEndpoint, shares, perAccount, limit, leaseMs }: Claim,
+  { endpoints, perEndpoint, accounts, perAccount, limit, leaseMs }: Claim,
 ): Promise<DueDelivery[]> =>
   queries.query<DueDelivery>(claimDueDeliveries, [
     suspectAfter,
-    rooms.map(({ accountId }) => accountId),
-    rooms.map(({ webhookId }) => webhookId),
-    rooms.map(({ free }) => free),
+    endpoints.map(({ accountId }) => accountId),
+    endpoints.map(({ webhookId }) => webhookId),
+    endpoints.map(({ free }) => free),
     perEndpoint,
     limit,
     leaseMs,
-    shares.map(({ accountId }) => accountId),
-    shares.map(({ free }) => free),
+    accounts.map(({ accountId }) => accountId),
+    accounts.map(({ free }) => free),
     perAccount,
   ]);
 
-/** Returns a delivery without an attempt. */
+/** Ends the lease of a delivery without recording an attempt. */
 export async function release(queries: Queries, delivery: DueDelivery): Promise<void> {
   await queries.query(
     `UPDATE deliveries SET lease_until = NULL WHERE account_id = $1 AND id = $2 AND attempt = $3`,
@@ -124,7 +122,7 @@ export async function release(queries: Queries, delivery: DueDelivery): Promise<
   );
 }
 
-/** Ends all leases. Only where no other process can have one: at the start on an embedded database. */
+/** Ends all leases. Only for startup with an embedded database, where no other process can hold one. */
 export async function releaseAll(queries: Queries): Promise<void> {
   await queries.query('UPDATE deliveries SET lease_until = NULL WHERE lease_until IS NOT NULL');
 }

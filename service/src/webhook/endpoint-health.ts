@@ -1,18 +1,18 @@
 import type { Queries } from '../store/database.ts';
 import type { DueDelivery } from './delivery-store.ts';
 
-/** How long a webhook has been failing, or `undefined` since its last attempt succeeded. */
-export interface Failing {
+/** Consecutive failures of an endpoint. */
+export interface FailureStreak {
   sinceMs: number;
   attempts: number;
 }
 
-/** Adds failures of endpoints, and returns how long each has been failing. */
+/** Adds failures of endpoints and returns their failure streaks. */
 export async function recordFailures(
   queries: Queries,
   accountId: string,
   failures: ReadonlyMap<string, { times: number; firstAtMs: number }>,
-): Promise<Map<string, Failing>> {
+): Promise<Map<string, FailureStreak>> {
   const rows = await queries.query<{ webhook_id: string; since: Date; attempts: number }>(
     `INSERT INTO webhook_failures (account_id, webhook_id, since, attempts)
       SELECT $1, unnest($2::text[]), unnest($3::timestamptz[]), unnest($4::integer[])
@@ -34,7 +34,7 @@ export async function recordFailures(
   );
 }
 
-/** Forgets that an endpoint was failing. */
+/** Ends an endpoint's failure streak. */
 export async function clearFailures(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
@@ -46,10 +46,10 @@ export async function clearFailures(
 }
 
 /**
- * Gives a webhook that was enabled again its days anew. It stays suspect: one delivery at a time is
- * tried until one succeeds.
+ * Restarts the period after which a failing endpoint is disabled, because it was enabled again. It remains suspect:
+ * it gets one delivery at a time until one succeeds.
  */
-export async function startAnew(
+export async function restartFailurePeriod(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
   nowMs: number,
@@ -60,12 +60,12 @@ export async function startAnew(
   );
 }
 
-/** Whether this process shall try a webhook that is out of use: of all, one gets it in `everyMs`. */
+/** Claims the probe of a disabled webhook: true for at most one process per `intervalMs`. */
 export async function claimProbe(
   queries: Queries,
   { accountId, webhookId }: Pick<DueDelivery, 'accountId' | 'webhookId'>,
   nowMs: number,
-  everyMs: number,
+  intervalMs: number,
 ): Promise<boolean> {
   const claimed = await queries.query(
     `INSERT INTO webhook_failures AS known (account_id, webhook_id, since, attempts, probed_at)
@@ -73,13 +73,13 @@ export async function claimProbe(
       ON CONFLICT (account_id, webhook_id) DO UPDATE SET probed_at = $3
         WHERE known.probed_at IS NULL OR known.probed_at <= $4
       RETURNING webhook_id`,
-    [accountId, webhookId, new Date(nowMs), new Date(nowMs - everyMs)],
+    [accountId, webhookId, new Date(nowMs), new Date(nowMs - intervalMs)],
   );
   return claimed.length > 0;
 }
 
-/** A webhook that failed for so long is taken out of use. */
+/** A webhook is disabled after failing for this long. */
 const disableAfterMs = 5 * 86_400_000;
 
-export const shouldDisable = (failing: Failing | undefined, nowMs: number): boolean =>
+export const shouldDisable = (failing: FailureStreak | undefined, nowMs: number): boolean =>
   failing !== undefined && nowMs - failing.sinceMs >= disableAfterMs;

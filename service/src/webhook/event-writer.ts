@@ -8,7 +8,7 @@ import type { Scope } from '../store/database.ts';
 interface Parts {
   clock: Clock;
   makeId: MakeId;
-  /** The enabled webhooks, and the types of events that any webhook subscribes to. */
+  /** The enabled webhooks, and all event types to which any webhook subscribes. */
   subscriptions(scope: Scope): Pick<Snapshot, 'webhooks' | 'subscribedEvents'>;
   bodies: EventBodies;
 }
@@ -20,15 +20,16 @@ const insert = `WITH stored AS (
     SELECT $1, $2, now(), $3::timestamptz, 'pending', 0, * FROM unnest($7::text[], $8::text[], $9::text[])`;
 
 /**
- * Creates the writer. The live environment stores `decision.served` only if a webhook subscribes to it: unread, it
- * would be a twelfth of what an ad stores. The sandbox stores all, for `trueward-service listen`.
+ * Creates the function that stores webhook events and queues their deliveries; it returns whether there are any
+ * deliveries. The live environment stores `decision.served` only if a webhook subscribes to it, because it takes a
+ * twelfth of an ad's storage. The sandbox stores all events, for `trueward-service listen`.
  */
 export function createEventWriter({ clock, makeId, subscriptions, bodies }: Parts): WriteEvents {
   return async (queries, scope, all) => {
     const { webhooks, subscribedEvents } = subscriptions(scope);
-    const isRead = ({ type }: EventDraft): boolean =>
+    const shouldStore = ({ type }: EventDraft): boolean =>
       type !== 'decision.served' || scope.environment === 'sandbox' || subscribedEvents.has(type);
-    const drafts = all.filter(isRead);
+    const drafts = all.filter(shouldStore);
     if (drafts.length === 0) return false;
     const now = new Date(clock.nowMs()).toISOString();
     const events = drafts.map(({ type, data, confidential = false }) => {
@@ -62,9 +63,9 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Part
   };
 }
 
-/** How the bodies of events lie in the database. */
+/** Converts event bodies to and from their stored form. */
 export interface EventBodies {
-  /** A confidential body, which names a child, is sealed. */
+  /** Encrypts the body if it is confidential, that is, identifies a child. */
   store(body: string, confidential: boolean): string;
   /** The body as it is delivered. */
   open(stored: string): string;
@@ -72,6 +73,6 @@ export interface EventBodies {
 
 export const createEventBodies = (box: SecretBox): EventBodies => ({
   store: (body, confidential) => (confidential ? box.seal(body) : body),
-  // JSON of an object begins with a brace, and what is sealed never does.
+  // A JSON object starts with a brace; an encrypted body never does.
   open: (stored) => (stored.startsWith('{') ? stored : box.open(stored)),
 });

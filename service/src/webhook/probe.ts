@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
-import { attempt, type AttemptParts, hasArrived, leaseMs } from './attempt.ts';
+import { attempt, type AttemptParts, isDelivered, leaseMs } from './attempt.ts';
 import { type DueDelivery, release } from './delivery-store.ts';
 import { claimProbe } from './endpoint-health.ts';
 import { recordAttempts } from './record-attempts.ts';
@@ -12,35 +12,35 @@ interface Parts extends AttemptParts {
   log: Logger;
   makeId: MakeId;
   resources: ResourceStore;
-  /** Takes an endpoint back into use that answers again. */
+  /** Enables an endpoint that has recovered. */
   enable(scope: Scope, webhookId: string): Promise<void>;
-  /** Notes that an endpoint said it is gone: it is not tried again. */
+  /** Records that an endpoint answered 410 Gone; it is not probed again. */
   disable(scope: Scope, webhookId: string, reason: 'gone'): Promise<void>;
 }
 
-/** So often an endpoint is tried that failed for days: one that is dead for good costs next to nothing. */
-const probeEveryMs = 3_600_000;
-/** So often it is looked for endpoints whose hour has come. */
-const lookEveryMs = 60_000;
+/** Time between two probes of an endpoint: one that is dead for good costs next to nothing. */
+const probeIntervalMs = 3_600_000;
+/** Time between two scans for endpoints that are due for a probe. */
+const scanIntervalMs = 60_000;
 const tickMs = 1_000;
 
 /**
- * Tries endpoints that were disabled because they failed for days (a half-open circuit): once an hour,
- * with the last event that they did not get, so that nothing made up reaches a receiver in live. One
- * that said that it is gone, or that an operator turned off, is left alone.
+ * Probes endpoints that were disabled as `failing` (a half-open circuit breaker): once an hour, with the last event
+ * that they missed, so that live receivers never get made-up events. Endpoints that answered 410 Gone, or that an
+ * operator disabled, are not probed.
  */
 export function startProbes(parts: Parts): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  let lookAtMs = 0;
-  let round = Promise.resolve();
+  let nextScanAtMs = 0;
+  let scan = Promise.resolve();
   const timer = setInterval(() => {
     const nowMs = parts.clock.nowMs();
-    if (nowMs < lookAtMs) return;
-    lookAtMs = nowMs + lookEveryMs;
-    round = round
+    if (nowMs < nextScanAtMs) return;
+    nextScanAtMs = nowMs + scanIntervalMs;
+    scan = scan
       .then(() => probeAll(parts, nowMs, stopping.signal))
       .catch((error: unknown) =>
-        parts.log.error({ err: error }, 'disabled webhooks could not be tried'),
+        parts.log.error({ err: error }, 'could not probe disabled webhooks'),
       );
   }, tickMs);
   timer.unref();
@@ -48,28 +48,28 @@ export function startProbes(parts: Parts): { stop(): Promise<void> } {
     async stop() {
       clearInterval(timer);
       stopping.abort();
-      await round;
+      await scan;
     },
   };
 }
 
 async function probeAll(parts: Parts, nowMs: number, stopping: AbortSignal): Promise<void> {
-  const idle = await parts.database.query<Scope & { webhookId: string; disabledAt: string }>(
+  const disabled = await parts.database.query<Scope & { webhookId: string; disabledAt: string }>(
     `SELECT account_id AS "accountId", environment, id AS "webhookId", document->>'disabled_at' AS "disabledAt"
       FROM resources
       WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' = 'failing'
         AND document->>'disabled_at' <= $1`,
-    [new Date(nowMs - probeEveryMs).toISOString()],
+    [new Date(nowMs - probeIntervalMs).toISOString()],
   );
-  const tryOne = async (endpoint: (typeof idle)[number]): Promise<void> => {
+  const probeOne = async (endpoint: (typeof disabled)[number]): Promise<void> => {
     if (stopping.aborted) return;
-    if (await claimProbe(parts.database, endpoint, nowMs, probeEveryMs))
+    if (await claimProbe(parts.database, endpoint, nowMs, probeIntervalMs))
       await probe(parts, endpoint, stopping);
   };
-  const ends = await Promise.allSettled(idle.map(tryOne));
-  for (const end of ends)
-    if (end.status === 'rejected')
-      parts.log.error({ err: end.reason as unknown }, 'a disabled webhook could not be tried');
+  const results = await Promise.allSettled(disabled.map(probeOne));
+  for (const result of results)
+    if (result.status === 'rejected')
+      parts.log.error({ err: result.reason as unknown }, 'could not probe a disabled webhook');
 }
 
 async function probe(
@@ -79,21 +79,21 @@ async function probe(
 ): Promise<void> {
   const { database, clock, makeId, resources, log } = parts;
   const found = await resources.find(database, scope, 'webhook', webhookId);
-  const event = await lastMissed(database, scope, webhookId, Date.parse(disabledAt));
+  const event = await findLastMissed(database, scope, webhookId, Date.parse(disabledAt));
   if (!found || !event) return;
   const delivery = { ...scope, ...event, id: makeId('delivery'), webhookId, attempt: 0 };
-  await begin(database, delivery, clock.nowMs());
+  await insertLeased(database, delivery, clock.nowMs());
   const result = await attempt(parts, found.document, delivery, stopping);
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
-  const state = hasArrived(result) ? 'delivered' : 'failed';
+  const state = isDelivered(result) ? 'delivered' : 'failed';
   await recordAttempts(database, [{ scope, delivery, result, next: { state }, wasSent: false }]);
-  log.info({ webhookId, status: result.status }, 'a disabled webhook was tried');
+  log.info({ webhookId, status: result.status }, 'a disabled webhook was probed');
   if (state === 'delivered') await parts.enable(scope, webhookId);
   else if (result.status === 410) await parts.disable(scope, webhookId, 'gone');
 }
 
-/** The last event before the webhook was disabled; gone when it is too old to be kept. */
-async function lastMissed(
+/** Finds the last event that the webhook missed before it was disabled; undefined once it is past retention. */
+async function findLastMissed(
   queries: Queries,
   { accountId }: Scope,
   webhookId: string,
@@ -110,8 +110,8 @@ async function lastMissed(
   return last;
 }
 
-/** Under lease from the start, so that no dispatcher takes it; should this process die, one ends it. */
-async function begin(queries: Queries, delivery: DueDelivery, nowMs: number): Promise<void> {
+/** Inserts the delivery leased, so that no dispatcher claims it; if this process dies, one finishes it. */
+async function insertLeased(queries: Queries, delivery: DueDelivery, nowMs: number): Promise<void> {
   const { accountId, id, environment, eventId, webhookId } = delivery;
   await queries.query(
     `INSERT INTO deliveries (account_id, id, environment, event_id, webhook_id, state, attempt, next_at, created_at, lease_until)

@@ -2,31 +2,29 @@ import { createScopedLanes, type LaneParts } from '../store/lanes.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
+import type { NextState } from './attempt.ts';
 import type { DueDelivery } from './delivery-store.ts';
-import { type Failing, recordFailures } from './endpoint-health.ts';
+import { type FailureStreak, recordFailures } from './endpoint-health.ts';
 import type { AttemptResult } from './sender.ts';
 
-/** What follows from an attempt: delivered, given up, or to be retried after `delayMs`. */
-export type Next = { state: 'delivered' | 'failed' } | { state: 'pending'; delayMs: number };
-
-/** An attempt that has ended. */
+/** A finished attempt. */
 export interface EndedAttempt {
   scope: Scope;
   delivery: Pick<DueDelivery, 'id' | 'webhookId' | 'attempt'>;
   result: AttemptResult;
-  next: Next;
-  /** Whether a request was made, so that the result says something about the endpoint. */
+  next: NextState;
+  /** Whether a request was sent, so that the result counts towards the endpoint's health. */
   wasSent: boolean;
 }
 
-/** The lanes on which attempts of one account and environment are recorded together. */
+/** Creates the lanes that record attempts in batches, per account and environment. */
 export function createAttemptLanes(
   database: Database,
   lanes: LaneParts,
-): Lane<EndedAttempt, Failing | undefined> {
+): Lane<EndedAttempt, FailureStreak | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
-    // Nobody waits for it: the next request does not.
+    // A delay costs nothing: the next request does not wait for the record.
     gatherMs: 25,
   });
 }
@@ -49,12 +47,12 @@ const columns: readonly Column<EndedAttempt>[] = [
 ];
 
 /*
- * The deliveries are looked up by their ids (`= ANY`): by a join alone the planner may read everything that the
- * account has. For the same reason the statement is planned each time, and says `NOT IN` rather than
- * `state = 'pending'`, which fits an index of all that waits for a dead endpoint.
+ * Deliveries are looked up by id (`= ANY`): with only a join, the planner may read all deliveries of the account.
+ * For the same reason, the statement is planned each time and uses `NOT IN` instead of `state = 'pending'`, which
+ * would match the index of pending deliveries, including a dead endpoint's whole backlog.
  */
 
-/** Stores attempts and the next state of their deliveries; clears the failures of endpoints that accepted one. */
+/** Stores attempts and the new states of their deliveries; ends the failure streaks of endpoints that accepted one. */
 const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
   stored AS (
     INSERT INTO delivery_attempts (account_id, delivery_id, attempt, started_at, latency_ms, status, error, response)
@@ -71,13 +69,13 @@ const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
       AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;
 
 /**
- * Records attempts of one account in one transaction, and returns for each how long its endpoint has been
- * failing. An attempt that another process has already recorded, after the lease expired, changes nothing.
+ * Records attempts of one account in one transaction and returns the failure streak of each one's endpoint,
+ * undefined if the endpoint is healthy. An attempt changes nothing if its lease expired and another process has already recorded one.
  */
 export async function recordAttempts(
   database: Pick<Database, 'query' | 'transaction'>,
   items: readonly EndedAttempt[],
-): Promise<(Failing | undefined)[]> {
+): Promise<(FailureStreak | undefined)[]> {
   const [first] = items;
   if (!first) return [];
   const { accountId } = first.scope;
@@ -95,7 +93,7 @@ export async function recordAttempts(
   return items.map(({ delivery }) => failing.get(delivery.webhookId));
 }
 
-/** By endpoint, the failures after its last success: the order of the items is that in which they ended. */
+/** Failures per endpoint since its last success. The items are in the order in which they finished. */
 function failuresSinceSuccess(
   items: readonly EndedAttempt[],
 ): ReadonlyMap<string, { times: number; firstAtMs: number }> {

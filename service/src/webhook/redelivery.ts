@@ -1,12 +1,12 @@
 import { webhookEventTypes } from '@trueward/protocol';
-import type { Delivery, Webhook } from '@trueward/protocol/wire';
+import type { Delivery, Webhook, WebhookEvent } from '@trueward/protocol/wire';
 import type { AuditLog, Operation } from '../store/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import { DomainError } from '../platform/domain-error.ts';
+import type { EventDraft } from '../resource/change-events.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import { findDelivery } from './delivery-list.ts';
-import { sampleEvent } from './sample-event.ts';
 
 interface Parts {
   clock: Clock;
@@ -15,23 +15,27 @@ interface Parts {
   audit: AuditLog;
 }
 
-/** Queues deliveries that operators ask for. A repetition is a new delivery: the old one keeps its attempts. */
+/** Queues deliveries on request. Redelivery creates a new delivery: the old one keeps its attempts. */
 export interface Redelivery {
-  /** Queues a made-up event for one webhook. */
+  /** Queues a sample event for one webhook. */
   test(operation: Operation, webhookId: string, type?: Delivery['event_type']): Promise<Delivery>;
   redeliver(operation: Operation, deliveryId: string): Promise<Delivery>;
-  /** Queues every event since a time that the webhook should have got and did not; hands back how many. */
+  /** Queues all events that the webhook missed since a time, up to 1,000; returns how many. */
   recover(operation: Operation, webhookId: string, sinceMs: number): Promise<number>;
 }
 
-/** One request queues so many events; the next request goes on. */
+/** Events per request; the next request continues. */
 const maxRecovered = 1_000;
 
 export function createRedelivery({ clock, makeId, resources, audit }: Parts): Redelivery {
   const now = () => new Date(clock.nowMs()).toISOString();
   const enabledWebhook = async ({ queries, scope }: Operation, id: string): Promise<Webhook> => {
     const found = await resources.find(queries, scope, 'webhook', id);
-    if (!found) throw new DomainError('not_found', `There is no webhook ${id.slice(0, 64)} here.`);
+    if (!found)
+      throw new DomainError(
+        'not_found',
+        `Webhook ${id.slice(0, 64)} does not exist in this environment.`,
+      );
     if (found.document.status === 'disabled')
       throw new DomainError('conflict', 'The webhook is disabled: enable it first.');
     return found.document;
@@ -53,7 +57,7 @@ export function createRedelivery({ clock, makeId, resources, audit }: Parts): Re
   const queueOne = async (operation: Operation, webhookId: string, eventId: string) => {
     const [id] = await queue(operation, webhookId, [eventId]);
     const delivery = await findDelivery(operation.queries, operation.scope, id ?? '');
-    if (!delivery) throw new Error('A delivery that was just queued is missing.');
+    if (!delivery) throw new Error('The queued delivery is missing.');
     return delivery;
   };
 
@@ -80,9 +84,12 @@ export function createRedelivery({ clock, makeId, resources, audit }: Parts): Re
     async redeliver(operation, deliveryId) {
       const old = await findDelivery(operation.queries, operation.scope, deliveryId);
       if (!old)
-        throw new DomainError('not_found', `There is no delivery ${deliveryId.slice(0, 64)} here.`);
+        throw new DomainError(
+          'not_found',
+          `Delivery ${deliveryId.slice(0, 64)} does not exist in this environment.`,
+        );
       if (old.state === 'pending')
-        throw new DomainError('conflict', 'It is still being delivered.');
+        throw new DomainError('conflict', 'The delivery is still pending.');
       const webhook = await enabledWebhook(operation, old.webhook_id);
       await audit.record(operation, { action: 'delivery.redelivered', targetId: deliveryId });
       return queueOne(operation, webhook.id, old.event_id);
@@ -119,4 +126,56 @@ export function createRedelivery({ clock, makeId, resources, audit }: Parts): Re
       return missed.length;
     },
   };
+}
+
+/** The player of sample events, unknown to any game. */
+const userRef = 'trueward-test';
+
+/** Creates an event about nonexistent objects, to test a receiver. */
+function sampleEvent(type: WebhookEvent['type'], makeId: MakeId): EventDraft {
+  const decision = { decision_id: makeId('decision'), placement: 'test' };
+  switch (type) {
+    case 'decision.served':
+      return {
+        type,
+        data: {
+          ...decision,
+          creative_id: makeId('creative'),
+          advertiser_id: makeId('advertiser'),
+          source_id: makeId('source'),
+          user_ref: userRef,
+          viewable: true,
+        },
+      };
+    case 'decision.rewarded':
+      return {
+        type,
+        data: { ...decision, user_ref: userRef, reward: { type: 'test', amount: 1 } },
+      };
+    case 'policy.blocked':
+      return {
+        type,
+        data: { ...decision, rule: { id: makeId('policy'), kind: 'policy', name: 'Test' } },
+      };
+    case 'creative.review_updated':
+      return {
+        type,
+        data: {
+          creative_id: makeId('creative'),
+          previous: 'pending_review',
+          current: 'approved',
+        },
+      };
+    case 'kill_switch.changed':
+      return {
+        type,
+        data: {
+          kill_switch_id: makeId('killSwitch'),
+          scope: 'placement',
+          target_id: 'test',
+          state: 'on',
+          actor: userRef,
+        },
+      };
+  }
 }

@@ -4,66 +4,66 @@ import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../platform/clock.ts';
 import { linkSignal } from '../platform/link-signal.ts';
 
-/** What one delivery needs to be made. */
-export interface Parcel {
+/** One signed request to a webhook endpoint. */
+export interface DeliveryRequest {
   url: string;
-  /** Of the event: the same for each attempt. */
+  /** Id of the event, the same for each attempt. */
   id: string;
   body: string;
   secrets: readonly string[];
-  /** More headers. */
+  /** Additional headers. */
   headers?: Readonly<Record<string, string>>;
-  /** Whether the receiver may be this machine. */
+  /** Whether loopback addresses are allowed. */
   loopback: boolean;
 }
 
-/** How an attempt went; `status` is there when an answer came. */
+/** The result of an attempt; `status` is set if there was a response. */
 export interface AttemptResult {
   startedAtMs: number;
   latencyMs: number;
   status?: number;
   error?: string;
-  /** The first KiB of the answer. */
+  /** The first KiB of the response body. */
   response?: string;
-  /** How long the endpoint asks to be left alone, by `Retry-After`; at most an hour. */
+  /** The endpoint's `Retry-After`, capped at an hour. */
   retryAfterMs?: number;
-  /** No request was made: it says nothing about the endpoint. */
+  /** No request was sent, so the result says nothing about the endpoint. */
   notSent?: true;
 }
 
-const keptBytes = 1_024;
-/** What is read and discarded, so that the connection can be used again: a new one costs more than this. */
-const readBytes = 65_536;
+const maxStoredBytes = 1_024;
+/** Read up to this much, so that the connection can be reused: a new connection costs more. */
+const maxReadBytes = 65_536;
 
 interface Parts {
   clock: Clock;
-  /** The agents for the public internet, and for development. */
+  /** Agents for public addresses only, and for development. */
   agents: { strict: Dispatcher; development: Dispatcher };
-  /** An answer that has not begun by then has failed (default 10 s). */
+  /** Timeout for the request (default 10 s). */
   timeoutMs?: number;
 }
 
-/** Signs a webhook and posts it; never rejects. Redirects are not followed. */
-export type Send = (parcel: Parcel, signal: AbortSignal) => Promise<AttemptResult>;
+/** Signs and posts a webhook event. Never rejects. Does not follow redirects. */
+export type Send = (request: DeliveryRequest, signal: AbortSignal) => Promise<AttemptResult>;
 
 export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send {
-  return async ({ url, id, body, secrets, headers: more, loopback }, signal) => {
+  return async ({ url, id, body, secrets, headers: extraHeaders, loopback }, signal) => {
     const [startedAtMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
     const finish = (rest: Omit<AttemptResult, 'startedAtMs' | 'latencyMs'>): AttemptResult => ({
       startedAtMs,
       latencyMs: Math.round(clock.monotonicMs() - startedMs),
       ...rest,
     });
-    // Nobody could tell an unsigned request from a forged one.
+    // A receiver cannot distinguish an unsigned request from a forged one.
     if (secrets.length === 0)
-      return finish({ error: 'the webhook has no secret that signs', notSent: true });
+      return finish({ error: 'the webhook has no active signing secret', notSent: true });
     const linked = linkSignal(signal, { timeoutMs });
     try {
       const timestampS = Math.floor(startedAtMs / 1_000);
-      const answer = await request(url, {
+      const response = await request(url, {
         method: 'POST',
         headers: {
-          ...more,
+          ...extraHeaders,
           'content-type': 'application/json',
           'user-agent': 'Trueward-Webhooks/1',
           ...signRequest({ id, body, secrets, timestampS }),
@@ -72,14 +72,14 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
         dispatcher: loopback ? agents.development : agents.strict,
         signal: linked.signal,
       });
-      const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], clock.nowMs());
+      const retryAfterMs = parseRetryAfter(response.headers['retry-after'], clock.nowMs());
       return finish({
-        status: answer.statusCode,
-        response: await readStart(answer.body),
+        status: response.statusCode,
+        response: await readStart(response.body),
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       });
     } catch (error) {
-      return finish({ error: describe(error, timeoutMs) });
+      return finish({ error: describeError(error, timeoutMs) });
     } finally {
       linked.release();
     }
@@ -87,8 +87,8 @@ export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send
 }
 
 /**
- * Reads a bounded part, however long the answer claims to be. The status has come already, and
- * the receiver has said by it what it did: a body that breaks off or never ends changes nothing.
+ * Reads the start of the body, bounded in size. The status has already decided the outcome, so a body that breaks
+ * off or never ends changes nothing.
  */
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
@@ -96,54 +96,57 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
   try {
     for await (const chunk of body) {
       const bytes = Buffer.from(chunk as Uint8Array);
-      if (size < keptBytes) chunks.push(bytes);
+      if (size < maxStoredBytes) chunks.push(bytes);
       size += bytes.length;
-      if (size >= readBytes) break;
+      if (size >= maxReadBytes) break;
     }
   } catch {
-    // What came until then is kept.
+    // Keep what was received.
   }
   body.destroy();
   // U+0000 cannot be stored as text.
-  return Buffer.concat(chunks).subarray(0, keptBytes).toString('utf8').replaceAll('\0', '\ufffd');
+  return Buffer.concat(chunks)
+    .subarray(0, maxStoredBytes)
+    .toString('utf8')
+    .replaceAll('\0', '\ufffd');
 }
 
-const longestRetryAfterMs = 3_600_000;
+const maxRetryAfterMs = 3_600_000;
 
 /** Whole seconds, or an HTTP date (RFC 9110, section 10.2.3). */
 function parseRetryAfter(value: string | string[] | undefined, nowMs: number): number | undefined {
   if (typeof value !== 'string') return undefined;
   const delayMs = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
-  return delayMs > 0 ? Math.min(delayMs, longestRetryAfterMs) : undefined;
+  return delayMs > 0 ? Math.min(delayMs, maxRetryAfterMs) : undefined;
 }
 
-function describe(error: unknown, timeoutMs: number): string {
+function describeError(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`;
+  if (error.name === 'TimeoutError') return `no response within ${timeoutMs / 1_000} s`;
   const inner = error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return `${error.message || error.name}${inner}`.slice(0, 500);
 }
 
-/** What a webhook request is signed with; each secret adds a signature. */
-interface Signed {
-  /** Of the event. */
+/** What to sign; each secret adds a signature. */
+interface SigningInput {
+  /** Id of the event. */
   id: string;
   body: string;
-  /** `whsec_` and base64. */
+  /** `whsec_` followed by base64. */
   secrets: readonly string[];
   timestampS: number;
 }
 
 /**
- * The same headers as `signWebhook` of `trueward/server`. That one runs wherever Web Crypto does; Node's own
- * HMAC needs no thread and no imported key, and takes a tenth of its time (8 µs instead of 100).
+ * Returns the same headers as `signWebhook` from `trueward/server`, which uses Web Crypto to run everywhere. Node's
+ * HMAC needs no thread and no imported key, and is ten times as fast (8 µs instead of 100).
  */
 export function signRequest({
   id,
   body,
   secrets,
   timestampS,
-}: Signed): WebhookSignatureHeaders & StandardWebhookHeaders {
+}: SigningInput): WebhookSignatureHeaders & StandardWebhookHeaders {
   const timestamp = String(timestampS);
   const sign = (key: string | Buffer, prefix: string, encoding: 'hex' | 'base64'): string =>
     createHmac('sha256', key).update(prefix).update(body).digest(encoding);

@@ -31,11 +31,11 @@ interface Parts {
   lanes: LaneParts;
   makeId: MakeId;
   development: boolean;
-  /** Told of every attempt and of what came of it: `delivered`, `failed`, or `retried` later. */
+  /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` (later). */
   onAttempt(outcome: string, seconds: number): void;
 }
 
-/** Delivers what webhooks are owed, takes those out of use that are dead, and back when they live. */
+/** Delivers webhook events, disables dead endpoints and enables them again once they recover. */
 export function startDeliveries(parts: Parts): Dispatcher {
   const { database, configuration, resources, webhooks, box, clock, log, makeId } = parts;
   const agents = {
@@ -83,8 +83,8 @@ export function startDeliveries(parts: Parts): Dispatcher {
     makeId,
     resources,
     async enable(scope, id) {
-      await change(scope, (operation) => webhooks.revive(operation, id));
-      log.info({ webhookId: id }, 'a webhook answers again, and was enabled');
+      await change(scope, (operation) => webhooks.reenable(operation, id));
+      log.info({ webhookId: id }, 'a webhook recovered and was enabled');
       dispatcher.wake();
     },
   });
@@ -98,7 +98,7 @@ export function startDeliveries(parts: Parts): Dispatcher {
   };
 }
 
-/** Another process may have registered it a moment ago, so what is not known is looked for once more. */
+/** Finds an enabled webhook. Another process may have just created it, so a miss refreshes the configuration. */
 export async function findWebhook(
   configuration: Configuration,
   scope: Scope,

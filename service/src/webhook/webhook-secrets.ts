@@ -6,20 +6,20 @@ import type { Queries } from '../store/database.ts';
 
 const purpose = 'webhook';
 
-/** Maximum number of secrets that sign a webhook: each adds 120 bytes to the headers, and receivers read ten. */
-const mostSecrets = 5;
+/** Maximum number of active secrets per webhook: each adds 120 bytes of headers, and receivers read up to ten. */
+const maxSecrets = 5;
 
-/** Whose secrets these are. */
+/** The webhook that owns the secrets. */
 interface Owner {
   accountId: string;
   webhookId: string;
 }
 
 /**
- * Makes the next signing secret of a webhook and stores it sealed: `whsec_` and the base64 of 32 bytes,
- * as Standard Webhooks has it.
+ * Creates a signing secret for a webhook and stores it encrypted. Format of Standard Webhooks: `whsec_` followed by
+ * 32 bytes as base64.
  *
- * @throws DomainError `conflict` when the maximum number of secrets already sign.
+ * @throws DomainError `conflict` if the webhook already has the maximum number of active secrets.
  */
 export async function createWebhookSecret(
   queries: Queries,
@@ -37,11 +37,11 @@ export async function createWebhookSecret(
       FROM secrets WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)`,
     [accountId, purpose, `${webhookId}/`, new Date(nowMs)],
   );
-  if (signing >= mostSecrets) {
+  if (signing >= maxSecrets) {
     throw new DomainError(
       'conflict',
-      `${signing} secrets of this webhook sign already, and more may not at a time. Wait until the ` +
-        'overlap of one has ended, or send an overlap_s of 0, which ends them all at once.',
+      `This webhook already has ${signing} active secrets, the maximum. Wait until the overlap of one ` +
+        'has ended, or send an overlap_s of 0, which expires all of them immediately.',
     );
   }
   await queries.query(
@@ -57,7 +57,7 @@ export async function createWebhookSecret(
   return secret;
 }
 
-/** Lets every secret of a webhook end at this time; those that end sooner stay so. */
+/** Expires all secrets of a webhook at this time, except those that expire earlier. */
 export async function expireWebhookSecrets(
   queries: Queries,
   { accountId, webhookId }: Owner,
@@ -70,13 +70,13 @@ export async function expireWebhookSecrets(
   );
 }
 
-/** A secret that signs until it expires. */
+/** A secret that is active until it expires. */
 interface SigningSecret {
   secret: string;
   expiresAtMs: number;
 }
 
-/** The secrets of a webhook that may sign, the newest first; several while one is being rotated. */
+/** Reads the newest secrets of a webhook, newest first; several are active during a rotation. */
 export async function readWebhookSecrets(
   queries: Queries,
   box: SecretBox,
@@ -86,7 +86,7 @@ export async function readWebhookSecrets(
     `SELECT sealed, expires_at FROM secrets
       WHERE account_id = $1 AND purpose = $2 AND starts_with(id, $3)
       ORDER BY id DESC LIMIT $4`,
-    [accountId, purpose, `${webhookId}/`, mostSecrets],
+    [accountId, purpose, `${webhookId}/`, maxSecrets],
   );
   return rows.map(({ sealed, expires_at }) => ({
     secret: box.open(sealed),
@@ -96,15 +96,15 @@ export async function readWebhookSecrets(
 
 interface SecretCacheParts {
   clock: Pick<Clock, 'nowMs'>;
-  /** The version of an account's configuration, which every rotation raises. */
+  /** The version of an account's configuration, incremented by every rotation. */
   version(accountId: string): number | undefined;
   read(owner: Owner): Promise<SigningSecret[]>;
 }
 
-/** Webhooks whose secrets are kept in memory. */
+/** Maximum number of cached webhooks. */
 const maxCached = 10_000;
 
-/** Reads the secrets that sign for a webhook now: from the database once for each version of the configuration. */
+/** Caches the active secrets of webhooks, by the version of the account's configuration. */
 export function createSecretCache({ clock, read, version }: SecretCacheParts) {
   const cache = new Map<
     string,

@@ -6,15 +6,15 @@ import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { IfMatch, ResourceManager } from '../resource/resource-manager.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Versioned } from '../resource/resource-store.ts';
-import { clearFailures, startAnew } from './endpoint-health.ts';
-import { refuseUrl } from './receiver-url.ts';
+import { clearFailures, restartFailurePeriod } from './endpoint-health.ts';
+import { findUrlProblem } from './guarded-agent.ts';
 import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
 interface Parts {
   manage: ResourceManager;
   box: SecretBox;
   clock: Clock;
-  /** Whether the service runs for development: the sandbox may then name this machine. */
+  /** In development mode, sandbox webhooks may use loopback addresses. */
   development: boolean;
 }
 
@@ -23,28 +23,28 @@ interface Target {
   ifMatch: IfMatch;
 }
 
-/** What operators, and the service itself, do with webhooks, each in the transaction of the operation. */
+/** Changes to webhooks by operators and by the service, each in the operation's transaction. */
 export interface WebhookService {
-  /** The answer carries the secret, this once. */
+  /** Returns the webhook with its secret, which is never shown again. */
   create(operation: Operation, request: WebhookRequest): Promise<Versioned<Webhook>>;
   update(operation: Operation, target: Target, change: WebhookUpdate): Promise<Versioned<Webhook>>;
   delete(operation: Operation, target: Target): Promise<void>;
-  /** Makes a new secret; all before it still sign for `overlapS` seconds, or for less if they end sooner. */
+  /** Creates a new secret. Older secrets keep signing for up to `overlapS` seconds. */
   rotateSecret(operation: Operation, id: string, overlapS: number): Promise<Versioned<Webhook>>;
   disable(operation: Operation, id: string, reason: 'gone' | 'failing'): Promise<void>;
   /**
-   * Takes one back into use that failed for days and answers again.
+   * Enables a webhook that was disabled as `failing` and has recovered.
    *
-   * @throws DomainError when it was deleted, or is out of use for another reason by now.
+   * @throws DomainError if it was deleted, or has since been disabled for another reason.
    */
-  revive(operation: Operation, id: string): Promise<void>;
+  reenable(operation: Operation, id: string): Promise<void>;
 }
 
 export function createWebhookService(parts: Parts): WebhookService {
   const { manage, box, clock, development } = parts;
   const checkUrl = ({ scope }: Operation, url: string | undefined): void => {
     const local = development && scope.environment === 'sandbox';
-    const message = url === undefined ? undefined : refuseUrl(url, { development: local });
+    const message = url === undefined ? undefined : findUrlProblem(url, { development: local });
     if (message !== undefined) throwFieldErrors([{ pointer: '/url', message }]);
   };
   const now = () => new Date(clock.nowMs()).toISOString();
@@ -66,7 +66,11 @@ export function createWebhookService(parts: Parts): WebhookService {
       checkUrl(operation, change.url);
       if (status === 'enabled') {
         const { queries, scope } = operation;
-        await startAnew(queries, { accountId: scope.accountId, webhookId: id }, clock.nowMs());
+        await restartFailurePeriod(
+          queries,
+          { accountId: scope.accountId, webhookId: id },
+          clock.nowMs(),
+        );
       }
       return manage.change(operation, { kind: 'webhook', id, ifMatch }, (before) => {
         const after = { ...before, ...change } as Stored<'webhook'>;
@@ -91,12 +95,15 @@ export function createWebhookService(parts: Parts): WebhookService {
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'disabled' };
       await manage.change(operation, target, (before) => disabled(before, reason, now()));
     },
-    async revive(operation, id) {
+    async reenable(operation, id) {
       const { queries, scope } = operation;
       const target = { kind: 'webhook' as const, id, ifMatch: undefined, action: 'enabled' };
       await manage.change(operation, target, (before) => {
         if (before.disabled_reason === 'failing') return enable(before);
-        throw new DomainError('conflict', 'It is out of use for another reason by now.');
+        throw new DomainError(
+          'conflict',
+          'The webhook has since been disabled for another reason.',
+        );
       });
       await clearFailures(queries, { accountId: scope.accountId, webhookId: id });
     },

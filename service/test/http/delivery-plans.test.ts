@@ -49,9 +49,9 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
       if (when === 'after') await database.query('ANALYZE');
       const room = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };
       const due = {
-        rooms: [room],
+        endpoints: [room],
         perEndpoint: 4,
-        shares: [],
+        accounts: [],
         perAccount: 100,
         limit: 100,
         leaseMs: 20_000,

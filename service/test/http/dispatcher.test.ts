@@ -6,7 +6,11 @@ import type { LaneParts } from '../../src/store/lanes.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
-import { type Dispatcher, roomsOf, startDispatcher } from '../../src/webhook/dispatcher.ts';
+import {
+  type Dispatcher,
+  endpointCapacities,
+  startDispatcher,
+} from '../../src/webhook/dispatcher.ts';
 import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
 import type { AttemptResult } from '../../src/webhook/sender.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
@@ -182,9 +186,11 @@ test('an account with slow endpoints leaves slots for other accounts', () => {
     window: { size },
   });
   const slow = Array.from({ length: 5 }, () => endpoint('acc_slow', 200, 100));
-  const rooms = roomsOf([...slow, endpoint('acc_other', 200, 4)], 1_000 - 504, 0);
+  const rooms = endpointCapacities([...slow, endpoint('acc_other', 200, 4)], 1_000 - 504, 0);
   expect(rooms.map(({ free }) => free)).toEqual([0, 0, 0, 0, 0, 196]);
-  expect(roomsOf([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]?.free).toBe(0);
+  expect(
+    endpointCapacities([{ ...endpoint('acc_1', 4, 0), pausedUntilMs: 1 }], 1_000, 0)[0]?.free,
+  ).toBe(0);
 });
 
 test('an account with many new endpoints that hang leaves half of the slots to others', async () => {

@@ -45,7 +45,7 @@ const deliver = (url: string) =>
 
 test.each<[string, (socket: Socket) => void, object]>([
   ['closes the connection', (socket) => socket.destroy(), { error: expect.any(String) as string }],
-  ['never answers', () => undefined, { error: 'no answer within 0.3 s' }],
+  ['never answers', () => undefined, { error: 'no response within 0.3 s' }],
   [
     'speaks something else',
     (socket) => socket.end('220 mail.example ESMTP\r\n'),

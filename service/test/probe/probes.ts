@@ -115,9 +115,9 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     );
     const claimOurs = async (): Promise<number> => {
       const all = await claimDue(database, {
-        rooms: [],
+        endpoints: [],
         perEndpoint: 4,
-        shares: [],
+        accounts: [],
         perAccount: 100,
         limit: 100,
         leaseMs: 20_000,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { isAllowedAddress } from '../../src/webhook/guarded-agent.ts';
-import { refuseUrl } from '../../src/webhook/receiver-url.ts';
-import { maxAttempts, retryDelayMs } from '../../src/webhook/schedule.ts';
+import { maxAttempts, retryDelayMs } from '../../src/webhook/attempt.ts';
+import { findUrlProblem, isAllowedAddress } from '../../src/webhook/guarded-agent.ts';
 
 test.each([
   '127.0.0.1',
@@ -91,7 +90,7 @@ test.each([
   ['https://example.com./', false, true],
   ['/hook', false, false],
 ])('%s (development: %s) can receive: %s', (url, development, expected) => {
-  expect(refuseUrl(url, { development }) === undefined).toBe(expected);
+  expect(findUrlProblem(url, { development }) === undefined).toBe(expected);
 });
 
 test('retries back off with ±20 % jitter, for ten attempts in total', () => {
