@@ -38,8 +38,8 @@ function nextSteps(directory, service) {
 }
 
 /**
- * From a clone of the repository, the game takes the package that was built there: as long as `trueward`
- * is not on npm, nothing else can be installed.
+ * In a clone of the repository, the game uses the package that was built there: as long as `trueward`
+ * is not on npm, there is no other.
  *
  * @param {string} directory
  */

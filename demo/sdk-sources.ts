@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 const source = (path: string) => join(import.meta.dirname, '../src', path);
 
-/** The demo imports the SDK as a game does, and gets its sources, so that it needs no build before its own. */
+/** Resolves imports of the SDK to its sources, so that the demo does not need a build of the SDK. */
 export const sdkSources = [
   { find: /^trueward$/, replacement: source('index.ts') },
   { find: /^trueward\/phaser$/, replacement: source('phaser/index.ts') },

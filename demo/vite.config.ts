@@ -5,7 +5,7 @@ import { sdkSources } from './sdk-sources.ts';
 
 const here = (path: string) => join(import.meta.dirname, path);
 
-/** The examples without a build, as they are, beside the script tag as it is shipped. */
+/** Copies the examples that need no build, and the script tag as it is published. */
 const plainExamples: Plugin = {
   name: 'plain-examples',
   generateBundle() {
@@ -30,6 +30,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: { input: [here('index.html'), here('examples/canvas.html')] },
   },
-  // For `vite -c demo/vite.config.ts`: the rest comes from a running game server.
+  // For `vite -c demo/vite.config.ts`: a running game server handles everything else.
   server: { proxy: { '/config.json': 'http://127.0.0.1:4320' } },
 });

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * The ad service that a game is made for.
+ * The ad service that a game uses.
  *
  * @typedef {{ serviceUrl: string, publishableKey: string, secretKey: string }} Service
  */
 
 /**
- * Where a service on this machine has written its addresses and keys: in this folder or one above.
+ * Finds the file in which a service on this machine has written its URLs and keys: in this folder or a parent.
  *
  * @param {string} folder
  * @returns {string | undefined}
@@ -22,7 +22,7 @@ export function findDevFile(folder) {
 /**
  * @param {string} file
  * @returns {Service}
- * @throws Error that says what the file should be.
+ * @throws Error that says what the file should contain.
  */
 export function readDevFile(file) {
   if (!existsSync(file)) {

@@ -12,11 +12,11 @@ import { basename, join } from 'node:path';
 const template = join(import.meta.dirname, '..', 'template');
 
 /**
- * Writes the game into a folder that is new or empty.
+ * Writes the game into a new or empty folder.
  *
  * @param {string} directory
- * @param {import('./dev-file.js').Service} [service] Absent: the developer fills in the keys.
- * @throws Error when there is something in the folder.
+ * @param {import('./dev-file.js').Service} [service] If absent, the developer fills in the keys.
+ * @throws Error if the folder is not empty.
  */
 export function makeProject(directory, service) {
   if (existsSync(directory) && readdirSync(directory).length > 0) {
@@ -24,18 +24,18 @@ export function makeProject(directory, service) {
   }
   mkdirSync(directory, { recursive: true });
   cpSync(template, directory, { recursive: true });
-  // npm leaves a file of this name out of packages.
+  // npm does not include files of this name in packages.
   renameSync(join(directory, 'gitignore'), join(directory, '.gitignore'));
   const manifest = join(directory, 'package.json');
   const { name: _, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'));
   const text = JSON.stringify({ name: packageName(basename(directory)), ...rest }, null, 2);
   writeFileSync(manifest, `${text}\n`);
-  // Secret keys are for the owner of the file only.
+  // Only the owner of the file may read the secret key.
   writeFileSync(join(directory, '.env'), environment(service), { mode: 0o600 });
 }
 
 /**
- * A name that npm takes, as near to the folder's as can be.
+ * Converts the name of the folder into a valid npm package name.
  *
  * @param {string} folder
  */
@@ -53,9 +53,9 @@ function environment(
 ) {
   return `# Where the ad service is, and your keys for it. This file is not for git.
 SERVICE_URL=${serviceUrl}
-# pk_sandbox_…: goes to the browser.
+# pk_sandbox_…: sent to the browser.
 PUBLISHABLE_KEY=${publishableKey}
-# sk_sandbox_…: stays on the server, which registers its webhook with it.
+# sk_sandbox_…: for the server only, which registers its webhook with it.
 SECRET_KEY=${secretKey}
 `;
 }

@@ -14,7 +14,7 @@ new folder (default: trueward-game).
 /**
  * @param {string[]} list
  * @returns {{ wantsHelp: boolean, directory: string, devFile?: string }}
- * @throws Error that says what is wrong with them.
+ * @throws Error that says which argument is invalid.
  */
 export function readArguments(list) {
   const { positionals, values } = parse(list);

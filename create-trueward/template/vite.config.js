@@ -1,7 +1,7 @@
 import { defineConfig } from 'vite';
 import { createGameServer } from './server/game-server.js';
 
-// While you develop, the game and its server are one program, on one port.
+// During development, the game and its server are one program on one port.
 const port = Number(process.env.PORT ?? 5173);
 
 export default defineConfig(({ command }) => ({
@@ -28,7 +28,7 @@ function gameServer() {
   };
 }
 
-/** The game's server answers what is for it, and Vite the rest. */
+/** The game's server handles its routes, and Vite everything else. */
 async function answer(server, request, response, next) {
   try {
     if (!(await server.handle(request, response))) next();

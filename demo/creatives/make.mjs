@@ -1,7 +1,7 @@
 /**
- * Draws the demo's advertisements into `dist/`: `node demo/creatives/make.mjs`.
- * Needs ffmpeg (with libx264, libvpx-vp9, libopus) and Chromium. The output is committed, so nobody
- * needs either to run the demo.
+ * Renders the demo's creatives into `dist/`: `node demo/creatives/make.mjs`.
+ * Needs ffmpeg (with libx264, libvpx-vp9, libopus) and Chromium. The output is committed, so neither is
+ * needed to run the demo.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -21,7 +21,7 @@ import { meadowWaltz } from './music.mjs';
 
 const seconds = 12;
 const framesPerSecond = 24;
-/** Small enough that a phone on a slow network has it in a second or two. */
+/** Small enough to load in a second or two on a slow mobile network. */
 const largestBytes = 300_000;
 
 const drawings = join(import.meta.dirname, 'drawings');

@@ -1,6 +1,6 @@
 import { createAds, type Ads, type AdsOptions, type EngineDriver } from 'trueward';
 
-/** The loop of a game without an engine. */
+/** The game loop, without an engine. */
 export class Loop {
   running = true;
   drawing = false;
@@ -41,7 +41,7 @@ export function driverFor(loop: Loop, canvas: HTMLCanvasElement): EngineDriver {
   };
 }
 
-/** A ball that bounces, so that one sees whether the game runs, and the coins. */
+/** A bouncing ball, which shows whether the game runs, and the coins. */
 export function startGame(canvas: HTMLCanvasElement, options: AdsOptions): Ads {
   let coins = 0;
   let step = 0;

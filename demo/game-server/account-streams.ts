@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Account } from './bank.ts';
 
-/** Open pages that watch the account of their player, by server-sent events. */
+/** Open pages that follow their player's account through server-sent events. */
 export interface AccountStreams {
   open(player: string, response: ServerResponse): void;
   publish(player: string): void;

@@ -1,7 +1,7 @@
 import type { DecisionRewardedEvent } from 'trueward/server';
 import type { Journal } from './journal.ts';
 
-/** Coins that a player got, and for which ad. */
+/** Coins that a player received, and for which ad. */
 export interface Credit {
   eventId: string;
   decisionId: string;
@@ -12,15 +12,15 @@ export interface Credit {
   creditedAt: string;
 }
 
-/** A player as the game server knows them; the latest credit comes first. */
+/** A player's account; the latest credit comes first. */
 export interface Account {
   coins: number;
   credits: Credit[];
 }
 
-/** The one place where coins are made. */
+/** The only place where coins are credited. */
 export interface Bank {
-  /** Credits a reward, unless its decision or event has been credited before; resolves once it is on disk. */
+  /** Credits a reward, unless its decision or event has been credited before; resolves when it is on disk. */
   credit(event: DecisionRewardedEvent): Promise<'credited' | 'already_credited'>;
   account(player: string): Account;
 }
@@ -59,11 +59,11 @@ export function createBank({ journal, now, onCredit }: BankParts): Bank {
   }
 
   return {
-    // One after the other: two deliveries of one event may arrive in the same moment.
+    // One at a time, because two deliveries of one event may arrive at the same moment.
     credit(event) {
       const turn = last.then(() => creditOnce(event));
       last = turn.catch(() => {
-        // The sender is told by `turn`; the next in line has its own try.
+        // The sender learns of the failure from `turn`; the next credit is independent.
       });
       return turn;
     },

@@ -1,20 +1,20 @@
 import { resolve } from 'node:path';
 
-/** What the game server is told by its environment. */
+/** Configuration of the game server, from environment variables. */
 export interface GameServerConfig {
-  /** 0 takes any free port. */
+  /** 0 selects a free port. */
   port: number;
   serviceUrl: string;
   /** `sk_…`: registers the webhook. */
   secretKey: string;
-  /** `pk_…`: handed to the game. */
+  /** `pk_…`: passed to the game. */
   publishableKey: string;
   dataDir: string;
-  /** Another origin that the game may be served from; the server's own needs no entry. */
+  /** Another origin from which the game may be served, besides that of the server. */
   demoOrigin?: string;
 }
 
-/** @throws Error that names the variable and what it is for. */
+/** @throws Error that names the missing variable and its purpose. */
 export function readConfig(environment: NodeJS.ProcessEnv): GameServerConfig {
   const need = (name: string, meaning: string): string => {
     const value = environment[name];

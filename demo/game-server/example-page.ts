@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { basename, join } from 'node:path';
 
 /**
- * Serves a page of the examples as its reader has it after pasting a key and an address into it;
- * answers whether there was such a page.
+ * Serves an example page with the key and the service URL filled in, as its reader would do;
+ * returns whether there is such a page.
  */
 export function serveExample(
   root: string,

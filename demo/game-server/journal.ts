@@ -1,22 +1,22 @@
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** A file of JSON lines that only grows. What `append` has resolved for survives a loss of power. */
+/** An append-only file of JSON lines. A line survives a power failure once `append` has resolved. */
 export interface Journal<Entry> {
-  /** What was in the file when it was opened. */
+  /** The contents of the file when it was opened. */
   readonly entries: readonly Entry[];
   append(entry: Entry): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the file, or makes it. A last line that was cut off by a crash was never promised, and is removed. */
+/** Opens or creates the file. A last line that a crash truncated was never acknowledged, and is removed. */
 export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, 'a+', 0o600);
   const bytes = await readFile(path);
   const whole = bytes.subarray(0, bytes.lastIndexOf('\n') + 1);
   if (whole.length < bytes.length) await file.truncate(whole.length);
-  // The file's name is durable only once its folder is.
+  // A new file is durable only when its folder is.
   const folder = await open(dirname(path), 'r');
   await folder.sync();
   await folder.close();
@@ -31,7 +31,7 @@ export async function openJournal<Entry>(path: string): Promise<Journal<Entry>> 
         await file.datasync();
         size += line.length;
       } catch (error) {
-        // Half a line would spoil the next one.
+        // A partial line would corrupt the next one.
         await file.truncate(size);
         throw error;
       }

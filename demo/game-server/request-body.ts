@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The largest body that a webhook may have. */
+/** The maximum size of a webhook body. */
 const largestBytes = 65_536;
 
-/** The body as it came, which is what a webhook's signature covers; `undefined` when it is too large. */
+/** Reads the raw body, which a webhook's signature covers; `undefined` if it is too large. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

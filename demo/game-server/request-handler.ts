@@ -11,14 +11,14 @@ export interface RequestHandlerParts {
   streams: AccountStreams;
   /** The folder of the built game. */
   gameDir: string;
-  /** What the game is told at its start. */
+  /** The configuration that the game loads at startup. */
   gameConfig: () => { serviceUrl: string; publishableKey: string; gameServerUrl: string };
   /** `undefined` until the webhook is registered. */
   webhookSecret: () => string | undefined;
   demoOrigin?: string;
 }
 
-/** Every route of the game server. */
+/** Handles every route of the game server. */
 export function createRequestHandler(parts: RequestHandlerParts) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = new URL(request.url ?? '/', 'http://game').pathname;
@@ -49,7 +49,7 @@ async function receiveWebhook(
   const body = await readBody(request);
   if (!body) return answer(response, 413, { error: 'body_too_large' });
   const secret = webhookSecret();
-  // The service tries again, and by then the secret is here.
+  // The service retries, and by then the secret is available.
   if (!secret) return answer(response, 503, { error: 'starting' });
   try {
     const event = await verifyWebhook(body, request.headers, secret);

@@ -10,13 +10,13 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 };
 
-/** Serves the built game; answers whether there was such a file. */
+/** Serves the built game; returns whether there is such a file. */
 export function serveFile(root: string, path: string, response: ServerResponse): boolean {
   const file = normalize(join(root, path.endsWith('/') ? `${path}index.html` : path));
   const type = types[extname(file)];
   if (!file.startsWith(root + sep) || !type) return false;
   if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false;
-  // The names of assets carry a hash of their content; the page and the rest must be fresh.
+  // Names of assets contain a hash of their content; everything else must be revalidated.
   const caching = path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-cache';
   response.writeHead(200, { 'content-type': type, 'cache-control': caching });
   createReadStream(file).pipe(response);

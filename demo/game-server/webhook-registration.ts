@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { GameServerConfig } from './config.ts';
 import type { Journal } from './journal.ts';
 
-/** A webhook that this server registered. The secret is shown once, so it is kept. */
+/** A webhook that this server registered. Its secret is returned only once, so it is stored. */
 export interface Registration {
   id: string;
   url: string;
@@ -12,13 +12,13 @@ export interface Registration {
 
 type ServiceAccess = Pick<GameServerConfig, 'serviceUrl' | 'secretKey'>;
 
-/** How long the service may take to come up, in milliseconds. */
+/** How long to wait for the service to start, in milliseconds. */
 const patienceMs = 30_000;
 
 /**
- * Finds the webhook that was registered at an earlier start, or registers one.
+ * Finds the webhook of an earlier start, or registers one.
  *
- * @throws Error when the service refuses, or can't be reached for half a minute.
+ * @throws Error if the service rejects it, or is unreachable for half a minute.
  */
 export async function findOrRegisterWebhook(
   access: ServiceAccess,
@@ -28,7 +28,7 @@ export async function findOrRegisterWebhook(
   const known = journal.entries.findLast(
     (entry) => entry.url === url && entry.serviceUrl === access.serviceUrl,
   );
-  // Not known there any more: the service has begun with new data.
+  // The service does not have it any more, because it started with new data.
   if (known && (await call(access, `/v1/webhooks/${known.id}`, {})).status !== 404) return known;
   const response = await call(access, '/v1/webhooks', {
     method: 'POST',

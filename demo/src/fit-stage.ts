@@ -1,9 +1,9 @@
 import type { Game } from 'phaser';
 
-/** More real pixels than this cost time and can't be seen in this game. */
+/** A higher pixel ratio costs time without a visible difference. */
 const largestPixelRatio = 2;
 
-/** Keeps the canvas as large as its stage, and as sharp as the screen. */
+/** Keeps the canvas at the size of its stage and the resolution of the screen. */
 export function fitStage(game: Game, stage: HTMLElement): void {
   const fit = () => {
     const ratio = Math.min(devicePixelRatio, largestPixelRatio);

@@ -9,7 +9,7 @@ import type { Strip } from './ui/strip.ts';
 
 const toastMs = 4_000;
 
-/** Leads from the lobby through runs and game overs, with the ads between them. */
+/** The flow from the lobby through runs and game overs, with the ads between them. */
 export interface Flow {
   showLobby(): void;
   gameOver(sparks: number): void;
@@ -59,11 +59,11 @@ export function createFlow(run: LanternRun, ads: TruewardPlugin, strip: Strip): 
     lobby.hidden = over.hidden = true;
     revive.close();
     double.close();
-    // The keyboard belongs to the game now, and Space must not press a button again.
+    // The keyboard now controls the game, and Space must not press a button again.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   }
 
-  /** A run has ended for good: every second time, an ad comes before what is next. */
+  /** Ends a run for good; an ad follows every second one. */
   async function leave(next: () => void): Promise<void> {
     if (leaving) return;
     leaving = true;

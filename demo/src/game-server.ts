@@ -1,6 +1,6 @@
 import type { Account } from '../game-server/bank.ts';
 
-/** What the game is told at its start. */
+/** The configuration that the game loads at startup. */
 export interface GameConfig {
   serviceUrl: string;
   publishableKey: string;
@@ -13,7 +13,7 @@ export async function loadConfig(): Promise<GameConfig> {
   return (await response.json()) as GameConfig;
 }
 
-/** Follows the player's account: once at the start, and with each credit. Reconnects by itself. */
+/** Follows the player's account: initially and after each credit. Reconnects automatically. */
 export function watchAccount(
   { gameServerUrl }: GameConfig,
   player: string,

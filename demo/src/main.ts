@@ -9,7 +9,7 @@ import { createSwitchableNetwork } from './switchable-network.ts';
 import { element, write } from './ui/element.ts';
 import { createStrip } from './ui/strip.ts';
 
-/** How often the strip and the countdowns under the offers are looked at again, in milliseconds. */
+/** Refresh interval of the strip and of the countdowns below the offers, in milliseconds. */
 const refreshMs = 500;
 
 function startGame(config: GameConfig): void {
@@ -31,7 +31,7 @@ function startGame(config: GameConfig): void {
   );
   const stage = element('canvas', HTMLElement);
   const game = new Game({
-    // Few, small pictures: the plain canvas draws them at full rate, also where there is no GPU.
+    // Few and small images: the canvas renderer reaches the full frame rate, even without a GPU.
     type: CANVAS,
     parent: stage,
     backgroundColor: '#141233',

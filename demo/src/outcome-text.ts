@@ -18,13 +18,13 @@ const texts: Partial<Record<ShowResult['outcome'], string>> = {
   already_showing: 'An ad is already open.',
 };
 
-/** What the player reads after an ad, or instead of one; empty where there is nothing to say. */
+/** The message after an ad, or instead of one; empty if there is nothing to say. */
 export function outcomeText({ outcome, retryAt }: ShowResult, now: number): string {
   const text = texts[outcome] ?? 'There is no ad right now.';
   return retryAt ? `${text} ${waitText(retryAt, now)}` : text;
 }
 
-/** What stands under an offer. */
+/** The text below an offer. */
 export function offerText({ available, reason, retryAt }: Availability, now: number): string {
   if (available) return 'Watch a short ad';
   return outcomeText({ outcome: reason ?? 'no_fill', ...(retryAt ? { retryAt } : {}) }, now);

@@ -1,6 +1,6 @@
 import { readSetting, writeSetting } from './settings.ts';
 
-/** A random name that stays with this browser, and that the service and the game server know the player by. */
+/** A random user reference, stored in this browser, for the service and the game server. */
 export function playerId(): string {
   const known = readSetting('player');
   if (known) return known;

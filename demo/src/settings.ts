@@ -1,11 +1,11 @@
 const prefix = 'lantern-run.';
 
-/** Reads a word that was kept in this browser; `null` where there is none, or storage is refused. */
+/** Reads a setting from this browser; `null` if there is none or storage is unavailable. */
 export function readSetting(name: string): string | null {
   try {
     return localStorage.getItem(prefix + name);
   } catch {
-    // A browser may refuse storage altogether; the game then begins anew with each visit.
+    // Storage may be unavailable; then nothing is remembered between visits.
     return null;
   }
 }
@@ -14,6 +14,6 @@ export function writeSetting(name: string, value: string): void {
   try {
     localStorage.setItem(prefix + name, value);
   } catch {
-    // Refused or full: what this keeps is a convenience.
+    // Unavailable or full: the settings are a convenience only.
   }
 }

@@ -1,4 +1,4 @@
-/** A `fetch` that can be cut, as if the device had lost its network. */
+/** A `fetch` that can be switched off, as if the device were offline. */
 export interface SwitchableNetwork {
   fetch: typeof fetch;
   setOffline(offline: boolean): void;
@@ -12,10 +12,10 @@ export function createSwitchableNetwork(): SwitchableNetwork {
       return fetch(input, { ...init, signal: AbortSignal.any(signals) });
     },
     setOffline(offline) {
-      // What a browser's own fetch rejects with when the network goes.
+      // A browser's `fetch` rejects with the same error when the network is lost.
       if (offline) cut.abort(new TypeError('Failed to fetch'));
       else cut = new AbortController();
-      // The browser says the same, and the SDK listens to it.
+      // The browser fires the same event, and the SDK listens to it.
       window.dispatchEvent(new Event(offline ? 'offline' : 'online'));
     },
   };

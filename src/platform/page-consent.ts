@@ -87,7 +87,7 @@ export function followPageConsent(
     if (!tcf && !gpp && !isLate) return undefined;
     if (navigator.globalPrivacyControl === true) return 'denied';
     if (gpp || isLate) return tcf?.status ?? gpp?.status;
-    // An opt-out by the law of a state may be on its way.
+    // GPP may still report an opt-out under a US state law.
     if (!gppFramework.search()) return tcf?.status;
     cancelWait ??= clock.after(otherMs, () => conclude(true));
     return undefined;
@@ -118,15 +118,15 @@ export function followPageConsent(
   };
 }
 
-/** What one framework says. */
+/** The state of one framework. */
 interface Answer {
   status: PageConsent['status'];
-  /** Whether no other says more: the GDPR applies, or the player opted out. */
+  /** Whether it takes precedence: the GDPR applies, or the player opted out. */
   decides: boolean;
   text: string | undefined;
 }
 
-/** The service takes no longer strings. */
+/** The service rejects longer strings. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length <= 4_096 ? value : undefined;
 
@@ -134,23 +134,23 @@ const textOf = (value: unknown): string | undefined =>
 function readTcf({ eventStatus, gdprApplies, purpose, tcString }: TcfData): Answer | undefined {
   if (eventStatus !== 'tcloaded' && eventStatus !== 'useractioncomplete') return undefined;
   const decides = gdprApplies !== false;
-  // 1: keep something on the device; 2: choose ads by limited data; 7: measure ads.
+  // 1: store information on the device; 2: select ads with limited data; 7: measure ads.
   const agreed = [1, 2, 7].every((number) => purpose?.consents?.[number] === true);
   return { status: agreed || !decides ? 'granted' : 'denied', decides, text: textOf(tcString) };
 }
 
-/** Fields of the sections for US states that say that the player opted out, by the value 1. */
+/** Fields of the sections for US states; the value 1 means that the player opted out. */
 const optOuts = ['SaleOptOut', 'SharingOptOut', 'TargetedAdvertisingOptOut'];
 
-/** Undefined while the framework is at work. */
+/** Undefined while the framework is not ready. */
 function readGpp({ pingData }: GppData): Answer | undefined {
   if (pingData?.signalStatus !== 'ready') return undefined;
-  // A section is an object, or a list of objects by sub-section.
+  // A section is an object, or a list of its subsections.
   const parts = Object.values(pingData.parsedSections ?? {}).flat() as (Section | null)[];
   const decides = parts.some(
     (part) => part?.['Gpc'] === true || optOuts.some((field) => part?.[field] === 1),
   );
-  // No opt-out is not an agreement: the service reads the string for what it allows.
+  // The absence of an opt-out is not consent: the service evaluates the string.
   return { status: decides ? 'denied' : 'unknown', decides, text: textOf(pingData.gppString) };
 }
 
@@ -178,8 +178,8 @@ export interface ConsentFramework {
 const versions = { __tcfapi: 2, __gpp: '1.1' };
 
 /**
- * Creates a {@link ConsentFramework}. It is called in this window, or else, as both standards have it, by messages to
- * the nearest window around this one that has a frame with the name of its locator. One that says that it failed is
+ * Creates a {@link ConsentFramework}. It is called in this window, or else, according to both standards, with messages to
+ * the nearest ancestor window that has a frame with the name of its locator. A framework that reports a failure is
  * searched for again.
  */
 export function consentFramework(
@@ -221,7 +221,7 @@ export function consentFramework(
 }
 
 function inThisWindow(name: keyof typeof versions): Call | undefined {
-  // An element with this id is no framework.
+  // An element with this id is not a framework.
   if (typeof window[name] !== 'function') return undefined;
   if (name === '__gpp')
     return (command, callback, id) => window.__gpp?.(command, callback, id, versions.__gpp);
@@ -244,12 +244,12 @@ function aroundThisWindow(name: keyof typeof versions, signal: AbortSignal): Cal
     const callId = `trueward-${command}-${Math.random()}`;
     callbacks.set(callId, callback);
     const message = { command, version: versions[name], callId, parameter };
-    // The origin of the page around this one is unknown, and the message says nothing of the player.
+    // Any target origin, because that of the ancestor is unknown and the message has no personal data.
     target.postMessage({ [`${name}Call`]: message }, '*');
   };
 }
 
-/** The nearest window around this one with a frame of that name; the name can be seen from another origin, too. */
+/** Finds the nearest ancestor window with a frame of that name, which is visible across origins. */
 function locate(locator: string): Window | undefined {
   let frame: Window = window;
   while (frame !== frame.parent) {

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * The one place where coins are made: a file of JSON lines that only grows. With a database of your
+ * The only place where coins are credited: an append-only file of JSON lines. With a database of your
  * own, make `decisionId` unique instead.
  */
 export async function openBank(file) {
@@ -26,9 +26,9 @@ export async function openBank(file) {
   }
 
   return {
-    /** Resolves once the reward is on the disk; then the webhook may be answered. */
+    /** Resolves when the reward is on disk; then the webhook may be acknowledged. */
     credit(rewarded) {
-      // One after the other, because two deliveries may arrive in the same moment.
+      // One at a time, because two deliveries may arrive at the same moment.
       const turn = last.then(() => creditOnce(rewarded));
       last = turn.catch(() => {});
       return turn;

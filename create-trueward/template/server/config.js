@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** What the server is told by `.env` and by its environment, which wins. */
+/** Configuration from environment variables, or else from `.env`. */
 export function readConfig() {
   if (existsSync('.env')) process.loadEnvFile('.env');
   return {

@@ -5,15 +5,15 @@ import { readConfig } from './config.js';
 import { readBody } from './request-body.js';
 import { findOrRegisterWebhook } from './webhook-registration.js';
 
-/** Your game's server: it tells the game its keys, credits coins, and knows how many a player has. */
+/** Your game's server: sends the game its keys, credits coins, and returns a player's balance. */
 export async function createGameServer(config = readConfig()) {
   const bank = await openBank(join(config.dataDir, 'credits.jsonl'));
   let secret = config.webhookSecret;
 
   async function receiveWebhook(request, response) {
-    // The signature covers the body as it came: do not parse it first.
+    // The signature covers the raw body: do not parse it first.
     const body = await readBody(request);
-    // The service tries again later, and by then the secret is here.
+    // The service retries later, and by then the secret is available.
     if (secret === undefined) return answer(response, 503, { error: 'starting' });
     try {
       const event = await verifyWebhook(body, request.headers, secret);
@@ -27,7 +27,7 @@ export async function createGameServer(config = readConfig()) {
   }
 
   return {
-    /** Answers what is for the game's server, and says whether it was. */
+    /** Handles requests to the game's server; returns whether this was one. */
     async handle(request, response) {
       const path = new URL(request.url ?? '/', 'http://game').pathname;
       const [, player] = /^\/players\/([\w-]{1,64})$/.exec(path) ?? [];
@@ -44,7 +44,7 @@ export async function createGameServer(config = readConfig()) {
       return true;
     },
 
-    /** Has the service send its webhooks to this address, unless WEBHOOK_SECRET says that it does. */
+    /** Registers this URL as a webhook endpoint, unless WEBHOOK_SECRET is set because it is registered. */
     async receiveWebhooksAt(url) {
       secret ??= await findOrRegisterWebhook(config, `${url}/webhooks/trueward`);
     },

@@ -1,4 +1,4 @@
-// In production: serves the built game (`npm run build`) beside the routes of the game's server.
+// In production: serves the built game (`npm run build`) and the routes of the game's server.
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize, sep } from 'node:path';
@@ -19,7 +19,7 @@ try {
       },
     );
   }).listen(port, () => console.log(`The game is on http://127.0.0.1:${port}`));
-  // Where the ad service reaches this server. In production: its public address.
+  // The URL at which the ad service reaches this server. In production: its public URL.
   await game.receiveWebhooksAt(process.env.PUBLIC_URL ?? `http://127.0.0.1:${port}`);
 } catch (error) {
   console.error(error.message);

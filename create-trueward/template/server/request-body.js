@@ -1,4 +1,4 @@
-/** The bytes of a body, as they came. Webhooks are smaller than 64 KiB. */
+/** Reads the raw body. Webhooks are smaller than 64 KiB. */
 export async function readBody(request, largestBytes = 65_536) {
   const chunks = [];
   let size = 0;

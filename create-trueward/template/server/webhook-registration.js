@@ -3,8 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The secret of the webhook that leads to this address: that of an earlier start, while the service
- * knows it still, or that of a new one. The service shows it once, so it is kept.
+ * Returns the secret of the webhook with this URL: that of an earlier start if the service still has it,
+ * or else of a new one. The service returns it only once, so it is stored.
  */
 export async function findOrRegisterWebhook({ dataDir, secretKey, serviceUrl }, url) {
   const file = join(dataDir, 'webhook.json');

@@ -4,7 +4,7 @@ import { loadCoins } from './server.js';
 const lives = 3;
 const textStyle = { fontFamily: 'sans-serif', fontSize: '18px', color: '#ffffff' };
 
-/** Catch the stars. When three are lost, an ad gives another life or coins. */
+/** Catch the stars. When three are lost, an ad earns another life or coins. */
 export class StarsScene extends Scene {
   create() {
     this.caught = 0;
@@ -21,7 +21,7 @@ export class StarsScene extends Scene {
       callback: this.dropStar,
       callbackScope: this,
     });
-    // Confirmed by the ad service; the server hears of it at about the same time, by its webhook.
+    // Confirmed by the ad service; the server receives its webhook at about the same time.
     this.sceneAds.on('reward', this.expectCoins, this);
     this.writeScore();
     void this.showCoins();
@@ -81,7 +81,7 @@ export class StarsScene extends Scene {
     ]);
   }
 
-  /** A button for an ad. It says by itself whether there is one, and when the next one comes. */
+  /** A button for an ad. It shows whether there is one, and when the next one is available. */
   offer(placement, promise, y, onRewarded = () => {}) {
     return this.ads.addRewardedButton(this, {
       placement,
@@ -91,7 +91,7 @@ export class StarsScene extends Scene {
         if (state === 'ready') return `Watch an ad: ${promise}`;
         return secondsLeft > 0 ? `${promise} in ${secondsLeft} s` : `${promise}: no ad yet`;
       },
-      // `pending`: watched, and the confirmation is on its way.
+      // `pending`: watched, but not confirmed yet.
       onResult: ({ outcome }) => {
         if (outcome === 'rewarded' || outcome === 'pending') onRewarded();
       },

@@ -29,7 +29,7 @@ after(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** Sends a webhook as the ad service does. */
+/** Sends a webhook like the ad service. */
 async function deliver(decisionId, secret = webhookSecret) {
   const body = JSON.stringify({
     id: `evt_${decisionId}`,

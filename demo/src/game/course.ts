@@ -1,9 +1,9 @@
-/** Something in the way: a reed from the water up, or a willow branch from the sky down. */
+/** An obstacle: a reed from the water up, or a willow branch from the sky down. */
 export interface Obstacle {
   kind: 'reed' | 'branch';
   /** Distance from the start, in world units. */
   x: number;
-  /** How much of the height it takes, 0 to 1. */
+  /** Share of the height that it covers, 0 to 1. */
   length: number;
 }
 
@@ -13,7 +13,7 @@ export interface Spark {
   y: number;
 }
 
-/** One stretch of the way: an obstacle, and sparks before it. */
+/** A section of the course: an obstacle, and sparks before it. */
 export interface Stretch {
   obstacle: Obstacle;
   sparks: Spark[];
@@ -21,14 +21,14 @@ export interface Stretch {
 
 const firstObstacleAt = 620;
 
-/** An endless way that gets narrower: obstacles come closer and grow, but always leave a passage. */
+/** An endless course: obstacles get closer and larger, but always leave a passage. */
 export function createCourse(random: () => number): () => Stretch {
   let x = firstObstacleAt;
   let count = 0;
   let previous: Obstacle['kind'] = 'branch';
   return () => {
     const hardness = Math.min(1, count / 40);
-    // Twice the same in a row is a rest; more often the way changes sides.
+    // The same side twice in a row is easy; usually the course changes sides.
     const changes = random() < 0.72;
     const kind = changes ? (previous === 'reed' ? 'branch' : 'reed') : previous;
     const obstacle: Obstacle = { kind, x, length: 0.26 + 0.16 * hardness + 0.14 * random() };

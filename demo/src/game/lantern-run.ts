@@ -6,14 +6,14 @@ import { createRiver, type River } from './river.ts';
 import { makeSounds, playSound } from './sounds.ts';
 import { drawSky, hillWidth, makeTextures } from './textures.ts';
 
-/** What the page hears of the game. */
+/** Events that the page receives from the game. */
 export interface RunListener {
   ready(): void;
   sparks(count: number): void;
   over(sparks: number): void;
 }
 
-/** `speed` multiplies the pace; the same `seed` makes the same course. */
+/** `speed` multiplies the pace; the same `seed` creates the same course. */
 export interface RunSettings {
   seed: number;
   speed: number;
@@ -24,7 +24,7 @@ const smallestHeight = 480;
 const startPace = 175;
 const waterDepth = 22;
 
-/** The game itself: a lantern drifts down the river, rises while it is held, and goes out where it touches. */
+/** The game: a lantern drifts down the river, rises while the player holds, and goes out when it hits something. */
 export class LanternRun extends Scene {
   readonly #settings: RunSettings;
   readonly #listener: RunListener;
@@ -57,7 +57,7 @@ export class LanternRun extends Scene {
     this.#listener.ready();
   }
 
-  /** Begins a new run. */
+  /** Starts a new run. */
   play(): void {
     this.#distance = 0;
     this.#sparks = 0;
@@ -66,7 +66,7 @@ export class LanternRun extends Scene {
     this.#listener.sparks(0);
   }
 
-  /** Goes on where the lantern went out, with a free way ahead. */
+  /** Continues where the lantern went out, without obstacles ahead. */
   revive(): void {
     this.#river?.clearAhead(this.#view.width * 0.9);
     this.#fly();
@@ -74,7 +74,7 @@ export class LanternRun extends Scene {
     this.cameras.main.flash(320, 255, 214, 140);
   }
 
-  /** Back to the still picture behind the lobby. */
+  /** Returns to the still scene behind the lobby. */
   rest(): void {
     this.#river?.destroy();
     this.#river = undefined;
@@ -113,7 +113,7 @@ export class LanternRun extends Scene {
   #fly(): void {
     this.#placeLantern();
     this.#state = 'flying';
-    // Else they would scroll the page; outside a run they belong to the page's buttons.
+    // These keys would scroll the page; outside of a run they are for the page's buttons.
     this.input.keyboard?.addCapture('SPACE,UP');
   }
 
@@ -170,7 +170,7 @@ export class LanternRun extends Scene {
     this.cameras.main.setOrigin(0, 0).setZoom(zoom);
     this.#drawBackdrop(width, height);
     this.#scrollHills();
-    // Its obstacles were measured for another height.
+    // Its obstacles were placed for another height.
     if (this.#state === 'waiting') this.#placeLantern();
   }
 

@@ -9,10 +9,10 @@ const emberCount = 22;
 export interface Lantern {
   readonly y: number;
   readonly x: number;
-  /** Radius of what can be hit, in world units. */
+  /** Radius of the hit area, in world units. */
   readonly radius: number;
   place(x: number, y: number): void;
-  /** Hovers where it is, for the time before a run. */
+  /** Hovers in place before a run. */
   hover(time: number): void;
   fly(seconds: number, rising: boolean, top: number): void;
   setLit(lit: boolean): void;

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1, the same for the same seed (mulberry32), so that a run can be repeated. */
+/** Pseudorandom numbers from 0 to 1 (mulberry32), so that the same seed repeats a run. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

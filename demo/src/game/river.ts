@@ -10,15 +10,15 @@ interface Barrier extends Thing {
   to: number;
 }
 
-/** What lies on the way: made ahead of the view and removed behind it. */
+/** The obstacles and sparks, created ahead of the view and removed behind it. */
 export interface River {
-  /** Moves everything to where it is seen from `distance`. */
+  /** Moves everything to its position as seen from `distance`. */
   scroll(distance: number, time: number): void;
   /** Whether a circle there touches an obstacle. */
   hits(x: number, y: number, radius: number): boolean;
-  /** Takes the sparks that a circle there touches, and answers where they were. */
+  /** Collects the sparks that a circle there touches, and returns their positions. */
   collect(x: number, y: number, radius: number): { x: number; y: number }[];
-  /** Clears the way for a moment, after a revival. */
+  /** Removes the obstacles ahead, after a revival. */
   clearAhead(x: number): void;
   destroy(): void;
 }

@@ -29,7 +29,7 @@ const voices: Record<string, { seconds: number; voice: Voice }> = {
   },
 };
 
-/** Makes the sounds from formulas; a browser without Web Audio plays the game in silence. */
+/** Synthesizes the sounds; without Web Audio the game is silent. */
 export function makeSounds(scene: Scene): void {
   const manager = scene.sound;
   if (!('context' in manager)) return;

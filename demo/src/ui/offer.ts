@@ -3,11 +3,11 @@ import type { ShowResult } from 'trueward';
 import { offerText } from '../outcome-text.ts';
 import { element } from './element.ts';
 
-/** A button that offers a rewarded ad while there is one, and otherwise says why not. */
+/** A button that offers a rewarded ad if there is one, and otherwise says why not. */
 export interface Offer {
-  /** Makes the offer anew, with the next game over. */
+  /** Resets the offer for the next game over. */
   open(): void;
-  /** Takes it back: it was used, or the screen is gone. */
+  /** Withdraws the offer, because it was used or the screen has closed. */
   close(note?: string): void;
   refresh(): void;
 }

@@ -5,12 +5,12 @@ import { readSetting, writeSetting } from '../settings.ts';
 import type { SwitchableNetwork } from '../switchable-network.ts';
 import { element, write } from './element.ts';
 
-/** The strip that shows what the device believes beside what the game server has credited. */
+/** The strip that compares what the device has received with what the game server has credited. */
 export interface Strip {
   showAccount(account: Account): void;
   showConnection(connected: boolean): void;
   showOutcome(text: string): void;
-  /** Remembers a reward that reached the game, also after a reload. */
+  /** Stores a delivered reward, so that it is shown after a reload. */
   delivered(decisionId: string): void;
   refresh(): Promise<void>;
 }

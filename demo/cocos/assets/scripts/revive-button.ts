@@ -10,7 +10,7 @@ export class ReviveButton extends Component {
   @property
   placement = 'revive';
 
-  /** What revives the player. */
+  /** Called to revive the player. */
   @property(EventHandler)
   revive = new EventHandler();
 
@@ -23,7 +23,7 @@ export class ReviveButton extends Component {
     this.node.off(Button.EventType.CLICK, this.watch, this);
   }
 
-  /** The node of `GameAds` outlives its scene, so it is looked up by name. */
+  /** Found by name, because the node of `GameAds` outlives its scene. */
   private get ads() {
     return find('GameAds')?.getComponent(GameAds)?.ads;
   }
@@ -31,7 +31,7 @@ export class ReviveButton extends Component {
   private async watch(): Promise<void> {
     const result = await this.ads?.showRewarded(this.placement);
     if (result?.outcome !== 'rewarded' && result?.outcome !== 'pending') return;
-    // A promise resolves between two frames; the game goes on in its update. The scene of the button
+    // A promise resolves between two frames, so the game continues in its next update. The scene of the button
     // may have ended by now.
     if (this.isValid) this.scheduleOnce(() => this.revive.emit([]));
   }

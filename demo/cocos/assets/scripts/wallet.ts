@@ -5,7 +5,7 @@ interface ConfirmedReward {
   reward: { type: string; amount: number };
 }
 
-/** Credits a reward; one that was credited already changes nothing. */
+/** Credits a reward once; repeated calls have no effect. */
 export function addCoinsOnce({ decisionId, reward }: ConfirmedReward): void {
   const wallet: { coins: number; credited: string[] } = JSON.parse(
     sys.localStorage.getItem('wallet') ?? '{"coins":0,"credited":[]}',
