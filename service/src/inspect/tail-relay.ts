@@ -144,7 +144,7 @@ export interface LiveLine {
   data: object;
 }
 
-/** The panel shows as many. */
+/** The number of lines that the panel shows. */
 const maxLines = 500;
 
 /** A line in transit to other processes. */

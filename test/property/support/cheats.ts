@@ -74,14 +74,14 @@ export const cheats: Record<string, Cheat> = {
     ads.map((ad) =>
       request(ad, ['impression', 'complete'], { receivedAtMs: startMs + requiredMs }),
     ),
-  'says that all happened long ago': (_, ads, startMs) =>
+  'claims that everything happened long ago': (_, ads, startMs) =>
     ads.map((ad) =>
       request(ad, ['start', 'impression', 'complete'], {
         receivedAtMs: startMs + 4_000,
         occurredAtMs: startMs - 72_000_000,
       }),
     ),
-  'says that its requests were slow': (_, ads, startMs) =>
+  'claims that its requests were slow': (_, ads, startMs) =>
     ads.map((ad, index) => {
       const sentAtMs = startMs - 30_000 + index * requiredMs;
       const late = request(ad, ['start', 'impression'], {

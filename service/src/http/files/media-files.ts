@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MediaStore } from '../../media/media-store.ts';
 import { mediaExtensions } from '../../media/media-type.ts';
-import { storedTypeOf } from '../../media/take-media.ts';
+import { storedTypeOf } from '../../media/ingest-media.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { sendFileError, fileOptions } from './static-files.ts';
 

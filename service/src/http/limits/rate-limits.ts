@@ -3,7 +3,12 @@ import ipaddr from 'ipaddr.js';
 import type { Environment } from '../../key/key-text.ts';
 import type { KeyPrincipal, Principal } from '../../key/principal.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { createTokenBuckets, type Rate, type Taken, type TokenBuckets } from './token-buckets.ts';
+import {
+  createTokenBuckets,
+  type Rate,
+  type TakeResult,
+  type TokenBuckets,
+} from './token-buckets.ts';
 
 /** The rate limits, by subject. */
 export interface RateLimits {
@@ -102,7 +107,7 @@ export function createRateLimiter(
 }
 
 /** The headers describe the tightest limit that applies to the request. */
-function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: Taken): void {
+function setHeaders(reply: ReplyHeaders, { limit, remaining, resetS }: TakeResult): void {
   const current = reply.getHeader('ratelimit-remaining');
   if (typeof current === 'number' && current <= remaining) return;
   void reply.header('ratelimit-limit', limit);

@@ -5,7 +5,7 @@ export interface Rate {
 }
 
 /** The result of taking a token. */
-export interface Taken {
+export interface TakeResult {
   allowed: boolean;
   limit: number;
   remaining: number;
@@ -16,7 +16,7 @@ export interface Taken {
 /** Token buckets by name. */
 export interface TokenBuckets {
   /** Takes a token; `rate` overrides the default for this name. */
-  take(name: string, rate?: Rate): Taken;
+  take(name: string, rate?: Rate): TakeResult;
   /** Sets the number of processes that share each bucket; 1 by default. */
   share(processes: number): void;
   /** The names that exceeded the unshared part since the last call, with the number of requests. */

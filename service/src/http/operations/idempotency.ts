@@ -42,7 +42,8 @@ export async function runOnce(
       VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING key`,
     [...row, hashOf(request), new Date(clock.nowMs())],
   );
-  if (mine.length === 0) return { ...(await readAnswer(parts, row, request)), replayed: true };
+  if (mine.length === 0)
+    return { ...(await readStoredResponse(parts, row, request)), replayed: true };
   const response = await work();
   await queries.query(
     `UPDATE idempotency_keys SET status = $4, answer = $5
@@ -52,7 +53,7 @@ export async function runOnce(
   return { ...response, replayed: false };
 }
 
-async function readAnswer(
+async function readStoredResponse(
   { queries, box }: { queries: Queries; box: SecretBox },
   row: string[],
   request: FastifyRequest,

@@ -12,7 +12,7 @@ import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/
 import { ProblemError } from '../problems/problem.ts';
 import { type PanelParts, strictBody, text } from './panel-parts.ts';
 
-interface TrialRequest {
+interface DryRunBody {
   request: DecisionRequest;
   device?: 'desktop' | 'mobile' | 'tablet';
   country?: string;
@@ -23,7 +23,7 @@ interface TrialRequest {
 /** Read-only, so every role may do it. */
 const config = { panel: 'environment', role: 'viewer' } as const;
 
-const trialSchema = strictBody(
+const dryRunSchema = strictBody(
   {
     request: { $ref: 'DecisionRequest#' },
     device: { type: 'string', enum: ['desktop', 'mobile', 'tablet'] },
@@ -57,22 +57,22 @@ export function addInspectionRoutes(app: FastifyInstance, parts: PanelParts): vo
       return found;
     },
   );
-  app.post<{ Body: TrialRequest }>(
+  app.post<{ Body: DryRunBody }>(
     '/panel/api/policies/try',
-    { config, schema: { hide: true, body: trialSchema } },
+    { config, schema: { hide: true, body: dryRunSchema } },
     async (request) => {
-      const { policy, policy_id: policyId, ...trial } = request.body;
+      const { policy, policy_id: policyId, ...dryRunRequest } = request.body;
       const principal = principalOf(request);
-      const tried = await dryRun(principal, {
-        ...trial,
+      const result = await dryRun(principal, {
+        ...dryRunRequest,
         // The schema has filled in every default.
         ...(policy ? { policy: policy as Stored<'policy'> } : {}),
         ...(policyId === undefined ? {} : { policyId }),
       });
-      if (tried) return tried;
+      if (result) return result;
       throw new ProblemError(
         'placement_not_found',
-        `There is no placement ${trial.request.placement} in ${principal.environment}.`,
+        `There is no placement ${dryRunRequest.request.placement} in ${principal.environment}.`,
       );
     },
   );

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { createTakeMedia, type TakenMedia } from '../../media/take-media.ts';
+import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { actorOf } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
@@ -10,7 +10,7 @@ const maxBytes = 20 * 1_024 * 1_024;
 /** `POST /panel/api/media`: uploads a file for a creative, as the request body. */
 export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): Promise<void> {
   const { database, audit, mediaStore, uploads, publicUrl } = parts;
-  const takeMedia = createTakeMedia(mediaStore, uploads);
+  const ingestMedia = createIngestMedia(mediaStore, uploads);
   // In its own scope, because every other route parses JSON.
   await app.register(async (upload) => {
     upload.removeAllContentTypeParsers();
@@ -30,8 +30,8 @@ export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): P
         const { body, query, id: requestId } = request;
         if (!body || body.length === 0)
           throw new ProblemError('invalid_request', 'Send the file as the body of the request.');
-        const taken = await takeMedia(body, typeOf(request));
-        const response = describe(taken, publicUrl());
+        const ingested = await ingestMedia(body, typeOf(request));
+        const response = describe(ingested, publicUrl());
         const principal = principalOf(request);
         const { accountId, environment } = principal;
         await audit.record(
@@ -43,7 +43,7 @@ export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): P
           },
           {
             action: 'media.uploaded',
-            targetId: taken.name,
+            targetId: ingested.name,
             after: { name: query.name, ...response },
           },
         );
@@ -59,13 +59,13 @@ function typeOf({ headers }: FastifyRequest): string | undefined {
   return type === '' || type === 'application/octet-stream' ? undefined : type;
 }
 
-const describe = (taken: TakenMedia, publicUrl: string): object => ({
-  url: `${publicUrl}/media/${taken.name}`,
-  sha256: taken.sha256,
-  bytes: taken.bytes,
-  mime: taken.type,
-  ...(taken.width === undefined ? {} : { width: taken.width, height: taken.height }),
-  ...(taken.durationMs === undefined ? {} : { duration_ms: taken.durationMs }),
-  ...(taken.videoCodec === undefined ? {} : { video_codec: taken.videoCodec }),
-  ...(taken.audioCodec === undefined ? {} : { audio_codec: taken.audioCodec }),
+const describe = (ingested: IngestedMedia, publicUrl: string): object => ({
+  url: `${publicUrl}/media/${ingested.name}`,
+  sha256: ingested.sha256,
+  bytes: ingested.bytes,
+  mime: ingested.type,
+  ...(ingested.width === undefined ? {} : { width: ingested.width, height: ingested.height }),
+  ...(ingested.durationMs === undefined ? {} : { duration_ms: ingested.durationMs }),
+  ...(ingested.videoCodec === undefined ? {} : { video_codec: ingested.videoCodec }),
+  ...(ingested.audioCodec === undefined ? {} : { audio_codec: ingested.audioCodec }),
 });

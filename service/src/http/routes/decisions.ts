@@ -65,7 +65,7 @@ async function handleDecisionRequest(
   if (identified.user_ref !== undefined && principal.kind === 'pk') {
     limiter.onUser(principal, identified.user_ref, reply);
   }
-  if (body.simulate === 'slow') await hold(stopping);
+  if (body.simulate === 'slow') await delayResponse(stopping);
   if (body.simulate === 'error')
     throw new ProblemError('simulated_error', 'The request asked to simulate this error.');
   return makeDecision(principal, entry, identified, clientOf(country, principal, request));
@@ -87,6 +87,6 @@ function clientOf(
 }
 
 /** Delays the response of `simulate: slow`, until the service stops. */
-async function hold(stopping: AbortSignal): Promise<void> {
+async function delayResponse(stopping: AbortSignal): Promise<void> {
   await sleep(simulatedDelayMs, undefined, { signal: stopping }).catch(() => undefined);
 }

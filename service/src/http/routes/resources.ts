@@ -32,7 +32,7 @@ interface ResourceDefinition {
   schema: string;
   /** `/v1/placements` */
   path: string;
-  /** The noun in texts: `house ad`. */
+  /** The noun for messages and documentation: `house ad`. */
   noun: string;
 }
 

@@ -11,7 +11,7 @@ import {
 import type { Uploads } from './uploads.ts';
 
 /** A stored upload. */
-export interface TakenMedia extends MediaFacts {
+export interface IngestedMedia extends MediaFacts {
   /** `<sha-256 of the content>.<extension of its type>` */
   name: string;
   sha256: string;
@@ -24,10 +24,10 @@ export interface TakenMedia extends MediaFacts {
  *
  * @throws DomainError when the file cannot be used in an ad.
  */
-type TakeMedia = (body: Buffer, claimed: string | undefined) => Promise<TakenMedia>;
+type IngestMedia = (body: Buffer, claimed: string | undefined) => Promise<IngestedMedia>;
 
-export const createTakeMedia =
-  (store: MediaStore, uploads: Pick<Uploads, 'note'>): TakeMedia =>
+export const createIngestMedia =
+  (store: MediaStore, uploads: Pick<Uploads, 'note'>): IngestMedia =>
   async (body, claimed) => {
     const facts = await readMedia(body);
     if (claimed !== undefined && claimed !== facts.type) {
@@ -45,7 +45,7 @@ export const createTakeMedia =
 
 const pattern = new RegExp(`^[0-9a-f]{64}\\.(${Object.values(mediaExtensions).join('|')})$`);
 
-/** The type of a stored file by its name; undefined for names that {@link TakeMedia} does not create. */
+/** The type of a stored file by its name; undefined for names that {@link IngestMedia} does not create. */
 export function storedTypeOf(name: string): MediaType | undefined {
   const extension = pattern.exec(name)?.[1];
   const types = Object.keys(mediaExtensions) as MediaType[];
