@@ -15,7 +15,7 @@ async function start() {
   const running = await startInProcess({
     DATABASE_URL: (postgres?.url ?? '').replace(/:\d+\//, `:${proxy.port}/`),
     DATABASE_TIMEOUT_S: '1',
-    // They follow each other on one database.
+    // The tests share one database.
     TRUEWARD_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
   });
   const client = createClient(running);

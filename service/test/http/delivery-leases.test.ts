@@ -35,7 +35,7 @@ const lanes: LaneParts = {
   log: pino({ level: 'silent' }),
 };
 
-/** Resolves when deliveries that are due were claimed `wanted` times. */
+/** Resolves when due deliveries have been claimed `wanted` times. */
 function countRounds(wanted: number): { watched: Database; done: Promise<void> } {
   let rounds = 0;
   let announce: () => void = () => undefined;
@@ -98,7 +98,7 @@ test('a leased delivery is not claimed by another process, whatever its clock sa
   await Promise.all([right, ...others].map((one) => one.stop()));
   expect(sent).toEqual(['right']);
 
-  // One whose clock is behind delivers what is due all the same.
+  // A process whose clock is behind still delivers what is due.
   await database.query(
     `UPDATE deliveries SET state = 'pending', attempt = 0, next_at = now() WHERE id = 'dlv_1'`,
   );

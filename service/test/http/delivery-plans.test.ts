@@ -28,7 +28,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
   });
   afterAll(() => database.close());
 
-  /** How many pages of the table a statement reads, by the counters of its session. */
+  /** The number of table pages that a statement reads, from the session's counters. */
   const pagesOf = async (work: (queries: Queries) => Promise<unknown>): Promise<number> =>
     database.transaction(async (queries) => {
       const read = async (): Promise<number> => {
@@ -42,7 +42,7 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
       return (await read()) - before;
     });
 
-  // Before the first ANALYZE the planner takes the table to be empty.
+  // Before the first ANALYZE, the planner assumes an empty table.
   test.each([{ when: 'before' }, { when: 'after' }])(
     'claiming and recording read only their own rows, $when the table is analyzed',
     async ({ when }) => {
@@ -96,7 +96,7 @@ test.runIf(hasPostgres)('leasing a delivery adds no entries to the indexes', asy
     return row?.count ?? NaN;
   });
   await database.close();
-  // The few at the end of the table's free pages apart: of 200, without room on the pages, none would be.
+  // Except for a few when free pages run out: without space on the pages, none of the 200 would be.
   expect(hot).toBeGreaterThan(50);
 });
 

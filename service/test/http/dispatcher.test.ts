@@ -39,7 +39,7 @@ const webhookOf = (id: string): Webhook => ({
   updated_at: '2026-01-01T00:00:00Z',
 });
 
-/** Makes an endpoint with so many deliveries due. */
+/** Creates an endpoint with this many due deliveries. */
 async function owe(accountId: string, webhookId: string, count: number): Promise<void> {
   await database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
@@ -63,7 +63,7 @@ interface Sent {
   answer(rest: Partial<AttemptResult>): void;
 }
 
-/** A dispatcher whose requests end when the test says so. */
+/** A dispatcher whose requests the test completes. */
 function start(more: Partial<Parameters<typeof startDispatcher>[0]> = {}) {
   const sent: Sent[] = [];
   const disabled: string[] = [];
@@ -124,7 +124,7 @@ test('a response to an earlier request does not end the pause requested by Retry
   sent[0]?.answer({ status: 429, retryAfterMs: 60_000 });
   for (const { answer } of sent.slice(1)) answer({ status: 200 });
   await expect.poll(states).toEqual({ delivered: 3, pending: 37 });
-  // Another endpoint's delivery comes of a claim after that.
+  // Another endpoint's delivery shows a later claim.
   await owe('acc_1', 'whk_2', 1);
   dispatcher.wake();
   await expect.poll(() => sent.length).toBe(5);

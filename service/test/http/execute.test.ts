@@ -47,7 +47,7 @@ const rows = (name: string) =>
     { name: `${name}3` },
   ]);
 
-/** The same on the embedded store and on a server. */
+/** Runs on the embedded database and on a server. */
 async function tryOut(database: Database): Promise<void> {
   await database.query(`CREATE TABLE kinds (name text PRIMARY KEY, i integer, b bigint,
     d double precision, o boolean, t timestamptz)`);

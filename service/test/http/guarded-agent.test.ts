@@ -82,7 +82,7 @@ test.each([
 });
 
 test('a host name is resolved for every connection, never from earlier results', async () => {
-  // 192.0.2.1 is for documentation (RFC 5737), and no public address either.
+  // 192.0.2.1 is reserved for documentation (RFC 5737), not a public IP either.
   const agent = named([['192.0.2.1'], ['127.0.0.1']]);
   for (const address of ['192.0.2.1', '127.0.0.1']) {
     await expect(request(`http://rebound.example:${port}/`, { dispatcher: agent })).rejects.toThrow(

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { startInProcess } from '../in-process.ts';
 import { createClient } from './client.ts';
 
-/** The results of a page’s and of a server’s request from a country. */
+/** The results of a page's and a server's request from a country. */
 async function ask(env: Record<string, string>) {
   const running = await startInProcess({ RATE_LIMITS: 'off', ...env });
   const { call, publishable, secret } = createClient(running);

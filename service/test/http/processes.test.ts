@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     const flood = () => Promise.all(Array.from({ length: 65 }, () => ask(here)));
     const told = () =>
       database.query<{ name: string }>(`SELECT name FROM limit_uses WHERE name <> ''`);
-    // As soon as each process knows of the other.
+    // Once each process knows the other.
     while ((await told()).length === 0) await flood();
     expect(await flood()).toContain(429);
     // A process that has used more than a quarter of a limit exchanges its counts with the others.

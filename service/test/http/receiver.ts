@@ -6,7 +6,7 @@ export interface Received {
   headers: Record<string, string>;
 }
 
-/** A receiver of webhooks. `answer` gives the status of the n-th request, from 0. */
+/** A webhook receiver. `answer` returns the status for the n-th request, from 0. */
 export async function startReceiver(
   answer: (index: number) => number = () => 200,
   moreHeaders: Readonly<Record<string, string>> = {},
@@ -32,7 +32,7 @@ export async function startReceiver(
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`,
     received,
-    /** Resolves when so many requests have come. */
+    /** Resolves when this many requests have arrived. */
     async count(wanted: number): Promise<Received[]> {
       while (received.length < wanted) await new Promise<void>((resolve) => (announce = resolve));
       return received;

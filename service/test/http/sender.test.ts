@@ -26,11 +26,11 @@ afterEach(async () => {
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
 });
 
-/** A receiver that says exactly this to a request, byte by byte; hands back its address. */
+/** Starts a receiver that responds with exactly these bytes; returns its URL. */
 async function receive(answer: (socket: Socket) => void): Promise<string> {
   server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined); // it is what the receiver does
+    socket.on('error', () => undefined); // expected: the receiver misbehaves
     socket.once('data', () => answer(socket));
   });
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));

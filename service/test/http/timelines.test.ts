@@ -23,7 +23,7 @@ describe.each([
     game.service.database.query<Record<string, unknown>>(text, params);
   const statuses = async (...events: AdEvent[]) =>
     (await game.report(...events)).results.map(({ status }) => status);
-  /** What the inspector and operators read. */
+  /** The events as the inspector and operators read them. */
   const recorded = ({ id }: Filled) =>
     query('SELECT * FROM recorded_events WHERE decision_id = $1 ORDER BY occurred_at, id', [id]);
   const timelineOf = async ({ id }: Filled) => {
@@ -31,7 +31,7 @@ describe.each([
     return parseTimeline(id, String(row?.['events']));
   };
 
-  /** Stores what was reported so far as the previous release does. */
+  /** Stores the events reported so far like the previous release. */
   async function moveToRows({ id }: Filled): Promise<void> {
     const columns = `account_id, decision_id, id, type, occurred_at, received_at, offset_ms, clamped, watched_ms,
       visible_ratio, visible_ms, detail`;
@@ -145,7 +145,7 @@ describe.each([
 
   test('later events of a decision add no index entries', async ({ skip }) => {
     if (databaseUrl === undefined) return skip('The embedded database has no statistics.');
-    // A week of its own: the server adds up what it did a while later.
+    // A separate week, because the server updates its statistics with a delay.
     game.pass(7 * 86_400_000);
     const ads = await Promise.all(
       Array.from({ length: 100 }, (_, index) => game.decide(`hot-${index}`)),

@@ -18,7 +18,7 @@ async function collect(port?: number): Promise<Collector> {
   return collector;
 }
 
-/** A service that tells of itself to this collector; what it told is there when it has stopped. */
+/** A service that exports to this collector; all spans have arrived when it has stopped. */
 const startTraced = (
   collector: Pick<Collector, 'url'>,
   env: Record<string, string> = {},
@@ -29,7 +29,7 @@ const startTraced = (
     { clock },
   );
 
-/** What a span belongs to and is linked to, by the ids of spans. */
+/** The parent and the links of a span, by span id. */
 const servedBy = ({ parentSpanId = '', links }: CollectedSpan): string[] => [
   parentSpanId,
   ...links.map(({ spanId }) => spanId),
@@ -116,7 +116,7 @@ test('a request continues its client’s trace, also after its body is read', as
   const request = { placement: 'revive', user_ref: 'traced' };
   const headers = { traceparent };
   await client.call('POST', '/v1/decisions', client.publishable, request, headers);
-  // A query string is not usual: Fastify answers it.
+  // A malformed query string: Fastify itself responds.
   await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
   await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
   await service.stop();
@@ -173,7 +173,7 @@ test('only sampled traces are exported', async () => {
   ]);
 });
 
-/** An address on which nobody listens. */
+/** A URL on which nothing listens. */
 async function deadAddress(): Promise<string> {
   const { url, close } = await startCollector();
   await close();
@@ -188,7 +188,7 @@ test('an unavailable collector does not affect requests', async () => {
     user_ref: 'traced',
   });
   expect(status).toBe(200);
-  // A stop that takes too long ends with another code.
+  // A stop that takes too long exits with another code.
   expect(await service.stop()).toBe(0);
 });
 
@@ -208,7 +208,7 @@ test('an unavailable collector is logged once, and its recovery once', async () 
   await exporter.shutdown();
 });
 
-/** Ends a process that loads a package of OpenTelemetry. */
+/** Makes a process exit when it loads an OpenTelemetry package. */
 const refusal = `export const resolve = (name, context, next) => {
   if (name.startsWith('@opentelemetry/')) throw new Error('It loads ' + name);
   return next(name, context);

@@ -11,7 +11,7 @@ import { startReceiver } from './receiver.ts';
 
 const postgres = await startPrivatePostgres();
 
-/** Players whose devices lose the network after the ad was loaded. */
+/** Players whose devices go offline after the ad has loaded. */
 const offlineAtATime = 10;
 /** Rewards that online players earn before the next process is replaced. */
 const between = 20;
@@ -52,8 +52,8 @@ describe.skipIf(postgres === undefined)(
 
     let count = 0;
     /**
-     * Has players watch ads that a process decided on; what they have seen stays on their devices until it is
-     * reported to a process, with everything or with the start told before.
+     * Lets offline players watch ads that process `decider` chose. Their events stay on the devices until they are
+     * reported; with `starter`, the start has already been reported to that process.
      */
     async function watch(decider: number, starter?: number) {
       const decide = async () => {
@@ -84,7 +84,7 @@ describe.skipIf(postgres === undefined)(
       const keptAcross = [await watch(one), await watch(two, one)];
 
       await cluster.roll(one);
-      // `one` runs this tree, `two` the previous release: every combination of the two.
+      // `one` runs this release, `two` the previous one: every combination of the two.
       const mixed = await Promise.all([watch(one, two), watch(two, one), watch(one), watch(two)]);
       await players.progress(between);
       const reports = await Promise.all(

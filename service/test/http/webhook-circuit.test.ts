@@ -20,7 +20,7 @@ const register = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
 const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
-/** A receiver that answers only when it is told to. */
+/** A receiver that responds only when the test says so. */
 async function startSlowReceiver() {
   const open: ServerResponse[] = [];
   let announce: () => void = () => undefined;
@@ -37,7 +37,7 @@ async function startSlowReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     most: () => most,
-    /** Resolves when so many requests have come in all. */
+    /** Resolves when this many requests have arrived in total. */
     async seen(wanted: number): Promise<void> {
       while (seen < wanted) await new Promise<void>((resolve) => (announce = resolve));
     },
@@ -78,7 +78,7 @@ test('an endpoint that keeps failing gets one probe, and the other deliveries on
     [webhook.id],
   );
   for (let count = 0; count < 5; count += 1) await testEvent(webhook.id);
-  // Another endpoint's delivery is a round of the dispatcher: with it, all that is due has been looked at.
+  // Another endpoint's delivery shows that the dispatcher has claimed everything that is due.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -101,7 +101,7 @@ test('an endpoint that responds with Retry-After gets no request until then', as
   expect(waitMs).toBeGreaterThanOrEqual(60_000);
 
   const { body: second } = await testEvent(webhook.id);
-  // Another endpoint's delivery is claimed after it: by then, this one would have been claimed too.
+  // Another endpoint's delivery is claimed later: by then, this one would have been claimed too.
   const other = await startReceiver();
   await testEvent((await register(other.url)).id);
   await other.count(1);
@@ -139,7 +139,7 @@ test('many deliveries are claimed and recorded together', async () => {
   for (const { calls } of [query.mock, execute.mock]) for (const [text] of calls) count(text);
   vi.restoreAllMocks();
   await expect.poll(pending).toBe(0);
-  // A claim, a body, two statements and a commit for each would be a thousand.
+  // A claim, a body, two statements and a commit per delivery would be a thousand.
   expect(statements).toBeLessThan(100);
   await receiver.close();
 });
@@ -163,7 +163,7 @@ test('an endpoint that is enabled again after five days of failure starts a new 
   do read = (await call<Webhook>('GET', path)).body;
   while (read.status === 'enabled');
   expect(read.disabled_reason).toBe('failing');
-  // The configuration of a process is up to half a second old.
+  // A process's configuration is up to half a second old.
   const readMetrics = async () => (await fetch(`${running.url}/metrics`)).text();
   await expect.poll(readMetrics).toContain('trueward_webhooks_disabled 1');
 

@@ -19,7 +19,7 @@ const register = async (url: string) =>
   (await call<Webhook>('POST', '/v1/webhooks', { url, events: ['kill_switch.changed'] })).body;
 const testEvent = (id: string) => call<Delivery>('POST', `/v1/webhooks/${id}/test`, {});
 
-/** Reads a delivery until it is as wanted: the attempt is recorded just after the receiver has answered. */
+/** Polls a delivery until it matches: the attempt is recorded just after the receiver's response. */
 async function settled(id: string, state: Delivery['state']): Promise<Delivery> {
   for (;;) {
     const { body } = await call<Delivery>('GET', `/v1/deliveries/${id}`);
@@ -82,7 +82,7 @@ test('a webhook has at most five signatures; a sixth secret is rejected until on
   const [first] = await receiver.count(1);
   expect(first?.headers['service-signature']?.split(',').length).toBe(5);
   expect(first?.headers['webhook-signature']?.split(' ').length).toBe(5);
-  // What was refused ended nothing.
+  // The rejected rotation ended no secret.
   await verifyWebhook(first?.body ?? '', first?.headers ?? {}, webhook.secret ?? '');
   expect((await rotate(0)).status).toBe(200);
   await receiver.close();
@@ -106,7 +106,7 @@ test('410 disables a webhook; once enabled, it recovers the missed events once',
   expect(audit.body.data[0]).toMatchObject({ actor: 'service', action: 'webhook.disabled' });
   expect((await testEvent(webhook.id)).status).toBe(409);
 
-  // An event that happens meanwhile makes no delivery.
+  // An event that occurs meanwhile creates no delivery.
   await call('POST', '/v1/kill-switches', { scope: 'placement', target_id: 'lobby', state: 'on' });
   const enabled = await call<Webhook>('PATCH', path, { status: 'enabled' });
   expect(enabled.body).not.toHaveProperty('disabled_reason');

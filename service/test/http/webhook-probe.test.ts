@@ -23,7 +23,7 @@ const testEvent = async (id: string) =>
 const deliveriesOf = async (id: string) =>
   (await call<{ data: Delivery[] }>('GET', `/v1/webhooks/${id}/deliveries`)).body.data;
 
-/** Reads until it is as wanted: what follows from an answer is recorded just after it. */
+/** Polls until it matches: the result of a response is recorded just after it. */
 async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();
@@ -37,7 +37,7 @@ const settledProbe = (id: string, wanted: number) =>
     (all) => all.length === wanted && all[0]?.attempts.length === 1,
   );
 
-/** A receiver that failed for five days, with the webhook that was disabled for it. */
+/** A receiver that failed for five days, and its disabled webhook. */
 async function startDisabled(answer: () => number) {
   const receiver = await startReceiver(answer);
   const { body } = await call<Webhook>('POST', '/v1/webhooks', {
@@ -118,7 +118,7 @@ test('an endpoint that responded with 410 or was disabled by an operator is not 
   );
   const triedBefore = (await deliveriesOf(gone.id)).length;
 
-  // The probe of a third one shows that it has been looked for those whose hour has come.
+  // The probe of a third endpoint shows that all due probes have been sent.
   const third = await startDisabled(() => 500);
   pass(hourMs);
   await third.receiver.count(third.attemptsBefore + 1);

@@ -1,8 +1,7 @@
 /**
- * Our deliveries, verified by code that is not ours. Two packages compute HMAC-SHA256 in lower-case
- * hex with the whole secret as the key: `stripe` over `<timestamp>.<body>`, which is our signed text;
- * `@octokit/webhooks-methods` over a payload, which is given the same text. `standardwebhooks` takes the
- * delivery as it is.
+ * Our deliveries, verified by third-party code. Two packages compute HMAC-SHA256 in lower-case hex with the whole
+ * secret as the key: `stripe` over `<timestamp>.<body>`, our signed text; `@octokit/webhooks-methods` over a payload,
+ * here the same text. `standardwebhooks` verifies the delivery unchanged.
  */
 import { verify as verifyOctokit } from '@octokit/webhooks-methods';
 import type { Webhook } from '@trueward/protocol/wire';
@@ -17,7 +16,7 @@ import { startReceiver } from './receiver.ts';
 interface Signed {
   body: string;
   timestamp: string;
-  /** The header as it came: `v1=…`, or several. */
+  /** The received header: one or more `v1=…`. */
   signature: string;
 }
 
@@ -26,7 +25,7 @@ const stripe = (secret: string, { body, timestamp, signature }: Signed): boolean
     Stripe.webhooks.constructEvent(body, `t=${timestamp},${signature}`, secret);
     return true;
   } catch (error) {
-    // A changed body may be signed wrongly, or no longer be read at all.
+    // A changed body may have an invalid signature, or be unreadable.
     if (error instanceof Stripe.errors.StripeSignatureVerificationError) return false;
     throw error;
   }
@@ -54,7 +53,7 @@ let running: InProcessService;
 let secret: string;
 let newSecret: string;
 let delivered: Signed;
-/** The headers of Standard Webhooks, as they came. */
+/** The received Standard Webhooks headers. */
 let standardHeaders: Record<string, string>;
 beforeAll(async () => {
   running = await startInProcess();
@@ -97,7 +96,7 @@ test.each([
   },
 );
 
-/** The text with the lowest bit of one character turned over. */
+/** The text with the lowest bit of one character flipped. */
 const turned = (text: string, index: number): string =>
   text.slice(0, index) + String.fromCharCode(text.charCodeAt(index) ^ 1) + text.slice(index + 1);
 
@@ -118,14 +117,14 @@ test.each(['body', 'timestamp', 'signature'] as const)(
         index,
         await ours(newSecret, changed),
         stripe(newSecret, changed),
-        // It knows no header of its own: what comes before the digits is put there by the test.
+        // The package defines no header: the test adds the prefix of the digits.
         part === 'signature' && index < 3 ? false : await octokit(newSecret, changed),
       ]).toEqual([index, false, false, false]);
     }
   },
 );
 
-/** What a receiver does that has the library only. */
+/** Verifies like a receiver that uses only the library. */
 function standard(by: string, headers: Record<string, string>, body = delivered.body): boolean {
   try {
     return Boolean(new StandardWebhook(by).verify(body, headers));

@@ -18,18 +18,18 @@ afterAll(() => service.stop());
 const register = (url: string, events = ['decision.served']) =>
   client.call<Webhook>('POST', '/v1/webhooks', client.secret, { url, events });
 
-/** Makes one `decision.served`. */
+/** Creates one `decision.served` event. */
 async function serve(userRef: string, by: Client = client): Promise<void> {
   const decision = await by.decideImage(userRef);
   clock.advance(1_000);
   await by.report(by.seen(decision));
 }
 
-/** Lets the five seconds before the second attempt pass, which the database counts by its own clock. */
+/** Skips the five seconds before the second attempt, which the database measures by its own clock. */
 async function skipWait(webhook: Webhook): Promise<void> {
   clock.advance(5_000);
   let due: unknown[] = [];
-  // The first attempt is written down after the receiver has answered.
+  // The first attempt is recorded after the receiver's response.
   while (due.length === 0) {
     due = await service.service.database.query(
       `UPDATE deliveries SET next_at = now() WHERE webhook_id = $1 AND state = 'pending' AND attempt = 1 RETURNING id`,

@@ -35,7 +35,7 @@ test('a simulated server keeps up within its cores, and not beyond', () => {
     seconds: 1,
   };
   const calm = simulate({ ...cell, rate: 4_000 }, createRandom(1));
-  // Both cores are done with 20,000 a second.
+  // Two cores handle 20,000 a second.
   const over = simulate({ ...cell, rate: 24_000 }, createRandom(1));
   const flooded = simulate({ ...cell, rate: 60_000 }, createRandom(1));
   expect([calm.keepsUp, over.keepsUp, flooded.keepsUp]).toEqual([true, false, false]);

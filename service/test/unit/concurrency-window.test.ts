@@ -6,7 +6,7 @@ import {
   maxConcurrency,
 } from '../../src/webhook/concurrency-window.ts';
 
-/** Keeps the window full for `ms`; `latencyMs` answers how long a request takes with so many in flight. */
+/** Keeps the window full for `ms`; `latencyMs` returns the latency of a request by the number in flight. */
 function saturate(
   ms: number,
   latencyMs: (inFlight: number, nowMs: number) => number,

@@ -52,7 +52,7 @@ test('during an outage calls fail immediately, until a probe succeeds', async ()
 test('a rejected statement is no outage: the next one is sent', async () => {
   const { state, database } = createFlaky();
   const guarded = failFast(database, { onOutage: fail, onRecover: fail });
-  // A full disk, a time-out, a standby, a unique key.
+  // A full disk, a timeout, a standby, a unique violation.
   for (const code of ['53100', '57014', '25006', '23505']) {
     state.error = failing(code);
     await expect(guarded.query('INSERT')).rejects.toBe(state.error);

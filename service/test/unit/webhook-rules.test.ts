@@ -23,7 +23,7 @@ test.each([
   '64:ff9b::a9fe:a9fe',
   '2002:7f00:1::',
   '2002:a00:1::1',
-  // IPv4 inside IPv6, of this machine and of the public internet.
+  // IPv4 inside IPv6: loopback and public IPs.
   '::127.0.0.1',
   '::7f00:1',
   '::10.0.0.1',
@@ -37,7 +37,7 @@ test.each([
   '2002:808:808::1',
   '2001:0:808:808::1',
   'fe80::5efe:8.8.8.8',
-  // Neither handed out, nor special by name.
+  // Unassigned, and not reserved either.
   '4000::1',
   'fec0::1',
   'unknown',
