@@ -116,7 +116,7 @@ test('a request continues its client’s trace, also after its body is read', as
   const request = { placement: 'revive', user_ref: 'traced' };
   const headers = { traceparent };
   await client.call('POST', '/v1/decisions', client.publishable, request, headers);
-  // A malformed query string: Fastify itself responds.
+  // A query string must not change the route of the span.
   await client.call('POST', '/v1/decisions?usual=no', client.publishable, request, headers);
   await client.call('GET', '/v1/nothing-here', undefined, undefined, headers);
   await service.stop();
