@@ -1,15 +1,15 @@
 import type { Environment } from '../key/key-text.ts';
 
-/** Crawlers and previews say so in their name. */
+/** Crawlers and link previews that identify themselves. */
 const crawlers =
   /\bbot\b|[a-z]bot[/;]|googlebot|bingbot|crawl|spider|slurp|facebookexternalhit|embedly|preview|monitoring|lighthouse|pingdom/i;
-/** Browsers that nobody looks at, and libraries. */
+/** Headless browsers and HTTP libraries. */
 const automation =
   /headless|phantomjs|electron-prerender|selenium|puppeteer|playwright|python-requests|scrapy|curl\/|wget\/|go-http-client|okhttp\/|libwww/i;
 
 /**
- * Whether the `User-Agent` declares itself as no player. In the sandbox automated browsers are
- * welcome: customers test with them. A bot that lies is not found here.
+ * Whether the `User-Agent` identifies a bot. The sandbox accepts automated browsers, because customers test with them.
+ * Bots with a fake `User-Agent` are not detected here.
  */
 export function isBot(userAgent: string | undefined, environment: Environment): boolean {
   const name = userAgent?.trim() ?? '';

@@ -2,17 +2,17 @@ import type { EventResult } from '@trueward/protocol/wire';
 import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/decision-state.ts';
 import { isOutOfOrder, placeEvent, smallestOffset } from '../reward/watch-time.ts';
 
-/** An ad that began in time may report a little later that it was seen. */
+/** How long after its expiry an ad that started in time may still report events. */
 export const showGraceMs = 60_000;
 
 /**
- * The earliest time at which an event can have happened, unless the device's clock is behind: its request may
- * have been in flight for the whole difference between the two clocks, as when a device sleeps.
+ * The earliest time at which an event can have occurred, assuming the device's clock is not behind: the request may
+ * have been in flight for the entire clock difference, for example while the device slept.
  */
 export const earliestOf = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);
 
-/** What is billed or rewarded. */
+/** Events that are billed or rewarded. */
 const counting: ReadonlySet<RecordedEvent['type']> = new Set([
   'impression',
   'viewable',
@@ -21,8 +21,8 @@ const counting: ReadonlySet<RecordedEvent['type']> = new Set([
 ]);
 
 /**
- * Whether an event comes too late, or for an ad that may no longer be shown; undefined when it
- * counts. Once the ad is running, later events are free of the expiry.
+ * Why an event is rejected: it is late, or its ad had expired or was killed. Undefined if it counts. Once the ad has
+ * started, the expiry no longer applies.
  */
 export function checkArrival(
   event: RecordedEvent,
@@ -42,13 +42,13 @@ export function checkArrival(
   return killed ? 'killed' : undefined;
 }
 
-/** Share of the pixels, and milliseconds, of a viewable impression (MRC/IAB: 1 s display, 2 s video). */
+/** Minimum visible share and time of a viewable impression (MRC/IAB: 50 % for 1 s, video 2 s). */
 const minimumRatio = 0.5;
 const minimumMs = { video: 2_000, image: 1_000, html: 1_000 } as const;
 
 /**
- * When the ad was verifiably seen (unix milliseconds), or undefined. The evidence comes with
- * `impression` or `viewable`, and must have been possible since the decision by the service's clock.
+ * When the ad was verifiably viewed (Unix milliseconds), or undefined. The evidence is an `impression` or `viewable`
+ * event whose visible time fits between the decision and its arrival by the service's clock.
  */
 export function checkImpression(
   decision: Pick<DecisionState, 'mediaFormat' | 'issuedAtMs' | 'expiresAtMs'>,
@@ -67,14 +67,14 @@ export function checkImpression(
         event.receivedAtMs - decision.issuedAtMs >= minimum,
     )
     .map((event) => placeEvent(event, offsetMs, decision.issuedAtMs + minimum));
-  // If the request was in flight past the expiry, the ad was still seen before it.
+  // A request that arrives after the expiry may report a view that happened before it.
   return times.length === 0 ? undefined : Math.min(...times, decision.expiresAtMs + showGraceMs);
 }
 
 /**
- * Why no player can have made these events; undefined when one can.
+ * Why the events cannot come from a player; undefined if they can.
  *
- * How many ads were asked for is no reason: whoever has a public key can ask in any player's name, and
+ * The number of requested ads is no evidence: anyone with the publishable key can request ads for any player, and
  * banners below the fold are never seen.
  */
 export const checkTraffic = (

@@ -2,7 +2,7 @@ import { type Count, countOf } from '../report/rollup.ts';
 import type { Scope } from '../store/database.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 
-/** How an event type is called in reports. */
+/** The metric of each event type in reports. */
 const metrics: Record<RecordedEvent['type'], string> = {
   impression: 'impressions_reported',
   viewable: 'viewable',
@@ -17,7 +17,7 @@ const metrics: Record<RecordedEvent['type'], string> = {
   error: 'errors',
 };
 
-/** What is counted of events that were accepted. */
+/** Counts of accepted events. */
 export function countEvents(
   scope: Scope,
   accepted: RecordedEvent[],
@@ -29,7 +29,7 @@ export function countEvents(
   });
 }
 
-/** What is counted of events that no player sent. */
+/** Counts of invalid traffic. */
 export function countInvalid(
   scope: Scope,
   events: RecordedEvent[],

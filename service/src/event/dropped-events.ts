@@ -5,7 +5,7 @@ import type { Scope } from '../store/database.ts';
 /** How often dropped events are logged for each account and environment. */
 const logEveryMs = 60_000;
 /** Accounts and environments that are tracked; beyond that the oldest is evicted. */
-const mostScopes = 1_000;
+const maxScopes = 1_000;
 
 /** The SDK's reasons; anything else counts as `other`. */
 const reasons = ['too_many', 'too_large', 'unreadable'];
@@ -31,7 +31,7 @@ export function createDropLog(
     const sum = scopes.get(name) ?? { loggedAtMs: -Infinity, devices: 0, dropped: {} };
     scopes.set(name, sum);
     const [earliest] = scopes.keys();
-    if (scopes.size > mostScopes && earliest !== undefined) scopes.delete(earliest);
+    if (scopes.size > maxScopes && earliest !== undefined) scopes.delete(earliest);
 
     sum.devices += 1;
     for (const [given, count] of Object.entries(dropped)) {

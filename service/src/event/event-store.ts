@@ -5,14 +5,14 @@ import type { Watch } from '../reward/watch-time.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { parseTimeline } from './timeline.ts';
 
-/** A watch ends before it is too late to tell of it, which is seven days at most. */
+/** Upper bound for the end of a watch after its decision: events are accepted for at most seven days. */
 const watchEndsWithinMs = 8 * 86_400_000;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /**
- * Makes the others that grant to the same users wait until this transaction ends. A row is locked even if it is not
- * updated, and is updated once a day at most: an update stores it again.
+ * Serializes transactions that grant rewards to the same users. `ON CONFLICT` locks a row even if it does not update
+ * it; rows are updated at most once a day, because each update writes a new row version.
  */
 export async function lockViewers(
   queries: Queries,
@@ -31,12 +31,12 @@ export async function lockViewers(
 }
 
 /*
- * Look-ups by ids are prepared, and their plans kept. So that each goes by an index for good, they ask for one
- * after the other (LATERAL, which OFFSET 0 keeps): for a list of ids, a plan that was made when the week
- * had just begun would read all that the account has of it.
+ * Lookups by id are prepared statements with cached plans. To use the index regardless of the table's size, they look
+ * up one id at a time (LATERAL; OFFSET 0 prevents flattening). For a list of ids, a plan cached at the start of a week
+ * would scan all of the account's rows of that week.
  */
 
-/** A time as unix milliseconds: to write it as a date and read it again costs either side more. */
+/** A time as Unix milliseconds, which is cheaper to format and parse than a date. */
 const msOf = (column: string, name: string): string =>
   `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;
 const msMember = (column: string, name: string): string =>
@@ -56,7 +56,7 @@ const each = (ids: string, one: string): string =>
 const readSome = each('$3', readOne);
 const readAndHold = each('$3', `${readOne} FOR UPDATE`);
 
-/** Reads filled decisions; with `hold` nobody else changes them until the transaction ends. */
+/** Reads filled decisions; `hold` locks them until the transaction ends. */
 export async function readDecisions(
   queries: Queries,
   { accountId, environment }: Scope,
@@ -64,12 +64,12 @@ export async function readDecisions(
   { hold }: { hold: boolean },
 ): Promise<DecisionState[]> {
   if (ids.length === 0) return [];
-  // In one order everywhere, so that two that hold the same never wait for each other.
+  // The same order everywhere, to avoid deadlocks.
   const params = [accountId, environment, ids.toSorted()];
   return queries.execute<DecisionState>(hold ? readAndHold : readSome, params);
 }
 
-/** An event that is a row of `ad_events`: the previous release stores them so. */
+/** A row of `ad_events`, where the previous release stores events. */
 interface EventRow {
   id: string;
   type: RecordedEvent['type'];
@@ -97,17 +97,17 @@ const readEvidenceOfEach = `SELECT asked_id AS "decisionId",
       FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id) AS rows
   FROM unnest($2::text[]) AS asked(asked_id)`;
 
-/** What was reported, by decision. */
+/** Recorded events by decision. */
 export interface Evidence {
   known: Map<string, RecordedEvent[]>;
-  /** The part of it that is in timelines. */
+  /** The events stored in timelines. */
   timelines: ReadonlyMap<string, readonly RecordedEvent[]>;
 }
 
 /**
- * Reads what was reported of decisions: by it, impressions and rewards are judged, and duplicates found.
+ * Reads the recorded events of decisions, by which impressions and rewards are judged and duplicates detected.
  *
- * @throws TimelineError when what is stored of one of them is malformed.
+ * @throws TimelineError if a stored timeline is malformed.
  */
 export async function readEvidence(
   queries: Queries,
@@ -138,18 +138,18 @@ const eventOf = (
   ...(detail === null ? {} : { detail }),
 });
 
-/** What somebody was rewarded for. */
+/** A watch that earned a reward. */
 export interface ViewerWatch extends Watch {
   viewer: string;
   decisionId: string;
 }
 
 /*
- * Of users, and not of ids, the plan is made anew each time: by the ids of the account or by its users,
- * which index is the right one depends on how full the week is.
+ * Queries by user are planned each time: whether the index on ids or on users is better depends on how many rows the
+ * week has.
  */
 
-/** What these users were rewarded for since `sinceMs`. */
+/** The watches that earned these users a reward since `sinceMs`. */
 export async function readWatches(
   queries: Queries,
   { accountId, environment }: Scope,

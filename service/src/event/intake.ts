@@ -9,7 +9,7 @@ import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
 import type { Intake } from './record-events.ts';
 
-/** An event of a request, or the id of one whose form was wrong. */
+/** An event of a request, or the id of a malformed one. */
 export type Submitted = AdEvent | { id: string; malformed: true };
 
 interface Parts {
@@ -19,7 +19,7 @@ interface Parts {
   lane: Lane<Intake, EventBatchResult>;
 }
 
-/** Takes in the events of one request; resolves after the commit, with one result per event. */
+/** Records the events of one request. Resolves after the commit, with one result per event. */
 export type TakeIn = (
   scope: Scope,
   sentAt: string,
@@ -29,7 +29,7 @@ export type TakeIn = (
 
 export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn {
   return async (scope, sentAt, submitted, userAgent) => {
-    const verify = remembering(tokens.verify);
+    const verify = memoize(tokens.verify);
     const arrival = { scope, sentAtMs: instantOf(sentAt), receivedAtMs: clock.nowMs() };
     const good: RecordedEvent[] = [];
     const userRefs = new Map<string, string>();
@@ -58,8 +58,8 @@ export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn 
   };
 }
 
-/** The events of one request mostly carry the same token. */
-function remembering(verify: DecisionTokens['verify']): (token: string) => TokenClaims | undefined {
+/** Verifies each token once: the events of a request mostly share one. */
+function memoize(verify: DecisionTokens['verify']): (token: string) => TokenClaims | undefined {
   const known = new Map<string, TokenClaims | undefined>();
   return (token) => {
     if (!known.has(token)) known.set(token, verify(token));
@@ -71,7 +71,7 @@ interface Arrival {
   scope: Scope;
   sentAtMs: number;
   receivedAtMs: number;
-  /** Undefined when the token's signature is not ours. */
+  /** Undefined if the token's signature is invalid. */
   claims: TokenClaims | undefined;
 }
 
@@ -79,8 +79,8 @@ type Read =
   { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
 
 /**
- * Checks the token of an event and puts its time on the service's clock. How long an event waited
- * on the device is the difference of two readings of one clock, so its skew falls out.
+ * Checks the token of an event and converts its time to the service's clock. The time that an event spent on the device
+ * is the difference of two readings of the same clock, so the skew cancels out.
  */
 export function readEvent(
   event: AdEvent,
@@ -89,7 +89,7 @@ export function readEvent(
   if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
   if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
   if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };
-  // The clock of this process may be behind the one that issued the decision.
+  // This process's clock may be behind that of the process that issued the decision.
   const receivedAtMs = Math.max(arrivedAtMs, claims.issuedAtMs);
   const offsetMs = receivedAtMs - sentAtMs;
   const stated = instantOf(event.occurred_at) + offsetMs;

@@ -9,14 +9,14 @@ import type { ViewerHistory } from './viewer-history.ts';
 interface Facts {
   snapshot: Snapshot;
   nowMs: number;
-  /** What was reported of each decision. */
+  /** Recorded events by decision. */
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   history: ViewerHistory;
-  /** Rewards whose completion was refused on arrival. */
+  /** Verdicts on rewards whose completion was rejected on arrival. */
   refused: ReadonlyMap<string, RewardVerdict>;
 }
 
-/** Whether a kill switch stops the ad of a decision. */
+/** Whether a kill switch applies to the ad of a decision. */
 export function isDecisionKilled(
   snapshot: Snapshot,
   decision: DecisionState,
@@ -34,8 +34,8 @@ export function isDecisionKilled(
 }
 
 /**
- * Judges impressions and rewards of decisions that have new evidence, each with those before it in
- * mind, and hands back which of them move on, and how.
+ * Judges the impressions and rewards of decisions that have new evidence, in order: each sees the results of those
+ * before it. Returns the state changes.
  */
 export function judgeDecisions(facts: Facts, decisions: readonly DecisionState[]): Move[] {
   return decisions.flatMap((decision) => {
@@ -59,13 +59,13 @@ function judge(facts: Facts, before: DecisionState): Move {
     before.servedAtMs ?? (invalid ? null : (checkImpression(before, events) ?? null));
   const seen = { ...before, invalidReason, servedAtMs };
   const verdict = judgeReward(facts, seen, events);
-  // A reward that is pending may get another reason for it; that alone is no move.
+  // A different reason for `pending` alone is not a state change.
   if (!verdict || verdict.state === before.rewardState) return { before, after: seen };
   const after = {
     ...seen,
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
-    // The clock of this process may be behind the one that issued the decision.
+    // This process's clock may be behind that of the process that issued the decision.
     settledAtMs: verdict.state === 'pending' ? null : Math.max(facts.nowMs, before.issuedAtMs),
   };
   return { before, after, ...(verdict.watch ? { watch: verdict.watch } : {}) };

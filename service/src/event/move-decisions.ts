@@ -4,11 +4,11 @@ import type { EventDraft } from '../resource/change-events.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
-/** A decision that moves on: its impression is verified, its reward is settled, it is invalid traffic. */
+/** A state change of a decision: impression verified, reward settled, or invalid traffic. */
 export interface Move {
   before: DecisionState;
   after: DecisionState;
-  /** What was watched for the reward; with `earned`. */
+  /** The watch that earned the reward; set with `earned`. */
   watch?: Watch;
 }
 
@@ -16,8 +16,8 @@ const iso = (ms: number | null | undefined): string | null =>
   ms == null ? null : new Date(ms).toISOString();
 
 /**
- * Writes what has moved, each by one conditional write: only from the state that it was judged in.
- * The rows are held since they were read, so that a condition which fails tells of a defect here.
+ * Writes state changes, each on the condition that the row is still in the state in which it was judged. The rows have
+ * been locked since they were read, so a failed condition means a bug.
  */
 export async function moveDecisions(
   queries: Queries,
@@ -42,7 +42,7 @@ export async function moveDecisions(
     [accountId, JSON.stringify(moves.map(rowOf)), ids],
   );
   if (rows.length !== moves.length) {
-    throw new Error(`Of ${moves.length} decisions that were held, ${rows.length} could be moved.`);
+    throw new Error(`Expected to update ${moves.length} locked decisions, updated ${rows.length}.`);
   }
 }
 
@@ -65,7 +65,7 @@ const isServed = ({ before, after }: Move): boolean =>
 const isSettled = ({ before, after }: Move): boolean =>
   before.rewardState !== after.rewardState && after.rewardState !== 'pending';
 
-/** What is counted of moves. */
+/** Counts of state changes. */
 export function countMoves(scope: Scope, moves: readonly Move[], nowMs: number): Count[] {
   return moves.flatMap((move) => {
     const { before, after } = move;
@@ -84,7 +84,7 @@ export function countMoves(scope: Scope, moves: readonly Move[], nowMs: number):
   });
 }
 
-/** What the customer's server is told of moves; `userRefs` are the names of users, by decision. */
+/** The webhook events of state changes; `userRefs` are the users' names by decision. */
 export function announceMoves(
   moves: readonly Move[],
   userRefs: ReadonlyMap<string, string>,

@@ -27,7 +27,7 @@ import { type Move, announceMoves, countMoves, moveDecisions } from './move-deci
 import { appendEvents } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 
-/** The events of one request whose tokens are good. */
+/** The events of one request that have valid tokens. */
 export interface Intake {
   scope: Scope;
   events: RecordedEvent[];
@@ -35,7 +35,7 @@ export interface Intake {
   userRefs: ReadonlyMap<string, string>;
   /** The users whose rewards may be granted: those who completed an ad. */
   viewers: string[];
-  /** Keys of those that a bot sent. */
+  /** Keys of the events sent by bots. */
   botEvents: ReadonlySet<string>;
 }
 
@@ -46,16 +46,16 @@ interface Parts {
   writeEvents: WriteEvents;
   nowMs(): number;
   lanes: LaneParts;
-  /** Called after the commit with the decisions whose reward or impression moved on. */
+  /** Called after the commit with the decisions whose state changed. */
   onChange(decisionIds: string[]): void;
-  /** Called after the commit when there is something to deliver. */
+  /** Called after the commit if webhooks are due. */
   onDeliveries(): void;
 }
 
-/** Events in one transaction: a device may send 500 at once, and the others of its account wait for them. */
-const eventsAtOnce = 1_000;
+/** Maximum number of events per transaction: a device may send 500 at once, and others of its account wait for them. */
+const maxEventsPerTransaction = 1_000;
 
-/** The lanes on which events of one account and environment are committed together. */
+/** Creates the group-commit lanes for events, one per account and environment. */
 export function createEventLanes(parts: Parts): Lane<Intake, EventBatchResult> {
   return createScopedLanes(parts.lanes, {
     async commit(intakes, { isRetry }) {
@@ -67,12 +67,12 @@ export function createEventLanes(parts: Parts): Lane<Intake, EventBatchResult> {
     },
     maxBatch: 100,
     weightOf: ({ events }) => events.length,
-    maxWeight: eventsAtOnce,
+    maxWeight: maxEventsPerTransaction,
     gatherMs: parts.database.gatherMs,
   });
 }
 
-/** Requests of one account and environment as one. */
+/** Merges requests of one account and environment. */
 const merge = (group: [Intake, ...Intake[]]): Intake => ({
   scope: group[0].scope,
   events: group.flatMap(({ events }) => events),
@@ -81,7 +81,7 @@ const merge = (group: [Intake, ...Intake[]]): Intake => ({
   botEvents: new Set(group.flatMap(({ botEvents }) => [...botEvents])),
 });
 
-/** Records, and hands back what each of the requests is answered, when asked in their order. */
+/** Records merged requests. `next()` returns the response of each, in order. */
 async function record(
   parts: Parts,
   merged: Intake,
@@ -101,7 +101,7 @@ async function record(
   };
 }
 
-/** Starts again, with those users locked who turn out to be affected as well. */
+/** Retries with more users locked if it turns out that others are affected too. */
 async function attempt(
   parts: Parts,
   intake: Intake,
@@ -122,7 +122,7 @@ async function attempt(
 
 interface Recorded {
   answer: EventBatchResult;
-  /** Decisions that moved on. */
+  /** Decisions whose state changed. */
   changed: string[];
   toDeliver: boolean;
 }
@@ -131,11 +131,11 @@ async function recordIn(queries: Queries, parts: Parts, intake: Intake): Promise
   const { scope, events, userRefs } = intake;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
-  const { decisions, evidence } = await readAbout(queries, intake, nowMs);
-  const codes = codesOf(intake, decisions, snapshot, nowMs);
+  const { decisions, evidence } = await lockAndRead(queries, intake, nowMs);
+  const codes = rejectionCodes(intake, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
   const refused = refusedRewards(events, codes);
-  const judged = touchedOf([...decisions.values()], acceptable, refused);
+  const judged = affectedBy([...decisions.values()], acceptable, refused);
   const { known } = evidence;
   requireLocked(intake.viewers, judged, known);
   const { outcomes, written } = appendEvents(queries, scope.accountId, acceptable, evidence);
@@ -143,7 +143,7 @@ async function recordIn(queries: Queries, parts: Parts, intake: Intake): Promise
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
   for (const event of accepted) known.get(event.decisionId)?.push(event);
 
-  const touched = touchedOf(judged, accepted, refused);
+  const touched = affectedBy(judged, accepted, refused);
   const [moves] = await Promise.all([
     judge(queries, scope, touched, { evidence: known, snapshot, nowMs, refused }),
     written,
@@ -170,8 +170,8 @@ async function recordIn(queries: Queries, parts: Parts, intake: Intake): Promise
   };
 }
 
-/** The decisions of which these events, or what was refused, say something new. */
-function touchedOf(
+/** The decisions affected by these events or by rejected completions. */
+function affectedBy(
   decisions: readonly DecisionState[],
   events: readonly RecordedEvent[],
   refused: ReadonlyMap<string, RewardVerdict>,
@@ -187,7 +187,7 @@ interface Evidence {
   refused: ReadonlyMap<string, RewardVerdict>;
 }
 
-/** Judges the decisions of which there is something new. */
+/** Judges the affected decisions. */
 async function judge(
   queries: Queries,
   scope: Scope,
@@ -200,11 +200,11 @@ async function judge(
 }
 
 /**
- * Reads the decisions that the events are about and locks them, after the users who completed an ad: whoever holds
- * the lock of a decision is the only one who adds to its events, which are read once it is held. The statements are
- * sent together, and the server runs them in this order.
+ * Locks the users who completed an ad and then the decisions of the events, and reads what is recorded. Only the holder
+ * of a decision's lock appends to its events, so they are read once it is held. The statements are pipelined; the
+ * server executes them in this order.
  */
-async function readAbout(
+async function lockAndRead(
   queries: Queries,
   { scope, events, viewers }: Intake,
   nowMs: number,
@@ -218,8 +218,8 @@ async function readAbout(
   return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
 }
 
-/** Why events are refused; undefined for those that are not. */
-function codesOf(
+/** The rejection code of each event; undefined for acceptable ones. */
+function rejectionCodes(
   { events, botEvents }: Intake,
   decisions: ReadonlyMap<string, DecisionState>,
   snapshot: Snapshot,
@@ -253,7 +253,7 @@ function resultsOf(
   });
 }
 
-/** What a completion that was refused means for its reward. */
+/** The reward verdicts that follow from rejected completions. */
 function refusedRewards(
   events: RecordedEvent[],
   codes: EventResult['code'][],
@@ -269,7 +269,7 @@ function refusedRewards(
   return refused;
 }
 
-/** Users have to be locked before their decisions are. */
+/** Users must be locked before their decisions. */
 export class ViewersNotLockedError extends Error {
   readonly viewers: string[];
   constructor(viewers: string[]) {
@@ -279,10 +279,10 @@ export class ViewersNotLockedError extends Error {
 }
 
 /**
- * A reward is granted while its user is locked. Mostly the completion comes last, and its request tells the user; an
- * event that comes after it may complete the evidence as well.
+ * Rewards are granted only while their user is locked. Usually the completion arrives last, and its request names the
+ * user; but an event that arrives after it may complete the evidence, too.
  *
- * @param viewers - the users that are locked
+ * @param viewers - the locked users
  * @throws ViewersNotLockedError
  */
 export function requireLocked(

@@ -3,14 +3,14 @@ import type { Queries } from '../store/database.ts';
 import type { Evidence } from './event-store.ts';
 
 /*
- * How the events of one decision are stored, as JSON: when the first one was received (unix milliseconds), then an
- * array for each event, in the order in which they were recorded:
+ * Storage format for the events of one decision: a JSON array that starts with the time the first event was received
+ * (Unix milliseconds), followed by one array per event in recording order:
  *
  *   [1795255200000,["92374…103-1","s",0,12,-3],["~2","c",5112,12,-3,0,5000]]
  *
- * The members are id, type, received after the first one, in flight (received − occurred), offset, clamped,
- * watched, visible ratio, visible time and detail; times in milliseconds. Missing members at the end are left out.
- * A `~` in an id stands for the first id up to its last hyphen: the SDK's ids, 32 characters, differ only after it.
+ * The members are id, type, time since the first event was received, time in flight (received − occurred), offset,
+ * clamped, watched, visible ratio, visible time and detail; times are in milliseconds. Trailing members are omitted.
+ * A `~` in an id abbreviates the first id up to its last hyphen, because SDK ids (32 characters) differ only after it.
  * The view `recorded_events` reads the same format.
  */
 
@@ -31,10 +31,10 @@ const types = new Map(
   (Object.keys(codes) as RecordedEvent['type'][]).map((type) => [codes[type], type]),
 );
 
-/** 2000-01-02: no event is older. */
+/** 2000-01-02, a lower bound for all event times. */
 const earliestMs = 946_771_200_000;
 
-/** A timeline that cannot have been written by this service, or must not be. */
+/** A stored timeline is malformed, or a timeline to be stored would be. */
 export class TimelineError extends Error {
   constructor(decisionId: string, problem: string) {
     super(`The timeline of ${decisionId} is malformed: ${problem}.`);
@@ -43,9 +43,9 @@ export class TimelineError extends Error {
 }
 
 /**
- * The stored form of the events of one decision.
+ * Serializes the events of one decision.
  *
- * @throws TimelineError when one of them cannot have happened.
+ * @throws TimelineError if an event is impossible.
  */
 export function formatTimeline(events: readonly RecordedEvent[]): string {
   const [first] = events;
@@ -61,7 +61,7 @@ export function formatTimeline(events: readonly RecordedEvent[]): string {
   return JSON.stringify([firstMs, ...formatted]);
 }
 
-/** What ids that are alike begin with. */
+/** The common prefix of the SDK's ids. */
 const sharedBy = (firstId: unknown): string =>
   typeof firstId === 'string' ? firstId.slice(0, firstId.lastIndexOf('-') + 1) : '';
 
@@ -86,9 +86,9 @@ function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
 }
 
 /**
- * Reads the stored form.
+ * Parses stored events.
  *
- * @throws TimelineError when the text is none, or holds an event that cannot have happened.
+ * @throws TimelineError if the text is malformed or contains an impossible event.
  */
 export function parseTimeline(decisionId: string, text: string): RecordedEvent[] {
   const [firstMs, ...events] = parseArray(decisionId, text);
@@ -155,12 +155,12 @@ function check(event: RecordedEvent): void {
 }
 
 /**
- * Events of one decision. Players report about ten; beyond this, each one more would have the database rewrite a
- * row of 70 KB.
+ * Maximum number of events per decision. Players report about ten; beyond this, each event would make the database
+ * rewrite a row of 70 KB.
  */
-export const mostEvents = 200;
+export const maxEvents = 200;
 
-/** What becomes of an event: it is new, it is stored already, or its decision has too many. */
+/** The outcome for one event: new, already stored, or beyond the limit of its decision. */
 type Outcome = 'new' | 'stored' | 'too_many';
 
 const append = `INSERT INTO timelines (account_id, decision_id, events)
@@ -168,8 +168,8 @@ const append = `INSERT INTO timelines (account_id, decision_id, events)
   ON CONFLICT (account_id, decision_id) DO UPDATE SET events = excluded.events`;
 
 /**
- * Adds events to the timelines of their decisions, in one statement. The decisions have to be locked since before
- * `evidence` was read. Of the same id twice, the first is the new one. `written` settles with the statement.
+ * Appends events to the timelines of their decisions in one statement. The decisions must have been locked before
+ * `evidence` was read. If an id occurs twice, the first event wins. `written` settles when the statement does.
  */
 export function appendEvents(
   queries: Queries,
@@ -183,7 +183,7 @@ export function appendEvents(
   for (const event of events) {
     const { decisionId } = event;
     const more = added.get(decisionId) ?? [];
-    const isFull = (known.get(decisionId)?.length ?? 0) + more.length >= mostEvents;
+    const isFull = (known.get(decisionId)?.length ?? 0) + more.length >= maxEvents;
     const isStored = keys.has(keyOf(event));
     if (isFull || isStored) {
       outcomes.set(event, isStored ? 'stored' : 'too_many');

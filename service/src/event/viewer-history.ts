@@ -7,21 +7,21 @@ import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts
 import { readRewarded, readWatches } from './event-store.ts';
 import type { Move } from './move-decisions.ts';
 
-/** What else the users did, as far as a decision depends on it. Moves of the same batch are part of it. */
+/** Other activity of the users that decisions depend on, including state changes of the same batch. */
 export interface ViewerHistory {
-  /** What else the user was rewarded for. */
+  /** The user's other watches that earned a reward. */
   otherWatches(decision: DecisionState): Watch[];
   /** When the user saw other ads that earned a reward at the placement, less than `withinMs` away. */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
   add(move: Move): void;
 }
 
-/** As long as an ad may wait, so that each watch is seen beside those that it could lean on. */
+/** How far back watches are read, in milliseconds: as long as an ad may wait before it is shown. */
 const watchesBackMs = 600_000;
 
 /**
- * Reads it for all decisions at once, in two statements at most, for what is completed and may be
- * rewarded. `evidence` is what was reported, by decision.
+ * Reads the history for all decisions that are completed and may earn a reward, in at most two statements. `evidence`
+ * has the recorded events by decision.
  */
 export async function readHistory(
   queries: Queries,

@@ -1,7 +1,7 @@
 import type { AdEvent } from '@trueward/protocol/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newRandomId } from '../../../src/platform/ids.ts';
-import { mostEvents, parseTimeline } from '../../src/event/timeline.ts';
+import { maxEvents, parseTimeline } from '../../src/event/timeline.ts';
 import { startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
@@ -94,7 +94,7 @@ describe.each([
 
   test('a decision with too many events accepts no more, while those of others are stored', async () => {
     const [full, other] = [await game.decide('full'), await game.decide('next to it')];
-    const clicks = Array.from({ length: mostEvents }, () => game.event(full, 'click'));
+    const clicks = Array.from({ length: maxEvents }, () => game.event(full, 'click'));
     expect(await statuses(...clicks)).toEqual(clicks.map(() => 'accepted'));
     const [more, start] = [game.event(full, 'click'), game.event(other, 'start')];
     const { results } = await game.report(more, ...clicks.slice(0, 1), start);
