@@ -17,7 +17,7 @@ const definitions = JSON.parse(
 
 function nameOf(schema: object): string {
   if ('$id' in schema && typeof schema.$id === 'string') return schema.$id;
-  throw new Error(`Each schema of the contract needs a name, got ${JSON.stringify(schema)}.`);
+  throw new Error(`Every schema of the contract needs a name, got ${JSON.stringify(schema)}.`);
 }
 
 const source = await compile({ definitions, type: 'object', additionalProperties: false }, 'Wire', {

@@ -27,14 +27,14 @@ export function findDevFile(folder) {
 export function readDevFile(file) {
   if (!existsSync(file)) {
     throw new Error(
-      `There is no ${file}. It is there while \`npm start\` of Trueward’s repository runs; start that first.`,
+      `${file} does not exist. It is written by \`npm start\` in Trueward’s repository; run that first.`,
     );
   }
   const { keys, serviceUrl } = parse(file);
   const { publishable: publishableKey, secret: secretKey } = keys?.sandbox ?? {};
   if (![serviceUrl, publishableKey, secretKey].every((value) => typeof value === 'string')) {
     throw new Error(
-      `${file} has no serviceUrl and keys.sandbox: expected the file that \`npm start\` of Trueward’s ` +
+      `${file} has no serviceUrl and keys.sandbox: expected the file that \`npm start\` in Trueward’s ` +
         'repository writes.',
     );
   }

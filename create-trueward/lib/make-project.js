@@ -20,7 +20,7 @@ const template = join(import.meta.dirname, '..', 'template');
  */
 export function makeProject(directory, service) {
   if (existsSync(directory) && readdirSync(directory).length > 0) {
-    throw new Error(`${directory} is not empty. Name a new folder: npm create trueward my-game`);
+    throw new Error(`${directory} is not empty. Choose a new folder: npm create trueward my-game`);
   }
   mkdirSync(directory, { recursive: true });
   cpSync(template, directory, { recursive: true });

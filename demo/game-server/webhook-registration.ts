@@ -36,7 +36,7 @@ export async function findOrRegisterWebhook(
   });
   const body = (await response.json()) as { id: string; secret: string; detail?: string };
   if (response.status !== 201) {
-    throw new Error(`The service refused the webhook (${response.status}): ${body.detail ?? ''}`);
+    throw new Error(`The service rejected the webhook (${response.status}): ${body.detail ?? ''}`);
   }
   const registration = { id: body.id, url, serviceUrl: access.serviceUrl, secret: body.secret };
   await journal.append(registration);
@@ -54,7 +54,7 @@ async function call(access: ServiceAccess, path: string, init: RequestInit): Pro
       return await fetch(access.serviceUrl + path, { ...init, headers, signal });
     } catch (cause) {
       if (waitedMs >= patienceMs) {
-        throw new Error(`The service at ${access.serviceUrl} does not answer.`, { cause });
+        throw new Error(`The service at ${access.serviceUrl} does not respond.`, { cause });
       }
       await delay(waitMs);
     }

@@ -9,7 +9,7 @@ export interface GameConfig {
 
 export async function loadConfig(): Promise<GameConfig> {
   const response = await fetch('/config.json');
-  if (!response.ok) throw new Error(`The game server answered ${response.status}.`);
+  if (!response.ok) throw new Error(`The game server responded with status ${response.status}.`);
   return (await response.json()) as GameConfig;
 }
 

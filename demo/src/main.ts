@@ -88,5 +88,5 @@ function wireMute(game: Game): void {
 
 loadConfig().then(startGame, (error: unknown) => {
   console.error(error);
-  write('#toast', 'The game server does not answer. Reload the page to try again.');
+  write('#toast', 'The game server does not respond. Reload the page to retry.');
 });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** The kinds of object that carry a prefixed id, and their prefixes. */
+/** The prefixes of ids, by kind of object. */
 export const idPrefixes = {
   account: 'acc',
   key: 'key',
@@ -31,17 +31,17 @@ export const id = (kind: IdKind) =>
 /** RFC 3339: written in UTC with milliseconds, read with any full offset, without leap seconds, years 2000 to 2100. */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 
-/** One of a closed list of words. */
+/** One of a fixed list of values. */
 export const oneOf = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Enum([...values], description === undefined ? {} : { description });
 
-/** An object that refuses members it does not know: a misspelt field must never be dropped silently. */
+/** An object without unknown members, so that a misspelled one is an error instead of being ignored. */
 export const strictObject = <T extends Record<string, Type.TSchema>>(
   properties: T,
   options: Type.TObjectOptions = {},
 ) => Type.Object(properties, { additionalProperties: false, ...options });
 
-/** A short name that appears in game code and addresses. */
+/** A short name for game code and URLs. */
 export const slug = Type.String({
   pattern: '^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$',
   description: 'Lowercase letters, digits, hyphens and underscores, at most 64 characters.',
@@ -49,7 +49,7 @@ export const slug = Type.String({
 
 export const url = Type.String({ format: 'uri', maxLength: 2048 });
 
-/** A schema that others refer to by name; the name is that of its TypeScript type and OpenAPI component. */
+/** A schema that others reference by name, which is also that of its TypeScript type and OpenAPI component. */
 export const named = <T extends Record<string, Type.TSchema>>(
   name: string,
   description: string,

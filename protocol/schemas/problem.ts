@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { named, oneOf, strictObject } from './common.ts';
 
-/** Every `code` of a problem document and the HTTP status that it comes with. */
+/** The HTTP status for every `code` of a problem document. */
 export const problemStatus = {
   malformed_json: 400,
   invalid_request: 422,

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { named, oneOf, ref, time } from './common.ts';
 
-/** What a report counts. */
+/** The counts of a report. */
 export const reportMetrics = [
   'requests',
   'filled',

@@ -6,14 +6,14 @@ import { placementSchema } from './placement.ts';
 import { policySchema } from './policy.ts';
 import { sourceSchema } from './source.ts';
 
-/** What the derivation reads of the schema of a managed object. */
+/** The part of a managed object’s schema from which requests are derived. */
 interface ResourceSchema {
   $id?: string;
   required?: readonly string[];
   properties: Record<string, object>;
 }
 
-/** A request schema: an object whose members are all known. */
+/** A request schema: an object without unknown members. */
 export interface RequestSchema {
   $id: string;
   description: string;
@@ -27,7 +27,7 @@ export interface RequestSchema {
 const setByService = ['id', 'environment', 'created_at', 'updated_at'];
 const hasDefault = (schema: object): schema is { default: unknown } => 'default' in schema;
 
-/** What creates an object: its own members; those with a default may be left out. */
+/** The request that creates an object: its members, of which those with a default are optional. */
 function createRequest(
   resource: ResourceSchema,
   omit: string[],
@@ -49,7 +49,7 @@ function createRequest(
   };
 }
 
-/** What updates an object: each member that is given replaces the stored one, `null` removes it. */
+/** The request that updates an object: a given member replaces the stored one, `null` removes it. */
 function updateRequest(resource: ResourceSchema, omit: string[]): RequestSchema {
   const members = Object.entries(ownMembers(resource, omit)).map(([name, schema]) => {
     const { default: _default, ...rest } = schema as { default?: unknown };
@@ -76,11 +76,11 @@ const ownMembers = ({ properties }: ResourceSchema, omit: string[]): Record<stri
 
 interface Derivation {
   resource: ResourceSchema;
-  /** The service alone writes them. */
+  /** Only the service writes them. */
   hidden?: string[];
-  /** They cannot change: games and switches refer to them. */
+  /** Immutable, because games and kill switches refer to them. */
   fixed?: string[];
-  /** The service fills them in when they are absent. */
+  /** The service sets them if they are absent. */
   filled?: string[];
 }
 

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { environment, id, type IdKind, time } from './common.ts';
 
-/** Whether an object takes part. */
+/** Whether an object is in use. */
 export const status = Type.Enum(['active', 'paused'], { default: 'active' });
 
-/** The members that every managed object has beside its own. */
+/** The members that every managed object has. */
 export const resourceFields = (kind: IdKind) => ({
   id: id(kind),
   environment,

@@ -16,7 +16,7 @@ export async function findOrRegisterWebhook({ dataDir, secretKey, serviceUrl }, 
   }
   const response = await call('/v1/webhooks', { url, events: ['decision.rewarded'] });
   const { detail, id, secret } = await response.json();
-  if (!response.ok) throw new Error(`The ad service refused the webhook: ${detail}`);
+  if (!response.ok) throw new Error(`The ad service rejected the webhook: ${detail}`);
   await mkdir(dataDir, { recursive: true });
   const registration = { id, url, serviceUrl, secret };
   await writeFile(file, JSON.stringify(registration), { mode: 0o600 });
@@ -29,6 +29,6 @@ async function request(serviceUrl, secretKey, path, body) {
   try {
     return await fetch(serviceUrl + path, { method, headers, body: JSON.stringify(body) });
   } catch (cause) {
-    throw new Error(`The ad service at ${serviceUrl} does not answer. Is it running?`, { cause });
+    throw new Error(`The ad service at ${serviceUrl} does not respond. Is it running?`, { cause });
   }
 }
