@@ -27,7 +27,7 @@ test('none of 10,000 honest watches on slow, lossy and sleeping devices is denie
   expect((outcomes.get('earned') ?? 0) / watched).toBeGreaterThan(0.99);
 });
 
-describe('whoever', () => {
+describe('a cheater who', () => {
   test.each(Object.keys(cheats))('%s earns nothing beyond the time that has passed', (name) => {
     let [claimed, earned] = [0, 0];
     for (let player = 0; player < 300; player += 1) {
