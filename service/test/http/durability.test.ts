@@ -51,7 +51,7 @@ test('acknowledged data survives SIGKILL, and an undelivered webhook is delivere
 test('a second service on the same data directory exits with an error and does not disturb the first', async () => {
   const first = await startService({ dataDir });
   await expect(startService({ dataDir })).rejects.toThrow(
-    /ended with 1 .*in use by another running service/s,
+    /exited with 1 .*in use by another running service/s,
   );
   const env = { TRUEWARD_DATA_DIR: dataDir, PORT: new URL(first.url).port };
   expect((await run(['keys', 'list'], env)).err).toContain('in use by another running service');
