@@ -232,6 +232,7 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
   try {
     const tokens = await samplesOf(from, to, clock.now());
     if (tokens.length === 0) return true;
+    // Not idb-keyval's `get()` and `set()`: bundlers move them into the core, which they enlarge by 44 bytes.
     const verdict = await to.rewards('readonly', (store) =>
       promisifyRequest<{ at?: number } | undefined>(store.get(verdictKey)),
     );
