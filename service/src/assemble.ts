@@ -10,7 +10,7 @@ import { createDecisionLanes } from './decision/record-decisions.ts';
 import { createDecisionTokens } from './decision/token.ts';
 import { createDryRun } from './decision/dry-run.ts';
 import { createDropLog } from './event/dropped-events.ts';
-import { createIntake } from './event/intake.ts';
+import { createIngestEvents } from './event/intake.ts';
 import { createEventLanes } from './event/record-events.ts';
 import { createCountry } from './http/authentication/identify-player.ts';
 import { createRunOperation } from './http/operations/operations.ts';
@@ -187,8 +187,10 @@ async function wire(
     liveTail,
     dryRun: createDryRun(judging),
     userTokens: createUserTokens({ database, box, clock }),
-    takeIn: liveTail.watchEvents(createIntake({ tokens, pseudonym, clock, lane: eventLane })),
-    noteDropped: createDropLog(log, clock),
+    ingestEvents: liveTail.watchEvents(
+      createIngestEvents({ tokens, pseudonym, clock, lane: eventLane }),
+    ),
+    recordDropped: createDropLog(log, clock),
     readReward: createReadReward({ database, changes, clock, receipts }),
     tokens,
     receipts,

@@ -13,7 +13,7 @@ export const earliestOf = ({ occurredAtMs, offsetMs }: RecordedEvent): number =>
   occurredAtMs - Math.max(0, offsetMs);
 
 /** Events that are billed or rewarded. */
-const counting: ReadonlySet<RecordedEvent['type']> = new Set([
+const countedTypes: ReadonlySet<RecordedEvent['type']> = new Set([
   'impression',
   'viewable',
   'complete',
@@ -30,14 +30,14 @@ export function checkArrival(
   killed: boolean,
 ): NonNullable<EventResult['code']> | undefined {
   if (event.receivedAtMs > decision.lateAtMs) return 'late';
-  const beginning = event.type === 'start' || event.type === 'impression';
+  const isBeginning = event.type === 'start' || event.type === 'impression';
   if (
-    beginning &&
+    isBeginning &&
     earliestOf(event) > decision.expiresAtMs + (event.type === 'start' ? 0 : showGraceMs)
   ) {
     return 'expired';
   }
-  if (!counting.has(event.type)) return undefined;
+  if (!countedTypes.has(event.type)) return undefined;
   if (decision.invalidReason !== null) return 'invalid_traffic';
   return killed ? 'killed' : undefined;
 }

@@ -10,21 +10,21 @@ const maxScopes = 1_000;
 /** The SDK's reasons; anything else counts as `other`. */
 const reasons = ['too_many', 'too_large', 'unreadable'];
 
-interface Reported {
+interface DropCounts {
   loggedAtMs: number;
   devices: number;
   dropped: Record<string, number>;
 }
 
-/** Records the events that a device dropped, by reason. */
-export type NoteDropped = (scope: Scope, dropped: Readonly<Record<string, number>>) => void;
+/** Records how many events a device dropped, by reason. */
+export type RecordDropped = (scope: Scope, dropped: Readonly<Record<string, number>>) => void;
 
-/** Adds up dropped events and logs them once a minute: a line for each report would let clients flood the log. */
+/** Logs dropped events as sums, once a minute: one line per report would let clients flood the log. */
 export function createDropLog(
   log: Pick<Logger, 'warn'>,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
-): NoteDropped {
-  const scopes = new Map<string, Reported>();
+): RecordDropped {
+  const scopes = new Map<string, DropCounts>();
   return ({ accountId, environment }, dropped) => {
     const name = `${accountId} ${environment}`;
     const nowMs = monotonicMs();
@@ -41,7 +41,7 @@ export function createDropLog(
     if (nowMs - sum.loggedAtMs < logEveryMs) return;
     log.warn(
       { accountId, environment, reports: sum.devices, dropped: sum.dropped },
-      'devices gave up events',
+      'devices dropped events',
     );
     Object.assign(sum, { loggedAtMs: nowMs, devices: 0, dropped: {} });
   };

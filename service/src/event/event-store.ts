@@ -54,19 +54,19 @@ const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", cr
 const each = (ids: string, one: string): string =>
   `SELECT one.* FROM unnest(${ids}::text[]) AS asked(asked_id) CROSS JOIN LATERAL (${one}) AS one`;
 const readSome = each('$3', readOne);
-const readAndHold = each('$3', `${readOne} FOR UPDATE`);
+const readAndLock = each('$3', `${readOne} FOR UPDATE`);
 
-/** Reads filled decisions; `hold` locks them until the transaction ends. */
+/** Reads filled decisions; `lock` locks them until the transaction ends. */
 export async function readDecisions(
   queries: Queries,
   { accountId, environment }: Scope,
   ids: string[],
-  { hold }: { hold: boolean },
+  { lock }: { lock: boolean },
 ): Promise<DecisionState[]> {
   if (ids.length === 0) return [];
   // The same order everywhere, to avoid deadlocks.
   const params = [accountId, environment, ids.toSorted()];
-  return queries.execute<DecisionState>(hold ? readAndHold : readSome, params);
+  return queries.execute<DecisionState>(lock ? readAndLock : readSome, params);
 }
 
 /** A row of `ad_events`, where the previous release stores events. */
@@ -181,7 +181,7 @@ export interface RewardedAd {
   atMs: number;
 }
 
-/** The ads that earned these users a reward and had their verified impression from `fromMs` to `toMs`. */
+/** Reads the users' rewarded ads with a verified impression between `fromMs` and `toMs`. */
 export async function readRewarded(
   queries: Queries,
   { accountId, environment }: Scope,

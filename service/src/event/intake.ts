@@ -7,52 +7,52 @@ import { instantOf } from '../platform/instant.ts';
 import type { Scope } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { isBot } from './bots.ts';
-import type { Intake } from './record-events.ts';
+import type { EventBatch } from './record-events.ts';
 
 /** An event of a request, or the id of a malformed one. */
-export type Submitted = AdEvent | { id: string; malformed: true };
+export type SubmittedEvent = AdEvent | { id: string; malformed: true };
 
 interface Parts {
   tokens: DecisionTokens;
   pseudonym: Pseudonym;
   clock: Clock;
-  lane: Lane<Intake, EventBatchResult>;
+  lane: Lane<EventBatch, EventBatchResult>;
 }
 
-/** Records the events of one request. Resolves after the commit, with one result per event. */
-export type TakeIn = (
+/** Records the events of one request. Resolves after the commit with one result per event. */
+export type IngestEvents = (
   scope: Scope,
   sentAt: string,
-  events: readonly Submitted[],
+  events: readonly SubmittedEvent[],
   userAgent: string | undefined,
 ) => Promise<EventBatchResult>;
 
-export function createIntake({ tokens, pseudonym, clock, lane }: Parts): TakeIn {
+export function createIngestEvents({ tokens, pseudonym, clock, lane }: Parts): IngestEvents {
   return async (scope, sentAt, submitted, userAgent) => {
     const verify = memoize(tokens.verify);
     const arrival = { scope, sentAtMs: instantOf(sentAt), receivedAtMs: clock.nowMs() };
-    const good: RecordedEvent[] = [];
+    const valid: RecordedEvent[] = [];
     const userRefs = new Map<string, string>();
-    const refusals = submitted.map((event): EventResult | undefined => {
+    const rejections = submitted.map((event): EventResult | undefined => {
       if ('malformed' in event) return { id: event.id, status: 'rejected', code: 'invalid_event' };
       const read = readEvent(event, { ...arrival, claims: verify(event.token) });
       if ('code' in read) return { id: event.id, status: 'rejected', code: read.code };
       if (read.claims.userRef !== undefined) userRefs.set(event.decision_id, read.claims.userRef);
-      good.push(read.event);
+      valid.push(read.event);
       return undefined;
     });
-    const completing = good
+    const completing = valid
       .filter(({ type }) => type === 'complete')
       .flatMap(({ decisionId }) => userRefs.get(decisionId) ?? []);
     const viewers = [...new Set(completing)].map((userRef) => pseudonym(scope, userRef));
-    const botEvents = new Set(isBot(userAgent, scope.environment) ? good.map(keyOf) : []);
+    const botEvents = new Set(isBot(userAgent, scope.environment) ? valid.map(keyOf) : []);
     const { results, decisions } =
-      good.length === 0
+      valid.length === 0
         ? { results: [], decisions: [] }
-        : await lane.push({ scope, events: good, userRefs, viewers, botEvents });
-    const left = results.values();
+        : await lane.push({ scope, events: valid, userRefs, viewers, botEvents });
+    const remaining = results.values();
     return {
-      results: refusals.map((refusal) => refusal ?? (left.next().value as EventResult)),
+      results: rejections.map((rejection) => rejection ?? (remaining.next().value as EventResult)),
       decisions,
     };
   };
@@ -92,8 +92,8 @@ export function readEvent(
   // This process's clock may be behind that of the process that issued the decision.
   const receivedAtMs = Math.max(arrivedAtMs, claims.issuedAtMs);
   const offsetMs = receivedAtMs - sentAtMs;
-  const stated = instantOf(event.occurred_at) + offsetMs;
-  const occurredAtMs = Math.min(Math.max(stated, claims.issuedAtMs), receivedAtMs);
+  const reportedAtMs = instantOf(event.occurred_at) + offsetMs;
+  const occurredAtMs = Math.min(Math.max(reportedAtMs, claims.issuedAtMs), receivedAtMs);
   const recorded: RecordedEvent = {
     id: event.id,
     decisionId: event.decision_id,
@@ -101,7 +101,7 @@ export function readEvent(
     occurredAtMs,
     receivedAtMs,
     offsetMs,
-    clamped: occurredAtMs !== stated,
+    clamped: occurredAtMs !== reportedAtMs,
   };
   if (event.watched_ms !== undefined) recorded.watchedMs = event.watched_ms;
   if (event.visible !== undefined) recorded.visible = event.visible;

@@ -3,20 +3,20 @@ import { isKilled, type Snapshot } from '../decision/snapshot.ts';
 import { checkReward, type RewardVerdict } from '../reward/check-reward.ts';
 import { checkImpression, checkTraffic } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
-import type { Move } from './move-decisions.ts';
+import type { Transition } from './transitions.ts';
 import type { ViewerHistory } from './viewer-history.ts';
 
 interface Facts {
   snapshot: Snapshot;
   nowMs: number;
-  /** Recorded events by decision. */
+  /** Reported events by decision. */
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   history: ViewerHistory;
-  /** Verdicts on rewards whose completion was rejected on arrival. */
-  refused: ReadonlyMap<string, RewardVerdict>;
+  /** Reward verdicts of decisions whose completion was rejected on arrival. */
+  rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
 }
 
-/** Whether a kill switch applies to the ad of a decision. */
+/** Whether a kill switch stops the ad of this decision. */
 export function isDecisionKilled(
   snapshot: Snapshot,
   decision: DecisionState,
@@ -37,32 +37,32 @@ export function isDecisionKilled(
  * Judges the impressions and rewards of decisions that have new evidence, in order: each sees the results of those
  * before it. Returns the state changes.
  */
-export function judgeDecisions(facts: Facts, decisions: readonly DecisionState[]): Move[] {
+export function judgeDecisions(facts: Facts, decisions: readonly DecisionState[]): Transition[] {
   return decisions.flatMap((decision) => {
-    const move = judge(facts, decision);
-    if (!hasMoved(move)) return [];
-    facts.history.add(move);
-    return [move];
+    const transition = judge(facts, decision);
+    if (!hasChanged(transition)) return [];
+    facts.history.add(transition);
+    return [transition];
   });
 }
 
-const hasMoved = ({ before, after }: Move): boolean =>
+const hasChanged = ({ before, after }: Transition): boolean =>
   after.invalidReason !== before.invalidReason ||
   after.servedAtMs !== before.servedAtMs ||
   after.rewardState !== before.rewardState;
 
-function judge(facts: Facts, before: DecisionState): Move {
+function judge(facts: Facts, before: DecisionState): Transition {
   const events = facts.evidence.get(before.id) ?? [];
   const invalidReason = before.invalidReason ?? checkTraffic(before.requiredMs, events) ?? null;
   const invalid = invalidReason !== null;
   const servedAtMs =
     before.servedAtMs ?? (invalid ? null : (checkImpression(before, events) ?? null));
-  const seen = { ...before, invalidReason, servedAtMs };
-  const verdict = judgeReward(facts, seen, events);
-  // A different reason for `pending` alone is not a state change.
-  if (!verdict || verdict.state === before.rewardState) return { before, after: seen };
+  const withImpression = { ...before, invalidReason, servedAtMs };
+  const verdict = judgeReward(facts, withImpression, events);
+  // A pending reward with a new reason is not a transition.
+  if (!verdict || verdict.state === before.rewardState) return { before, after: withImpression };
   const after = {
-    ...seen,
+    ...withImpression,
     rewardState: verdict.state,
     rewardReason: verdict.reason ?? null,
     // This process's clock may be behind that of the process that issued the decision.
@@ -78,9 +78,9 @@ function judgeReward(
 ): RewardVerdict | undefined {
   const { rewardState, format, id, servedAtMs, invalidReason } = decision;
   if (rewardState !== 'none' && rewardState !== 'pending') return undefined;
-  const refused = format === 'rewarded' ? facts.refused.get(id) : undefined;
+  const rejected = format === 'rewarded' ? facts.rejectedCompletions.get(id) : undefined;
   return (
-    refused ??
+    rejected ??
     checkReward({
       decision,
       events,

@@ -23,17 +23,17 @@ import {
   readEvidence,
 } from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
-import { type Move, announceMoves, countMoves, moveDecisions } from './move-decisions.ts';
+import { type Transition, draftEvents, countTransitions, writeTransitions } from './transitions.ts';
 import { appendEvents } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 
-/** The events of one request that have valid tokens. */
-export interface Intake {
+/** Events of one request with valid tokens. */
+export interface EventBatch {
   scope: Scope;
   events: RecordedEvent[];
-  /** By decision, from the tokens. */
+  /** User references by decision, from the tokens. */
   userRefs: ReadonlyMap<string, string>;
-  /** The users whose rewards may be granted: those who completed an ad. */
+  /** Users who completed an ad and may earn a reward. */
   viewers: string[];
   /** Keys of the events sent by bots. */
   botEvents: ReadonlySet<string>;
@@ -46,34 +46,34 @@ interface Parts {
   writeEvents: WriteEvents;
   nowMs(): number;
   lanes: LaneParts;
-  /** Called after the commit with the decisions whose state changed. */
+  /** Called after the commit with the decisions that changed. */
   onChange(decisionIds: string[]): void;
-  /** Called after the commit if webhooks are due. */
+  /** Called after the commit if webhook deliveries were queued. */
   onDeliveries(): void;
 }
 
-/** Maximum number of events per transaction: a device may send 500 at once, and others of its account wait for them. */
-const maxEventsPerTransaction = 1_000;
+/** Maximum events per transaction: a device may send 500 at once, and others of its account wait for them. */
+const maxEventsPerBatch = 1_000;
 
-/** Creates the group-commit lanes for events, one per account and environment. */
-export function createEventLanes(parts: Parts): Lane<Intake, EventBatchResult> {
+/** Creates the lanes that commit events in batches, per account and environment. */
+export function createEventLanes(parts: Parts): Lane<EventBatch, EventBatchResult> {
   return createScopedLanes(parts.lanes, {
-    async commit(intakes, { isRetry }) {
-      const [first, ...others] = intakes;
+    async commit(batches, { isRetry }) {
+      const [first, ...others] = batches;
       if (!first) return [];
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
-      const answers = await record(parts, merge([first, ...others]), options);
-      return intakes.map((intake) => answers.next(intake));
+      const responses = await record(parts, merge([first, ...others]), options);
+      return batches.map((batch) => responses.next(batch));
     },
     maxBatch: 100,
     weightOf: ({ events }) => events.length,
-    maxWeight: maxEventsPerTransaction,
+    maxWeight: maxEventsPerBatch,
     gatherMs: parts.database.gatherMs,
   });
 }
 
 /** Merges requests of one account and environment. */
-const merge = (group: [Intake, ...Intake[]]): Intake => ({
+const merge = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
   scope: group[0].scope,
   events: group.flatMap(({ events }) => events),
   userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
@@ -84,89 +84,96 @@ const merge = (group: [Intake, ...Intake[]]): Intake => ({
 /** Records merged requests. `next()` returns the response of each, in order. */
 async function record(
   parts: Parts,
-  merged: Intake,
+  merged: EventBatch,
   options: TransactionOptions,
-): Promise<{ next(intake: Intake): EventBatchResult }> {
-  const { answer, changed, toDeliver } = await attempt(parts, merged, options);
+): Promise<{ next(batch: EventBatch): EventBatchResult }> {
+  const { response, changed, hasDeliveries } = await recordWithRetry(parts, merged, options);
   if (changed.length > 0) parts.onChange(changed);
-  if (toDeliver) parts.onDeliveries();
-  const rewards = new Map(answer.decisions.map((reward) => [reward.id, reward]));
+  if (hasDeliveries) parts.onDeliveries();
+  const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
   let position = 0;
   return {
     next({ events }) {
       const ids = new Set(events.map(({ decisionId }) => decisionId));
-      const results = answer.results.slice(position, (position += events.length));
+      const results = response.results.slice(position, (position += events.length));
       return { results, decisions: [...ids].flatMap((id) => rewards.get(id) ?? []) };
     },
   };
 }
 
-/** Retries with more users locked if it turns out that others are affected too. */
-async function attempt(
+/** Restarts the transaction if it turns out that more users have to be locked. */
+async function recordWithRetry(
   parts: Parts,
-  intake: Intake,
+  batch: EventBatch,
   options: TransactionOptions,
 ): Promise<Recorded> {
   try {
-    return await parts.database.transaction((queries) => recordIn(queries, parts, intake), {
-      ...options,
-      readsFirst: true,
-      byIndex: true,
-    });
+    return await parts.database.transaction(
+      (queries) => recordInTransaction(queries, parts, batch),
+      {
+        ...options,
+        readsFirst: true,
+        byIndex: true,
+      },
+    );
   } catch (error) {
     if (!(error instanceof ViewersNotLockedError)) throw error;
-    const viewers = [...intake.viewers, ...error.viewers];
-    return attempt(parts, { ...intake, viewers }, options);
+    const viewers = [...batch.viewers, ...error.viewers];
+    return recordWithRetry(parts, { ...batch, viewers }, options);
   }
 }
 
 interface Recorded {
-  answer: EventBatchResult;
-  /** Decisions whose state changed. */
+  response: EventBatchResult;
+  /** Ids of decisions that changed. */
   changed: string[];
-  toDeliver: boolean;
+  hasDeliveries: boolean;
 }
 
-async function recordIn(queries: Queries, parts: Parts, intake: Intake): Promise<Recorded> {
-  const { scope, events, userRefs } = intake;
+async function recordInTransaction(
+  queries: Queries,
+  parts: Parts,
+  batch: EventBatch,
+): Promise<Recorded> {
+  const { scope, events, userRefs } = batch;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);
-  const { decisions, evidence } = await lockAndRead(queries, intake, nowMs);
-  const codes = rejectionCodes(intake, decisions, snapshot, nowMs);
+  const { decisions, evidence } = await lockAndRead(queries, batch, nowMs);
+  const codes = rejectionCodes(batch, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
-  const refused = refusedRewards(events, codes);
-  const judged = affectedBy([...decisions.values()], acceptable, refused);
+  const rejectedCompletions = rejectedCompletionsOf(events, codes);
+  const judged = affectedBy([...decisions.values()], acceptable, rejectedCompletions);
   const { known } = evidence;
-  requireLocked(intake.viewers, judged, known);
+  requireLockedViewers(batch.viewers, judged, known);
   const { outcomes, written } = appendEvents(queries, scope.accountId, acceptable, evidence);
   const results = resultsOf(events, codes, outcomes);
   const accepted = events.filter((_, index) => results[index]?.status === 'accepted');
   for (const event of accepted) known.get(event.decisionId)?.push(event);
 
-  const touched = affectedBy(judged, accepted, refused);
-  const [moves] = await Promise.all([
-    judge(queries, scope, touched, { evidence: known, snapshot, nowMs, refused }),
+  const affected = affectedBy(judged, accepted, rejectedCompletions);
+  const [transitions] = await Promise.all([
+    judge(queries, scope, affected, { evidence: known, snapshot, nowMs, rejectedCompletions }),
     written,
   ]);
   const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
-  const [toDeliver] = await Promise.all([
-    parts.writeEvents(queries, scope, announceMoves(moves, userRefs)),
-    moveDecisions(queries, scope.accountId, moves),
+  const [hasDeliveries] = await Promise.all([
+    parts.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
+    writeTransitions(queries, scope.accountId, transitions),
     addToRollups(queries, scope.accountId, [
-      ...countMoves(scope, moves, nowMs),
+      ...countTransitions(scope, transitions, nowMs),
       ...countEvents(scope, accepted, decisions),
       ...countInvalid(scope, invalid, decisions),
     ]),
   ]);
 
-  for (const { after } of moves) decisions.set(after.id, after);
+  for (const { after } of transitions) decisions.set(after.id, after);
   const statuses = [...decisions.values()].map((decision) =>
     describeReward(parts.receipts, scope, decision, userRefs.get(decision.id)),
   );
   return {
-    answer: { results, decisions: statuses },
-    changed: moves.map(({ after }) => after.id),
-    toDeliver,
+    response: { results, decisions: statuses },
+    changed: transitions.map(({ after }) => after.id),
+    hasDeliveries,
   };
 }
 
@@ -174,17 +181,17 @@ async function recordIn(queries: Queries, parts: Parts, intake: Intake): Promise
 function affectedBy(
   decisions: readonly DecisionState[],
   events: readonly RecordedEvent[],
-  refused: ReadonlyMap<string, RewardVerdict>,
+  rejectedCompletions: ReadonlyMap<string, RewardVerdict>,
 ): DecisionState[] {
-  const touched = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
-  return decisions.filter(({ id }) => touched.has(id) || refused.has(id));
+  const affected = new Set(events.filter(isEvidence).map(({ decisionId }) => decisionId));
+  return decisions.filter(({ id }) => affected.has(id) || rejectedCompletions.has(id));
 }
 
 interface Evidence {
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   snapshot: Snapshot;
   nowMs: number;
-  refused: ReadonlyMap<string, RewardVerdict>;
+  rejectedCompletions: ReadonlyMap<string, RewardVerdict>;
 }
 
 /** Judges the affected decisions. */
@@ -192,11 +199,11 @@ async function judge(
   queries: Queries,
   scope: Scope,
   decisions: readonly DecisionState[],
-  { evidence, snapshot, nowMs, refused }: Evidence,
-): Promise<Move[]> {
+  { evidence, snapshot, nowMs, rejectedCompletions }: Evidence,
+): Promise<Transition[]> {
   if (decisions.length === 0) return [];
   const history = await readHistory(queries, scope, snapshot, decisions, evidence);
-  return judgeDecisions({ snapshot, nowMs, evidence, history, refused }, decisions);
+  return judgeDecisions({ snapshot, nowMs, evidence, history, rejectedCompletions }, decisions);
 }
 
 /**
@@ -206,21 +213,21 @@ async function judge(
  */
 async function lockAndRead(
   queries: Queries,
-  { scope, events, viewers }: Intake,
+  { scope, events, viewers }: EventBatch,
   nowMs: number,
 ): Promise<{ decisions: Map<string, DecisionState>; evidence: Reported }> {
   const ids = [...new Set(events.map(({ decisionId }) => decisionId))];
   const [, decisions, evidence] = await Promise.all([
     lockViewers(queries, scope, viewers, nowMs),
-    readDecisions(queries, scope, ids, { hold: true }),
+    readDecisions(queries, scope, ids, { lock: true }),
     readEvidence(queries, scope.accountId, ids),
   ]);
   return { decisions: new Map(decisions.map((decision) => [decision.id, decision])), evidence };
 }
 
-/** The rejection code of each event; undefined for acceptable ones. */
+/** Why each event is rejected; undefined if it is not. */
 function rejectionCodes(
-  { events, botEvents }: Intake,
+  { events, botEvents }: EventBatch,
   decisions: ReadonlyMap<string, DecisionState>,
   snapshot: Snapshot,
   nowMs: number,
@@ -253,27 +260,27 @@ function resultsOf(
   });
 }
 
-/** The reward verdicts that follow from rejected completions. */
-function refusedRewards(
+/** The reward verdicts that follow from rejected completions, by decision. */
+function rejectedCompletionsOf(
   events: RecordedEvent[],
   codes: EventResult['code'][],
 ): Map<string, RewardVerdict> {
-  const refused = new Map<string, RewardVerdict>();
+  const rejectedCompletions = new Map<string, RewardVerdict>();
   events.forEach(({ type, decisionId }, index) => {
     const code = codes[index];
     if (type !== 'complete') return;
     if (code === 'killed' || code === 'invalid_traffic')
-      refused.set(decisionId, { state: 'denied', reason: code });
-    if (code === 'late') refused.set(decisionId, { state: 'expired', reason: code });
+      rejectedCompletions.set(decisionId, { state: 'denied', reason: code });
+    if (code === 'late') rejectedCompletions.set(decisionId, { state: 'expired', reason: code });
   });
-  return refused;
+  return rejectedCompletions;
 }
 
-/** Users must be locked before their decisions. */
-export class ViewersNotLockedError extends Error {
+/** Users have to be locked before their decisions. */
+class ViewersNotLockedError extends Error {
   readonly viewers: string[];
   constructor(viewers: string[]) {
-    super(`${viewers.length} users must be locked first.`);
+    super(`${viewers.length} users must be locked before their decisions.`);
     this.viewers = viewers;
   }
 }
@@ -285,7 +292,7 @@ export class ViewersNotLockedError extends Error {
  * @param viewers - the locked users
  * @throws ViewersNotLockedError
  */
-export function requireLocked(
+function requireLockedViewers(
   viewers: readonly string[],
   judged: readonly DecisionState[],
   known: ReadonlyMap<string, readonly RecordedEvent[]>,

@@ -50,8 +50,8 @@ export class TimelineError extends Error {
 export function formatTimeline(events: readonly RecordedEvent[]): string {
   const [first] = events;
   const firstMs = first?.receivedAtMs ?? 0;
-  const shared = sharedBy(first?.id);
-  for (const event of events) check(event);
+  const shared = sharedPrefix(first?.id);
+  for (const event of events) assertPossible(event);
   const formatted = events.map((event, index) => [
     index > 0 && shared !== '' && event.id.startsWith(shared)
       ? `~${event.id.slice(shared.length)}`
@@ -61,11 +61,11 @@ export function formatTimeline(events: readonly RecordedEvent[]): string {
   return JSON.stringify([firstMs, ...formatted]);
 }
 
-/** The common prefix of the SDK's ids. */
-const sharedBy = (firstId: unknown): string =>
+/** The prefix that the SDK's ids share: the first id up to its last hyphen. */
+const sharedPrefix = (firstId: unknown): string =>
   typeof firstId === 'string' ? firstId.slice(0, firstId.lastIndexOf('-') + 1) : '';
 
-/** An event without its id. */
+/** Formats an event without its id. */
 function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
   const { type, receivedAtMs, occurredAtMs, offsetMs } = event;
   const optional = [
@@ -92,12 +92,12 @@ function formatEvent(event: RecordedEvent, firstMs: number): unknown[] {
  */
 export function parseTimeline(decisionId: string, text: string): RecordedEvent[] {
   const [firstMs, ...events] = parseArray(decisionId, text);
-  const shared = Array.isArray(events[0]) ? sharedBy(events[0][0]) : '';
+  const shared = Array.isArray(events[0]) ? sharedPrefix(events[0][0]) : '';
   return events.map((event) => {
     if (!Array.isArray(event)) throw new TimelineError(decisionId, 'an event is not an array');
     const recorded = readEvent(decisionId, firstMs, event);
     if (recorded.id.startsWith('~')) recorded.id = shared + recorded.id.slice(1);
-    check(recorded);
+    assertPossible(recorded);
     return recorded;
   });
 }
@@ -136,7 +136,7 @@ function readEvent(decisionId: string, firstMs: unknown, event: unknown[]): Reco
 const isWithin = (value: number, least: number, most: number): boolean =>
   Number.isFinite(value) && value >= least && value <= most;
 
-function check(event: RecordedEvent): void {
+function assertPossible(event: RecordedEvent): void {
   const { decisionId, id, occurredAtMs, receivedAtMs, offsetMs, watchedMs = 0, visible } = event;
   if (!isWithin(occurredAtMs, earliestMs, receivedAtMs) || !Number.isSafeInteger(receivedAtMs))
     throw new TimelineError(

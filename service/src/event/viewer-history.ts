@@ -5,15 +5,15 @@ import type { Watch } from '../reward/watch-time.ts';
 import { showGraceMs } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { readRewarded, readWatches } from './event-store.ts';
-import type { Move } from './move-decisions.ts';
+import type { Transition } from './transitions.ts';
 
 /** Other activity of the users that decisions depend on, including state changes of the same batch. */
 export interface ViewerHistory {
   /** The user's other watches that earned a reward. */
   otherWatches(decision: DecisionState): Watch[];
-  /** When the user saw other ads that earned a reward at the placement, less than `withinMs` away. */
+  /** Times of the user's other rewarded impressions at the placement, less than `withinMs` from `atMs`. */
   rewardedAround(decision: DecisionState, atMs: number, withinMs: number): number[];
-  add(move: Move): void;
+  add(transition: Transition): void;
 }
 
 /** How far back watches are read, in milliseconds: as long as an ad may wait before it is shown. */
@@ -51,7 +51,7 @@ export async function readHistory(
     Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
     Math.max(...capped.map((each) => each.expiresAtMs + showGraceMs + windowOf(each))),
   ]);
-  return historyOf({
+  return createHistory({
     watches: groupByViewer(watches),
     rewarded: groupByViewer(rewarded),
   });
@@ -75,12 +75,12 @@ function push<T>(groups: ByViewer<T>, viewer: string, item: T): void {
   else groups.set(viewer, [item]);
 }
 
-interface Known {
+interface HistoryRecords {
   watches: ByViewer<Watch & { decisionId: string }>;
   rewarded: ByViewer<{ decisionId: string; placement: string; atMs: number }>;
 }
 
-function historyOf({ watches, rewarded }: Known): ViewerHistory {
+function createHistory({ watches, rewarded }: HistoryRecords): ViewerHistory {
   const of = <T>(groups: ByViewer<T>, { viewer }: DecisionState): T[] =>
     (viewer === null ? undefined : groups.get(viewer)) ?? [];
   return {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { MakeDecision } from '../decision/decision-service.ts';
-import type { TakeIn } from '../event/intake.ts';
+import type { IngestEvents } from '../event/intake.ts';
 import type { Scope } from '../store/database.ts';
 import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
 
@@ -10,7 +10,7 @@ import type { LiveLine, TailRelay, Watch } from './tail-relay.ts';
  */
 export interface LiveTail {
   watchDecisions(make: MakeDecision): MakeDecision;
-  watchEvents(takeIn: TakeIn): TakeIn;
+  watchEvents(ingestEvents: IngestEvents): IngestEvents;
   /** Subscribes to the account's sandbox until stopped. */
   listen(accountId: string, onLine: (line: LiveLine) => void): Watch;
   /** The number of subscribers of an account. */
@@ -40,10 +40,10 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
         return decision;
       });
     },
-    watchEvents: (takeIn) => (scope, sentAt, submitted, userAgent) => {
-      const taken = takeIn(scope, sentAt, submitted, userAgent);
-      if (!isWatched(scope)) return taken;
-      return taken.then((result) => {
+    watchEvents: (ingestEvents) => (scope, sentAt, submitted, userAgent) => {
+      const ingested = ingestEvents(scope, sentAt, submitted, userAgent);
+      if (!isWatched(scope)) return ingested;
+      return ingested.then((result) => {
         result.results.forEach((result, index) => {
           const event = submitted[index];
           const decision =

@@ -169,7 +169,7 @@ test('dropped events are logged once a minute, in lines of bounded length', asyn
   for (let index = 2; index < 12; index += 1) expect((await report(long, index)).status).toBe(200);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    msg: 'devices gave up events',
+    msg: 'devices dropped events',
     environment: 'live',
     dropped: { too_many: 2, other: 1 },
   });

@@ -99,7 +99,7 @@ test.skipIf(!hasPostgres)(
       async (queries) => {
         // The server caches the sixth plan, which is generic.
         for (let turn = 0; turn < 6; turn += 1) {
-          await readDecisions(queries, scope, ids, { hold: true });
+          await readDecisions(queries, scope, ids, { lock: true });
           await readEvidence(queries, scope.accountId, ids);
         }
         const prepared = await queries.query<{ name: string; parameters: number }>(

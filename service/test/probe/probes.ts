@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { recordDecisions, type DecisionRecord } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/event/timeline.ts';
 import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
-import { moveDecisions } from '../../src/event/move-decisions.ts';
+import { writeTransitions } from '../../src/event/transitions.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createIds } from '../../src/platform/ids.ts';
@@ -80,7 +80,7 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
   'rows of one account are locked, and events are stored once': (database) =>
     database.transaction(async (queries) => {
       await lockViewers(queries, scope, ['probe'], nowMs);
-      expectEqual((await readDecisions(queries, scope, [decisionId], { hold: true })).length, 1);
+      expectEqual((await readDecisions(queries, scope, [decisionId], { lock: true })).length, 1);
       for (const expected of ['new', 'stored']) {
         const known = await readEvidence(queries, scope.accountId, [decisionId]);
         const { outcomes, written } = appendEvents(queries, scope.accountId, [event], known);
@@ -89,12 +89,12 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       }
     }),
   'of two concurrent reward changes, one fails': async (database) => {
-    const [before] = await readDecisions(database, scope, [decisionId], { hold: false });
+    const [before] = await readDecisions(database, scope, [decisionId], { lock: false });
     if (!before) throw new Error('the decision is missing');
     const after = { ...before, rewardState: 'pending' as const };
-    const move = () => moveDecisions(database, scope.accountId, [{ before, after }]);
-    await move();
-    const [again] = await Promise.allSettled([move()]);
+    const write = () => writeTransitions(database, scope.accountId, [{ before, after }]);
+    await write();
+    const [again] = await Promise.allSettled([write()]);
     expectEqual(again?.status, 'rejected');
   },
   'rewards expire across accounts without locking all of them': async (database) => {

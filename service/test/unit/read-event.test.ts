@@ -52,7 +52,7 @@ test.each([
     { claims: { ...claims, decisionId: 'dec_2' } },
     'decision_mismatch',
   ],
-])('%s is refused', (_name, more, code) => {
+])('an event with %s is rejected', (_name, more, code) => {
   expect(
     readEvent(event(issuedAtMs), {
       scope,

@@ -42,18 +42,18 @@ test.each([
   'fec0::1',
   'unknown',
   '',
-])('%s is not a webhook URL', (address) => {
+])('webhooks cannot be sent to %s', (address) => {
   expect(isAllowedAddress(address, { loopback: false })).toBe(false);
 });
 
 test.each(['93.184.215.14', '1.1.1.1', '2606:4700:4700::1111', '64:ff9b::101:101'])(
-  '%s is a webhook URL',
+  'webhooks can be sent to %s',
   (address) => {
     expect(isAllowedAddress(address, { loopback: false })).toBe(true);
   },
 );
 
-test('development additionally allows only this machine', () => {
+test('development additionally allows only loopback addresses', () => {
   expect(isAllowedAddress('127.0.0.1', { loopback: true })).toBe(true);
   expect(isAllowedAddress('::1', { loopback: true })).toBe(true);
   expect(isAllowedAddress('10.0.0.1', { loopback: true })).toBe(false);
@@ -89,7 +89,7 @@ test.each([
   ['https://localhost./', true, true],
   ['https://example.com./', false, true],
   ['/hook', false, false],
-])('%s (development: %s) can receive: %s', (url, development, expected) => {
+])('whether %s (development: %s) is a valid webhook URL: %s', (url, development, expected) => {
   expect(findUrlProblem(url, { development }) === undefined).toBe(expected);
 });
 

@@ -49,21 +49,21 @@ export function judgePlayer(ads: readonly ServedAd[], arrivals: readonly Arrival
     },
   };
   for (const arrival of arrivals.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs)) {
-    const refused = new Map<string, RewardVerdict>();
-    const touched = new Set<string>();
+    const rejectedCompletions = new Map<string, RewardVerdict>();
+    const affected = new Set<string>();
     for (const event of arrival.events) {
       const decision = decisions.get(event.adId);
       if (!decision) continue;
       const recorded = record(event, arrival, decision);
       const code = checkArrival(recorded, decision, false);
       if (code === 'late' && event.type === 'complete')
-        refused.set(event.adId, { state: 'expired', reason: 'late' });
+        rejectedCompletions.set(event.adId, { state: 'expired', reason: 'late' });
       const known = evidence.get(event.adId) ?? [];
       if (code === undefined && !known.some(({ id }) => id === event.id)) known.push(recorded);
-      touched.add(event.adId);
+      affected.add(event.adId);
     }
-    const facts = { snapshot, nowMs: arrival.receivedAtMs, evidence, history, refused };
-    const judged = [...touched].toSorted().flatMap((id) => decisions.get(id) ?? []);
+    const facts = { snapshot, nowMs: arrival.receivedAtMs, evidence, history, rejectedCompletions };
+    const judged = [...affected].toSorted().flatMap((id) => decisions.get(id) ?? []);
     for (const { after } of judgeDecisions(facts, judged)) decisions.set(after.id, after);
   }
   return [...decisions.values()];
@@ -86,7 +86,7 @@ function record(
     { ...event, decision_id: adId, token: 't', occurred_at: iso(occurredAtMs) },
     { scope, sentAtMs, receivedAtMs, claims },
   );
-  if ('code' in read) throw new Error(`Refused: ${read.code}`);
+  if ('code' in read) throw new Error(`Rejected: ${read.code}`);
   return read.event;
 }
 

@@ -1,8 +1,8 @@
 import { schemas } from '@trueward/protocol';
 import type { AdEvent, EventBatchResult } from '@trueward/protocol/wire';
 import type { FastifyInstance } from 'fastify';
-import type { NoteDropped } from '../../event/dropped-events.ts';
-import type { Submitted, TakeIn } from '../../event/intake.ts';
+import type { RecordDropped } from '../../event/dropped-events.ts';
+import type { SubmittedEvent, IngestEvents } from '../../event/intake.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { compileBody } from '../requests/validation.ts';
 
@@ -37,7 +37,7 @@ const bodyLimit = 256 * 1024;
 /** `POST /v1/events`: reports ad events. */
 export function addEventRoutes(
   app: FastifyInstance,
-  { takeIn, noteDropped }: { takeIn: TakeIn; noteDropped: NoteDropped },
+  { ingestEvents, recordDropped }: { ingestEvents: IngestEvents; recordDropped: RecordDropped },
 ): void {
   const isBatch = compileBody(app, unvalidatedBatchSchema());
   const isEvent = compileBody(app, { $ref: 'AdEvent#' });
@@ -58,11 +58,11 @@ export function addEventRoutes(
     (request): Promise<EventBatchResult> => {
       const principal = principalOf(request);
       const { sent_at: sentAt, events, dropped } = request.body;
-      if (dropped) noteDropped(principal, dropped);
-      const submitted = events.map((event): Submitted =>
+      if (dropped) recordDropped(principal, dropped);
+      const submitted = events.map((event): SubmittedEvent =>
         isEvent(event) ? (event as AdEvent) : { id: event.id, malformed: true },
       );
-      return takeIn(principal, sentAt, submitted, request.headers['user-agent']);
+      return ingestEvents(principal, sentAt, submitted, request.headers['user-agent']);
     },
   );
 }

@@ -4,11 +4,11 @@ import type { EventDraft } from '../resource/change-events.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { Queries, Scope } from '../store/database.ts';
 
-/** A state change of a decision: impression verified, reward settled, or invalid traffic. */
-export interface Move {
+/** A state change of a decision: impression verified, reward settled, or marked as invalid traffic. */
+export interface Transition {
   before: DecisionState;
   after: DecisionState;
-  /** The watch that earned the reward; set with `earned`. */
+  /** What the player watched; only if the reward was earned. */
   watch?: Watch;
 }
 
@@ -19,13 +19,13 @@ const iso = (ms: number | null | undefined): string | null =>
  * Writes state changes, each on the condition that the row is still in the state in which it was judged. The rows have
  * been locked since they were read, so a failed condition means a bug.
  */
-export async function moveDecisions(
+export async function writeTransitions(
   queries: Queries,
   accountId: string,
-  moves: readonly Move[],
+  transitions: readonly Transition[],
 ): Promise<void> {
-  if (moves.length === 0) return;
-  const ids = moves.map(({ before }) => before.id);
+  if (transitions.length === 0) return;
+  const ids = transitions.map(({ before }) => before.id);
   const rows = await queries.query(
     `UPDATE decisions SET invalid_reason = move.invalid_reason, served_at = move.served_at,
         reward_state = move.reward_state, reward_reason = move.reward_reason,
@@ -39,14 +39,16 @@ export async function moveDecisions(
         AND decisions.reward_state = move.reward_before
         AND decisions.served_at IS NOT DISTINCT FROM move.served_before
       RETURNING decisions.id`,
-    [accountId, JSON.stringify(moves.map(rowOf)), ids],
+    [accountId, JSON.stringify(transitions.map(rowOf)), ids],
   );
-  if (rows.length !== moves.length) {
-    throw new Error(`Expected to update ${moves.length} locked decisions, updated ${rows.length}.`);
+  if (rows.length !== transitions.length) {
+    throw new Error(
+      `Expected to update ${transitions.length} locked decisions, updated ${rows.length}.`,
+    );
   }
 }
 
-const rowOf = ({ before, after, watch }: Move): object => ({
+const rowOf = ({ before, after, watch }: Transition): object => ({
   id: after.id,
   served_before: iso(before.servedAtMs),
   reward_before: before.rewardState,
@@ -60,40 +62,44 @@ const rowOf = ({ before, after, watch }: Move): object => ({
   settled_at: iso(after.settledAtMs),
 });
 
-const isServed = ({ before, after }: Move): boolean =>
+const isServed = ({ before, after }: Transition): boolean =>
   before.servedAtMs === null && after.servedAtMs !== null;
-const isSettled = ({ before, after }: Move): boolean =>
+const isSettled = ({ before, after }: Transition): boolean =>
   before.rewardState !== after.rewardState && after.rewardState !== 'pending';
 
-/** Counts of state changes. */
-export function countMoves(scope: Scope, moves: readonly Move[], nowMs: number): Count[] {
-  return moves.flatMap((move) => {
-    const { before, after } = move;
+/** Report counts for transitions. */
+export function countTransitions(
+  scope: Scope,
+  transitions: readonly Transition[],
+  nowMs: number,
+): Count[] {
+  return transitions.flatMap((transition) => {
+    const { before, after } = transition;
     const { invalidReason, servedAtMs, rewardState, rewardReason } = after;
     return [
       ...(invalidReason !== null && before.invalidReason === null
         ? [countOf(scope, after, nowMs, 'invalid_traffic', invalidReason)]
         : []),
-      ...(servedAtMs !== null && isServed(move)
+      ...(servedAtMs !== null && isServed(transition)
         ? [countOf(scope, after, servedAtMs, 'impressions')]
         : []),
-      ...(isSettled(move)
+      ...(isSettled(transition)
         ? [countOf(scope, after, nowMs, `rewards_${rewardState}`, rewardReason ?? undefined)]
         : []),
     ];
   });
 }
 
-/** The webhook events of state changes; `userRefs` are the users' names by decision. */
-export function announceMoves(
-  moves: readonly Move[],
+/** Drafts the webhook events of transitions; `userRefs` has the user references by decision. */
+export function draftEvents(
+  transitions: readonly Transition[],
   userRefs: ReadonlyMap<string, string>,
 ): EventDraft[] {
-  return moves.flatMap((move) => {
-    const earned = earnedBy(move, userRefs);
+  return transitions.flatMap((transition) => {
+    const earned = earnedBy(transition, userRefs);
     return [
-      ...(isServed(move) ? [servedEvent(move.after)] : []),
-      ...(earned ? [rewardedEvent(move.after, earned)] : []),
+      ...(isServed(transition) ? [servedEvent(transition.after)] : []),
+      ...(earned ? [rewardedEvent(transition.after, earned)] : []),
     ];
   });
 }
@@ -104,7 +110,7 @@ interface Earned {
 }
 
 function earnedBy(
-  { before, after }: Move,
+  { before, after }: Transition,
   userRefs: ReadonlyMap<string, string>,
 ): Earned | undefined {
   const { reward } = after;
