@@ -29,7 +29,7 @@ export interface PreloadOptions extends RequestOptions {
   decision?: Decision;
 }
 
-/** What one call to show an ad may bring along. */
+/** Options of one call to show an ad. */
 export interface ShowOptions extends RequestOptions {
   /** Whether the ad starts without sound. Default: the `muted` option of `createAds()`. */
   muted?: boolean;
@@ -91,7 +91,7 @@ export interface Diagnostics {
   rewards: RewardDiagnostics;
 }
 
-/** Ads for one game. None of its calls throws for an ad reason, and every promise settles. */
+/** Ads for one game. No call throws for an ad-related reason, and every promise settles. */
 export interface Ads {
   /** Whether an ad can be offered now, as far as this device knows. Synchronous, without any effect. */
   canShow(placement: string): boolean;
@@ -175,7 +175,7 @@ export interface Ads {
   destroy(): void;
 }
 
-/** What {@link assembleAds} is made of; `createAds()` makes these. */
+/** The dependencies of {@link assembleAds}, created by `createAds()`. */
 export interface AdsParts {
   environment: 'sandbox' | 'live';
   requests: Requests;
@@ -191,7 +191,7 @@ export interface AdsParts {
   destroy(): void;
 }
 
-/** The public object over the parts. */
+/** Creates the public object from its parts. */
 export function assembleAds(parts: AdsParts): Ads {
   const { changed, events, outbox, record, requests, rewards } = parts;
   const destroyed = new AbortController();

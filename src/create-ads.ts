@@ -23,17 +23,16 @@ import { createRewards } from './reward/rewards.ts';
 import { createServiceClient } from './transport/service-client.ts';
 import { adsWithoutPage } from './unavailable-ads.ts';
 
-/** How long one request may take, in milliseconds; the load time-out bounds it further. */
+/** Timeout of one request, in milliseconds; the load timeout limits it further. */
 const requestTimeoutMs = 10_000;
 /** Delay before the search for data of an earlier key, so that the game can start first, in milliseconds. */
 const adoptAfterMs = 3_000;
 
 /**
- * Starts ads for one game. Nothing is requested yet, but events and rewards that an earlier page left
- * are taken up. Where there is no page, as in Node, every call is answered and nothing happens: shows end
- * with the outcome `error` and the reason `no_dom`.
+ * Starts ads for one game. It requests no ads yet, but resumes events and rewards left by an earlier page. Without a
+ * page, as in Node, calls have no effect: shows end with the outcome `error` and the reason `no_dom`.
  *
- * @throws OptionError for a missing or wrong option, and for a secret key; nothing else.
+ * @throws OptionError for a missing or invalid option and for a secret key; nothing else.
  *
  * @example
  * const ads = createAds({ publishableKey: 'pk_sandbox_…', serviceUrl: 'https://ads.example', userRef });

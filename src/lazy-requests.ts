@@ -8,7 +8,7 @@ const notLoaded: Record<NoResult, NoAd> = {
   timeout: { outcome: 'timeout', reason: 'load_timeout' },
 };
 
-/** {@link Requests} whose code is loaded after the game has started, at the latest by the first request. */
+/** {@link Requests} that loads its code after the game has started, at the latest with the first request. */
 export interface LazyRequests extends Requests {
   /** Loads the code, so that the first request does not wait for it; a failure is reported by the request. */
   prefetch(): void;

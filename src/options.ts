@@ -4,10 +4,10 @@ import type { EngineDriver } from './engine/engine-driver.ts';
 import type { OptionErrorCode } from './outcome.ts';
 import { environmentOf } from './platform/key-format.ts';
 
-/** An outcome that the sandbox can be told to make. */
+/** An outcome that the sandbox can simulate. */
 export type Simulation = NonNullable<DecisionRequest['simulate']>;
 
-/** What the player agreed to. What is not said counts as restricted, never as agreed. */
+/** The player's consent. Anything not specified counts as restricted, never as granted. */
 export interface ConsentOptions {
   status: 'granted' | 'denied' | 'unknown';
   /** The IAB TCF string of the page’s consent dialogue. */
@@ -19,7 +19,7 @@ export interface ConsentOptions {
 /** A signed user token, or a function that gets one; see {@link AdsOptions.userToken}. */
 export type UserToken = string | (() => string | Promise<string>);
 
-/** Request options of one call; each replaces the same option of `createAds()`. */
+/** Request options of one call; each overrides the same option of `createAds()`. */
 export interface RequestOptions {
   /** Passed through to the `decision.rewarded` webhook; at most 1,024 characters. */
   customData?: string;
@@ -27,7 +27,7 @@ export interface RequestOptions {
   segments?: string[];
 }
 
-/** What `createAds()` takes. Only the first two are needed. */
+/** Options of `createAds()`. Only the first two are required. */
 export interface AdsOptions extends RequestOptions {
   /** `pk_sandbox_…` or `pk_live_…`. */
   publishableKey: string;
@@ -85,7 +85,7 @@ export interface CheckedOptions extends AdsOptions {
   confirmationTimeoutMs: number;
 }
 
-/** A mistake in the options. It is thrown at once, before any request, because only the developer can fix it. */
+/** Invalid options. Thrown immediately, before any request, because only the developer can fix them. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
   readonly code: OptionErrorCode;
@@ -141,7 +141,7 @@ const simulation: Check = (value) =>
 const isSegment = (value: unknown): boolean =>
   typeof value === 'string' && /^[^]{1,64}$/u.test(value);
 
-/** Every option with what it must be; a check answers what it expected, or `false` when content. */
+/** A check per option: returns what it expected, or `false` if the value is valid. */
 const checks: Record<keyof AdsOptions, Check> = {
   publishableKey: text(/^/, 'a publishable key'),
   serviceUrl: address,
@@ -229,7 +229,7 @@ function checkEach(options: object, known: string[]): void {
 /**
  * Validates the options of `setUser()`.
  *
- * @throws OptionError for an unknown or wrong option.
+ * @throws OptionError for an unknown or invalid option.
  */
 export function checkUser(user: UserOptions): void {
   if (!((user as unknown) instanceof Object))
@@ -240,7 +240,7 @@ export function checkUser(user: UserOptions): void {
 /**
  * Validates the argument of `setConsent()`.
  *
- * @throws OptionError for anything but a consent; what the page says counts by `createAds({ consent: 'page' })`.
+ * @throws OptionError for anything but a consent object. `'page'` is only valid in `createAds()`.
  */
 export function checkConsent(given: ConsentOptions): void {
   refuse(mistakeIn('consent', given ?? null, consent));
@@ -258,7 +258,7 @@ export function checkSimulation(outcome: Simulation | undefined): void {
 /**
  * Checks the options and fills in the defaults.
  *
- * @throws OptionError for a missing, unknown or wrong option, and for a secret key.
+ * @throws OptionError for a missing, unknown or invalid option, and for a secret key.
  */
 export function checkOptions(options: AdsOptions): CheckedOptions {
   for (const name of ['publishableKey', 'serviceUrl'] as const) {

@@ -4,19 +4,19 @@ import type { Decision, Problem, RewardStatus } from '../protocol/wire.ts';
  * How a call to show an ad ended. Every call ends with exactly one of these.
  *
  * - `rewarded`: watched, and the service confirmed the reward.
- * - `pending`: watched; the confirmation is on its way, and the `reward` event will tell.
+ * - `pending`: watched; the confirmation has not arrived yet. A `reward` event follows.
  * - `completed`: an interstitial or house ad was shown to its end.
  * - `dismissed`: the player closed it before the reward was due.
- * - `denied`: watched, but the service refused the reward; `reason` says why.
- * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad; `retryAt` says
- *   when asking again can succeed, where that is known.
+ * - `denied`: watched, but the service denied the reward; `reason` says why.
+ * - `no_fill`, `frequency_capped`, `cooldown`, `blocked`, `killed`: there was no ad; `retryAt` says when the next
+ *   request can succeed, if known.
  * - `ad_blocked`: a browser extension or a network filter stopped the request.
  * - `offline`, `timeout`: the service could not be reached, or not in time.
- * - `stalled`: the ad began and then stood still.
+ * - `stalled`: the ad started, but then stopped making progress.
  * - `already_showing`: another ad is on the screen or being requested.
  * - `aborted`: the game aborted the call, or destroyed the SDK meanwhile.
  * - `not_ready`: consent is not known yet, or the page is hidden.
- * - `invalid_placement`: the service knows no such placement, or it has another format.
+ * - `invalid_placement`: the placement does not exist or has another format.
  * - `error`: anything else; `reason` says what.
  */
 export type Outcome =
@@ -40,13 +40,13 @@ export type Outcome =
   | 'invalid_placement'
   | 'error';
 
-/** What a reward is: its kind in the words of the game, and its size. */
+/** A reward: its type in the game's terms, and its amount. */
 export interface Reward {
   type: string;
   amount: number;
 }
 
-/** The answer to every call that shows an ad. */
+/** The result of a call that shows an ad. */
 export interface ShowResult {
   outcome: Outcome;
   /** The decision that was shown or refused, for support and `rewardStatus()`. */
@@ -61,10 +61,10 @@ export interface ShowResult {
   reward?: Reward;
 }
 
-/** Where a reward stands; `earned`, `denied` and `expired` are final, `pending` is not a failure. */
+/** The state of a reward. `earned`, `denied` and `expired` are final; `pending` is not a failure. */
 export type RewardState = RewardStatus['state'];
 
-/** What the service, or this device while offline, knows of the reward of one decision. */
+/** The reward status of one decision, as known to the service or, while offline, to this device. */
 export interface RewardReport {
   decisionId: string;
   state: RewardState;
@@ -74,7 +74,7 @@ export interface RewardReport {
   receipt?: string;
 }
 
-/** A reward that the service confirmed, as it is handed to the game. */
+/** A confirmed reward, as delivered to the game. */
 export interface EarnedReward {
   decisionId: string;
   placement: string;
@@ -94,10 +94,10 @@ export interface Availability {
   retryAt?: Date;
 }
 
-/** Why a request for an ad was answered without one. */
+/** Why the service returned no ad. */
 export type UnfilledReason = NonNullable<Decision['reason']>;
 
-/** Why `createAds()` refused its options. */
+/** Why `createAds()` rejected its options. */
 export type OptionErrorCode =
   | 'option_missing'
   | 'option_unknown'
@@ -119,7 +119,7 @@ export type OptionErrorCode =
  * - `unknown_to_service`: the service has deleted the decision of a pending reward.
  * - `user_token_failed`: the game’s function `userToken` failed.
  * - `no_dom`, `not_started`, `destroyed`: there are no ads here, not yet, or no longer.
- * - `sdk_error`: a defect of the SDK; `detail` says which.
+ * - `sdk_error`: a bug in the SDK; `detail` describes it.
  */
 export type Reason =
   | UnfilledReason

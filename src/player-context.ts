@@ -5,7 +5,7 @@ import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
 
-/** A player. Whoever signs in later is another one. */
+/** A player. Signing in makes it a different player. */
 export interface Player {
   /**
    * The game's own id of the player, which stays on the device in child-directed mode; `''` without one, and
@@ -35,7 +35,7 @@ export interface PlayerContext {
   destroy(): void;
 }
 
-/** The game's own id of the player; `''` without one, undefined if only the `userToken` function knows it. */
+/** The game's player id; `''` if there is none, undefined if only the `userToken` function knows it. */
 function refOf({ userRef, userToken }: UserOptions): string | undefined {
   if (userRef !== undefined || userToken === undefined) return userRef ?? '';
   return typeof userToken === 'string' ? subjectOf(userToken) : undefined;
@@ -191,7 +191,7 @@ export function fetchWhenKnown(
     isKnown() ? fetch(...request) : Promise.reject(new Error('consent_unknown'));
 }
 
-/** Consent that becomes known is a moment to try again, as a network that comes back is. */
+/** Newly known consent triggers a retry, just like a restored network connection. */
 export function connectivityWhenKnown(
   { onChange }: Pick<PlayerContext, 'onChange'>,
   connectivity: Connectivity,

@@ -8,7 +8,7 @@ import { loadCreative } from './creative/renderer.ts';
 import { createDecisions, type Decisions, type DecisionsParts } from './decision/decisions.ts';
 import type { ShowResult } from './outcome.ts';
 
-/** What a page needs once it requests an ad. */
+/** The part of the SDK that a page needs once it requests an ad. */
 export interface Requests extends Omit<Decisions, 'take'> {
   /** Shows one ad, from the request to its single result; `waitedMs` of `loadTimeoutMs` have already passed. */
   runBreak(request: BreakRequest, waitedMs?: number): Promise<ShowResult>;
@@ -43,7 +43,7 @@ export function createRequests(parts: RequestsParts): Requests {
   };
 }
 
-/** The ad that a page is showing; the same symbol in every copy of this script. */
+/** The ad that the page is showing; every copy of this script uses the same symbol. */
 const shownAd: unique symbol = Symbol.for('trueward.shownAd') as never;
 
 /** Shows no ad while another instance, or another copy of this script, shows one on this page. */

@@ -3,7 +3,7 @@ import { createCounts } from './outbox/storage.ts';
 import type { Reason, ShowResult } from './outcome.ts';
 import { createEmitter, type Emitter } from './platform/emitter.ts';
 
-/** The calls of {@link Ads} that a game makes; a plugin without working ads answers them too. */
+/** The calls of {@link Ads} that a game makes; a plugin without working ads implements them, too. */
 export type GameAds = Omit<Ads, 'diagnostics' | 'toggleDebugPanel'>;
 
 /** {@link Ads} for environments without a page, such as Node: every call returns a result and has no effect. */
@@ -24,8 +24,8 @@ export function adsWithoutPage(
 }
 
 /**
- * Answers every call with the same `error` and does nothing, so that a mistake in the options costs
- * the ads and not the game. What listens to `events` hears nothing.
+ * Returns the same `error` from every call and has no other effect, so that invalid options disable the ads and not the
+ * game. No events are emitted.
  */
 export function unavailableAds(
   reason: Reason,

@@ -3,7 +3,7 @@ import type { Reason, RewardReport, ShowResult } from '../outcome.ts';
 
 export type BreakKind = 'rewarded' | 'interstitial';
 
-/** What the machine knows of an ad on the screen. */
+/** The machine's state while an ad is on the screen. */
 export interface Showing {
   phase: 'showing';
   kind: BreakKind;
@@ -25,14 +25,14 @@ export interface Showing {
   watchedMs: number;
 }
 
-/** One ad, from the moment that it is there to its only result. */
+/** The state of one ad, from loading to its single result. */
 export type BreakState =
   | Showing
   | (Omit<Showing, 'phase'> & { phase: 'endCard' })
   | { phase: 'confirming' }
   | { phase: 'done' };
 
-/** Everything that can happen to a break; each fault is one of these. */
+/** The inputs of the machine; every fault is one of these. */
 export type BreakEvent =
   | { type: 'painted' }
   | { type: 'progress'; watchedMs: number; durationMs: number }
@@ -84,7 +84,7 @@ type OnScreen = Extract<BreakState, { phase: 'showing' | 'endCard' }>;
 
 const quartileEvents = ['first_quartile', 'midpoint', 'third_quartile'] as const;
 
-/** The first step of a break. */
+/** The first transition of an ad break. */
 export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hidden'>): Transition {
   const state: Showing = {
     ...ad,
@@ -101,7 +101,7 @@ export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hid
   return stay(state, { type: 'open' }, ...(ad.hidden ? [{ type: 'pause' } as const] : []));
 }
 
-/** One further step of a break. Pure: what is to be done is in the effects. */
+/** A transition of an ad break. Pure: side effects are returned as data. */
 export function transition(state: BreakState, event: BreakEvent): Transition {
   switch (state.phase) {
     case 'showing':
@@ -198,7 +198,7 @@ function moveOn(
   return stay(completed.state, ...effects);
 }
 
-/** The completion is reported before anything else can happen to it, above all before the close. */
+/** Reports the completion before any other effect, in particular before the close. */
 function complete<State extends OnScreen>(state: State): { state: State; effects: BreakEffect[] } {
   if (state.completed) return { state, effects: [] };
   const effects: BreakEffect[] = [
@@ -245,8 +245,8 @@ function fail(state: OnScreen, result: ShowResult, detail: string): Transition {
 }
 
 /**
- * Every way off the screen. What was watched long enough stays watched whatever happens afterwards,
- * so `otherwise` is the result only of an ad that was not completed.
+ * Closes the ad, for whatever reason. An ad that was watched long enough stays completed, so `otherwise` is the result
+ * only if it was not.
  */
 function hide(
   state: OnScreen,

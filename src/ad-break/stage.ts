@@ -6,20 +6,20 @@ import type { ReadyAd } from '../decision/decisions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { BreakEvent } from './machine.ts';
 
-/** An ad that plays and stands still for this long is given up, in milliseconds. */
+/** How long a playing ad may make no progress, in milliseconds. */
 const stallMs = 8_000;
-/** The close control is there no later than this where the decision does not say, in milliseconds. */
+/** When the close button appears if the decision does not specify it, in milliseconds. */
 const defaultCloseAfterMs = 5_000;
-/** An end card that nobody closes goes by itself, so that no break lasts for ever, in milliseconds. */
+/** When an end card closes by itself, in milliseconds, so that every ad break ends. */
 const endCardMs = 10_000;
-/** A page of the advertiser that has not taken the keyboard by then was opened behind, in milliseconds. */
+/** If the advertiser's page has not taken the focus by then, it was opened in the background; in milliseconds. */
 const leaveMs = 1_000;
 /** How long after expiry the service still accepts the impression of an ad that began in time, in milliseconds. */
 const seenGraceMs = 60_000;
-/** How long a question waits for its answer: to play, or whether to close; in milliseconds. */
+/** How long a prompt (play, confirm closing) stays open, in milliseconds. */
 const answerMs = 20_000;
 
-/** The ad on the screen, and what watches it. */
+/** The ad on the screen and its watchdogs. */
 export interface Stage {
   /** The root element of the ad. */
   readonly element: HTMLElement;
@@ -35,7 +35,7 @@ export interface Stage {
   close(): void;
 }
 
-/** Puts an ad over the page, and tells `dispatch` what happens to it. */
+/** Shows an ad over the page, and dispatches what happens to it. */
 export function openStage(
   { creative, decision, expiry }: ReadyAd,
   options: {

@@ -1,20 +1,20 @@
 import { type BreakAds, createGuard, type Guard, runBreak } from './run-break.ts';
 
-/** When in the game an ad may come, in Google’s words. */
+/** Google’s types of ad breaks. */
 export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'reward';
 
 /**
- * How an ad break ended, in Google’s words.
+ * Google’s results of an ad break.
  *
  * - `viewed`: the ad was shown to its end, or as far as the player wanted where no reward was due.
  * - `dismissed`: the player closed a rewarded ad too early.
  * - `ignored`: the player had not accepted the reward offer when the next ad break came.
  * - `notReady`: ads have not been started, or consent is not known yet.
- * - `noAdPreloaded`: there is no ad.
- * - `frequencyCapped`: this player saw enough of them for now.
+ * - `noAdPreloaded`: no ad is available.
+ * - `frequencyCapped`: a cap or cooldown applies to this player.
  * - `timeout`: the service took too long.
- * - `invalid`: a placement that is not known, a second preroll, a missing callback.
- * - `error`: one of the callbacks threw; `window.onerror` was told.
+ * - `invalid`: unknown placement, second preroll, or missing callback.
+ * - `error`: a callback threw; the error was reported to `window.onerror`.
  * - `other`: anything else, such as being offline.
  */
 export type BreakStatus =
@@ -29,7 +29,7 @@ export type BreakStatus =
   | 'dismissed'
   | 'viewed';
 
-/** What `adBreakDone` is told. */
+/** The argument of `adBreakDone`. */
 export interface PlacementInfo {
   breakType: BreakType;
   breakName: string;
@@ -37,7 +37,7 @@ export interface PlacementInfo {
   breakStatus: BreakStatus;
 }
 
-/** What {@link AdPlacement.adBreak} takes. */
+/** Options of {@link AdPlacement.adBreak}. */
 export interface AdBreakOptions {
   type: BreakType;
   /** Your name for this break; it may name a placement of its own. */
@@ -56,7 +56,7 @@ export interface AdBreakOptions {
   adBreakDone?: (placementInfo: PlacementInfo) => void;
 }
 
-/** What {@link AdPlacement.adConfig} takes. */
+/** Options of {@link AdPlacement.adConfig}. */
 export interface AdConfigOptions {
   /** `on` loads the ads of all placements ahead. The first value counts, and only before the first break. */
   preloadAdBreaks?: 'on' | 'auto';
@@ -75,7 +75,7 @@ export interface AdPlacement {
   adConfig(options: AdConfigOptions): void;
 }
 
-/** Which placement of ours an ad break shows. */
+/** Maps ad breaks to placements. */
 export interface AdPlacementOptions {
   /**
    * Keyed by the `name` of the break or, if that has no entry, by its `type`; `interstitial` covers every type
@@ -90,7 +90,7 @@ const types: readonly string[] = ['preroll', 'start', 'pause', 'next', 'browse',
 const rewardCallbacks = ['beforeReward', 'adDismissed', 'adViewed'] as const;
 
 /**
- * `adBreak()` and `adConfig()` as Google’s Ad Placement API documents them, over our ads.
+ * Creates `adBreak()` and `adConfig()` as documented by Google’s Ad Placement API, on top of Trueward.
  *
  * @example
  * const { adBreak, adConfig } = createAdPlacement(ads, {
@@ -145,7 +145,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
   };
 }
 
-/** Tells how an ad break ended; the last that a game hears of it. */
+/** Reports the result of an ad break, as its last callback. */
 export function finish(options: AdBreakOptions, breakStatus: BreakStatus): void {
   const info: PlacementInfo = {
     breakType: options.type,

@@ -1,5 +1,5 @@
 /**
- * Google’s Ad Placement API (`adBreak`, `adConfig`) over Trueward, for games that were written for it.
+ * Google’s Ad Placement API (`adBreak`, `adConfig`) on top of Trueward, for games written for that API.
  *
  * @module trueward/ad-placement
  */
@@ -29,8 +29,7 @@ let started: AdPlacement | undefined;
 let waiting: AdConfigOptions[] = [];
 
 /**
- * Gives the functions {@link adBreak} and {@link adConfig} of this module their ads, once at the
- * start of the game.
+ * Connects {@link adBreak} and {@link adConfig} of this module to ads. Call it once at the start of the game.
  *
  * @example
  * import { adBreak, adConfig, startAdPlacement } from 'trueward/ad-placement';
@@ -44,13 +43,13 @@ export function startAdPlacement(ads: BreakAds, options: AdPlacementOptions): vo
   waiting = [];
 }
 
-/** A place in the game where an ad may be shown. Before {@link startAdPlacement} it is `notReady`. */
+/** Starts an ad break. Before {@link startAdPlacement}, the result is `notReady`. */
 export function adBreak(options: AdBreakOptions): void {
   if (started) started.adBreak(options);
   else queueMicrotask(() => finish(options, 'notReady'));
 }
 
-/** The settings of the game. Before {@link startAdPlacement} they are kept for it. */
+/** Configures the game's ads. Calls before {@link startAdPlacement} take effect then. */
 export function adConfig(options: AdConfigOptions): void {
   if (started) started.adConfig(options);
   else waiting.push(options);

@@ -52,7 +52,7 @@ const statuses: Readonly<Record<Outcome, BreakStatus>> = {
   error: 'other',
 };
 
-/** Google’s word for an outcome of ours. */
+/** Google’s result for each outcome. */
 export function breakStatusOf(outcome: Outcome, format: 'interstitial' | 'reward'): BreakStatus {
   // Closing an interstitial early loses nothing, so Google tells it apart for rewards only.
   if (outcome === 'dismissed' && format === 'interstitial') return 'viewed';
@@ -74,7 +74,7 @@ export interface BreakRun {
   next: AbortSignal;
 }
 
-/** Shows the ad with all callbacks but the last, `adBreakDone`. */
+/** Shows the ad and calls all callbacks except `adBreakDone`, the last one. */
 export function runBreak(run: BreakRun): Promise<BreakStatus> {
   return run.options.type === 'reward' ? offerAndShow(run) : showInterstitial(run);
 }
@@ -124,7 +124,7 @@ async function showInterstitial(run: BreakRun): Promise<BreakStatus> {
   return breakStatusOf(outcome, 'interstitial');
 }
 
-/** The options of a show that calls `beforeAd`; a game that could not get ready for the ad gets none. */
+/** The options of a show that calls `beforeAd`; no ad is shown if the game fails to prepare for it. */
 function openWith(options: AdBreakOptions, { guard, muted }: BreakRun) {
   const stop = new AbortController();
   let opened = false;

@@ -5,14 +5,14 @@ import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 import { cocosDriver } from './cocos-driver.ts';
 import type { CocosComponentModule, CocosModule } from './cocos-module.ts';
 
-/** The options of `createAds()`; the engine is this game. */
+/** Options of `createAds()`, without the engine. */
 export type CocosAdsOptions = Omit<AdsOptions, 'engine'>;
 
 /**
  * Ads for a Cocos Creator game. On a target without a web page (native, mini games) nothing throws:
  * `canShow()` is `false` there, and every show ends with the outcome `error` and the reason `no_dom`.
  *
- * @throws OptionError for a mistake in the options, on targets with a web page.
+ * @throws OptionError for invalid options, on targets with a web page.
  *
  * @example
  * import * as cc from 'cc';
@@ -26,7 +26,7 @@ export function createCocosAds(cc: CocosModule, options: CocosAdsOptions): GameA
   return createAds({ ...options, engine: cocosDriver(cc) });
 }
 
-/** Mini games imitate `document`, but not the element that an ad is shown in. */
+/** Mini games emulate `document`, but not the element that shows an ad. */
 function hasPage(): boolean {
   return typeof document !== 'undefined' && typeof HTMLDialogElement !== 'undefined';
 }
@@ -53,12 +53,11 @@ export declare abstract class TruewardComponent {
 }
 
 /**
- * Creates the class that your component for ads extends. Its node becomes a persistent root node, so
- * put it at the root of your first scene. A mistake in the options is reported once, to the console
- * and `window.onerror`, and costs the ads but not the game.
+ * Creates the base class of your ads component. Its node becomes a persistent root node, so put it at the root of your
+ * first scene. Invalid options are reported once, to the console and `window.onerror`, and disable the ads but not the
+ * game.
  *
- * The class carries no `@ccclass`, because Cocos Creator takes one component for each script only:
- * yours.
+ * The class has no `@ccclass`, because Cocos Creator allows one component per script: yours.
  *
  * @example
  * import * as cc from 'cc';
@@ -120,8 +119,8 @@ export function createTruewardComponent<Node, Component extends { node: Node }>(
 }
 
 /**
- * Lets constructors that were compiled to ES5 extend a class: with Creator’s option _Loose_ they call
- * what they extend as a function, which a class refuses.
+ * Lets constructors compiled to ES5 extend a class: with Creator’s option _Loose_, they call their base class as a
+ * function, which classes don't allow.
  */
 function callable<Class extends new () => object>(Class: Class): Class {
   return new Proxy(Class, {

@@ -2,8 +2,8 @@ import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
 import type { CocosAudioSource, CocosModule } from './cocos-module.ts';
 
 /**
- * The engine driver for a Cocos Creator game, 3.8. `createCocosAds()` makes it by itself; it is
- * exported for a game that calls `createAds()` on its own.
+ * The engine driver for Cocos Creator 3.8. `createCocosAds()` creates it; it is exported for games that call
+ * `createAds()` themselves.
  *
  * @example
  * import * as cc from 'cc';
@@ -17,7 +17,7 @@ export function cocosDriver(cc: CocosModule): EngineDriver {
   };
 }
 
-/** Attached only while asked for: an idle frame calls nothing of ours. */
+/** Attached only while needed, so that idle frames cost nothing. */
 function listenToFrames({ director, Director }: CocosModule, callback: () => void): () => void {
   const afterUpdate = () => callback();
   // A game that paused its director for an ad gets no updates, and must still hear how the ad ended.
@@ -70,8 +70,8 @@ function resume(cc: CocosModule, giveSoundBack: () => void): void {
 }
 
 /**
- * The engine counts the pause into the next delta unless it was longer than this threshold, which is
- * 1 s by default; so a shorter ad would throw the game forward by up to a second.
+ * The engine adds a pause to the next delta time unless it exceeds this threshold (1 s by default), so a shorter ad would
+ * make the game jump forward by up to a second.
  */
 function skipHeldTime({ director, Director, Game }: CocosModule): void {
   const threshold = Game.DEBUG_DT_THRESHOLD;

@@ -5,9 +5,9 @@ interface CocosEvents {
 }
 
 /**
- * What the adapter uses of the module `cc`, which a game gets by `import * as cc from 'cc'`. It is
- * described here instead of imported, because only Cocos Creator can resolve that module: so neither
- * this package nor its types depend on a version of the editor.
+ * The part of the module `cc` that the adapter uses; games get it by `import * as cc from 'cc'`. Declared here instead of
+ * imported, because only Cocos Creator can resolve that module. So this package does not depend on a version of the
+ * editor.
  */
 export interface CocosModule {
   readonly game: CocosEvents & {

@@ -11,7 +11,7 @@ export interface BannerHooks {
   failed(reason: Reason): void;
 }
 
-/** Puts a loaded creative into `element`. The function that it returns takes it out again. */
+/** Inserts a loaded creative into `element`. Returns a function that removes it. */
 export function mountBanner(
   element: HTMLElement,
   creative: LoadedCreative,

@@ -3,19 +3,19 @@ import { afterPaint } from './screen.ts';
 import type { RendererEvent } from './renderer.ts';
 
 const tickMs = 250;
-/** Most that one tick counts, even if a busy page delays it, in milliseconds. */
+/** Maximum time that one tick counts, even if a busy page delays it, in milliseconds. */
 const longestTickMs = 1_000;
 /** A tick later than this means that the device or the page slept, in milliseconds. */
 const sleptMs = 10_000;
 
-/** Lets a creative without a length of its own run for a while of visible time. */
+/** Runs a creative that has no duration of its own for a given visible time. */
 export interface Exposure {
   pause(): void;
   resume(): void;
   destroy(): void;
 }
 
-/** Tells `painted` after the next frame, `progress` four times a second, and `ended`. */
+/** Reports `painted` after the next frame, `progress` four times a second, and `ended`. */
 export function startExposure(
   clock: Clock,
   durationMs: number,

@@ -14,17 +14,16 @@ declare global {
   }
 }
 
-/** A creative has no use for more messages than this; whoever sends more is cut off. */
+/** Message limit; a creative that exceeds it is disconnected. */
 const maxMessages = 200;
-/** Least time between two clicks that are believed, in milliseconds. */
+/** Minimum time between two accepted clicks, in milliseconds. */
 const clickMs = 1_000;
 
 let policy: { createHTML(markup: string): string } | undefined;
 
 /**
- * Markup that a page with Trusted Types takes too, by the policy `trueward`: it gets into a sandboxed
- * frame only. Such a frame inherits the page's `script-src`, so a strict page needs a creative with an
- * address of its own.
+ * Markup for a sandboxed frame. Pages with Trusted Types accept it through the policy `trueward`. The frame inherits the
+ * page's `script-src`, so pages with a strict policy need a creative with its own URL.
  */
 function trusted(markup: string): string {
   const rules = { createHTML: (text: string) => text };
@@ -34,10 +33,10 @@ function trusted(markup: string): string {
 }
 
 /**
- * A page of the advertiser, in an iframe that may run scripts and nothing else: no access to this page,
- * no navigation of it, no pop-ups. It gets one `message` event, `{trueward: 1, type: 'init', locale,
- * reducedMotion}` with a `MessagePort`, and sends `{type}` there: `ready` (until then it is not
- * shown), `click`, `close`. It is shown for `minWatchMs` of visible time.
+ * An HTML creative in an iframe that may run scripts and nothing else: no access to this page, no top navigation, no
+ * pop-ups. It receives one `message` event, `{trueward: 1, type: 'init', locale, reducedMotion}`, with a `MessagePort`,
+ * and posts `{type}` to it: `ready` (until then it is not shown), `click`, `close`. It is shown for `minWatchMs` of
+ * visible time.
  */
 export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs, signal }) => {
   const { media } = creative;

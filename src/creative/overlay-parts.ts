@@ -3,7 +3,7 @@ import { fill, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
 
-/** Creates an element with a class, properties and children; without markup, as Trusted Types ask for. */
+/** Creates an element with a class, properties and children; without markup, because of Trusted Types. */
 export function make<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className: string,
@@ -17,7 +17,7 @@ export function make<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** A 24 × 24 line drawing. */
+/** A 24 × 24 icon. */
 export function icon(path: string): SVGSVGElement {
   const namespace = 'http://www.w3.org/2000/svg';
   const svg = document.createElementNS(namespace, 'svg');
@@ -39,7 +39,7 @@ export interface OverlayContent {
   clickUrl?: string | undefined;
 }
 
-/** What the player does. */
+/** The player's actions. */
 export interface OverlayHooks {
   closeRequested(): void;
   closeConfirmed(): void;
@@ -56,7 +56,7 @@ export const icons = {
   play: 'M8 5l11 7-11 7z',
 };
 
-/** What the overlay is made of, in its first state. */
+/** The elements of the overlay in its initial state. */
 export type OverlayParts = ReturnType<typeof buildOverlay>;
 
 /** Creates the elements of the overlay, without putting them into the page. */
@@ -133,7 +133,7 @@ const card = (name: string, title: string, ...children: Node[]) =>
     make('div', 'card', {}, make('h2', '', {}, title), ...children),
   );
 
-/** Where there is somewhere to go. Anything but http(s) could run script in this page. */
+/** The landing page, if there is one. Only http(s), because other URLs could run scripts in this page. */
 function link({ clickUrl = '', strings }: OverlayContent, hooks: OverlayHooks) {
   if (!/^https?:/i.test(clickUrl)) return [];
   const onclick = () => hooks.clicked();

@@ -1,7 +1,7 @@
 /**
- * The looks of the overlay. A game changes them with the custom properties `--trueward-accent`,
- * `--trueward-on-accent`, `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`.
- * Where a word of the title does not fit beside the controls, the title has a row of its own.
+ * The style of the overlay. Games customize it with the custom properties `--trueward-accent`, `--trueward-on-accent`,
+ * `--trueward-background`, `--trueward-text` and `--trueward-font` on `:root`. A title with a word that does not fit
+ * beside the controls gets its own row.
  * `!important` keeps the page's own rules for `iframe`, `img` or `video` off the creative.
  */
 const css = `
@@ -87,9 +87,9 @@ footer { display: flex; justify-content: center; padding: .55em .8em }
 let made = 0;
 
 /**
- * A constructed sheet, because a strict `style-src` refuses style elements and attributes. No two have
- * the same text: for a text that it knows, WebKit goes on with the media queries and the viewport units
- * of the first sheet, and a phone may have been turned since.
+ * A constructed style sheet, because a strict `style-src` blocks style elements and attributes. Each has a different
+ * text, because WebKit reuses the evaluated media queries and viewport units of an earlier sheet with the same text,
+ * even if the phone has been rotated since.
  */
 export function overlayStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();

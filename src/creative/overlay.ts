@@ -9,7 +9,7 @@ import {
 import { overlayStyle } from './overlay-style.ts';
 import { fill, type OverlayStrings } from './strings.ts';
 
-/** The dialog that an ad is shown in. Each method sets what is seen; none of them tells a hook. */
+/** The dialog that shows an ad. Methods only change what is visible; none of them calls a hook. */
 export interface Overlay {
   /** Contains the dialog and the creative. */
   readonly element: HTMLElement;
@@ -28,7 +28,7 @@ export interface Overlay {
   close(): void;
 }
 
-/** Opens the overlay over everything, also over a game in full screen. */
+/** Opens the overlay on top of everything, including a full-screen game. */
 export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overlay {
   const { strings } = content;
   const parts = buildOverlay(content, hooks);

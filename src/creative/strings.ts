@@ -1,6 +1,6 @@
 import en from './languages/en.json';
 
-/** Every text of the overlay in one language. */
+/** The texts of the overlay in one language. */
 export interface OverlayStrings {
   /** BCP 47. */
   language: string;
@@ -31,7 +31,7 @@ const english = en satisfies Translation as OverlayStrings;
 
 /** The texts for a locale (`de-AT`, `de_AT`), or English where there is no translation or it can't be loaded. */
 export async function stringsFor(locale: string): Promise<OverlayStrings> {
-  // The codes that Java and old browsers say for Hebrew and Indonesian.
+  // Java and old browsers use outdated codes for Hebrew and Indonesian.
   const tag =
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
   if (tag === 'en') return english;

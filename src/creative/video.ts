@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { LoadedCreative, Renderer, RendererEvent } from './renderer.ts';
 import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 
-/** Counts how long media really played. */
+/** Measures how long media actually played. */
 export interface WatchedTime {
   readonly ms: number;
   /** The media stands at `mediaMs` now; `counts` says whether someone could see what led there. */
@@ -12,8 +12,8 @@ export interface WatchedTime {
 }
 
 /**
- * Credits the lesser of media time and real time: a jump forward or a raised speed moves the media
- * without real time, a pause or a stall real time without the media.
+ * Credits the smaller of media time and real time: seeking or a higher speed advances only the media, and a pause or
+ * stall only real time.
  */
 export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime {
   let mediaSum = 0;
@@ -38,12 +38,12 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
   };
 }
 
-/** With the first frame there, playing through is waited for no longer than this, in milliseconds. */
+/** How long to wait for `canplaythrough` after the first frame, in milliseconds. */
 const bufferGraceMs = 1_500;
-/** Least time between two `progress` events; browsers send `timeupdate` 4 to 66 times a second. */
+/** Minimum time between two `progress` events, in milliseconds; browsers fire `timeupdate` 4 to 66 times a second. */
 const progressMs = 240;
 
-/** A video that plays once, with sound where the browser allows it. */
+/** A video that plays once, with sound if the browser allows it. */
 export const renderVideo: Renderer = async (creative, { clock, locale, signal }) => {
   const { media } = creative;
   if (media.format !== 'video') throw new Error('format_unknown');
@@ -67,7 +67,7 @@ export const renderVideo: Renderer = async (creative, { clock, locale, signal })
   return playable(video, media, clock);
 };
 
-/** Shows the captions in the player's language, or else the first ones. */
+/** Shows captions in the player's language, otherwise the first track. */
 function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, locale: string): void {
   const language = (tag: string) => tag.split('-')[0]?.toLowerCase();
   const shown =

@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** How much of an ad was visible, and for how long without a break. */
+/** How much of an ad was visible, and for how long without interruption. */
 export interface Visibility {
   /** Share of its pixels on screen, 0 to 1. */
   ratio: number;
@@ -15,7 +15,7 @@ export interface ViewabilityWatch {
 }
 
 const leastRatio = 0.5;
-/** How often something that covers the element is looked for, in milliseconds. */
+/** How often to check whether something covers the element, in milliseconds. */
 const lookMs = 200;
 /**
  * A longer gap between two checks means that the device or the page slept and nobody saw the ad; in
@@ -24,8 +24,8 @@ const lookMs = 200;
 const sleptMs = 10_000;
 
 /**
- * Tells once when at least half of the element's pixels have been visible for `requiredMs` without a
- * break: 1 s for display, 2 s of playback for video
+ * Reports once when at least half of the element's pixels have been visible for `requiredMs` without interruption: 1 s
+ * for display, 2 s of playback for video
  * ({@link https://www.mediaratingcouncil.org | MRC viewable impression}).
  */
 export function watchViewability(
@@ -90,8 +90,8 @@ export function watchViewability(
 const grid = [1, 3, 5].flatMap((x) => [1, 3, 5].map((y) => [x / 6, y / 6] as const));
 
 /**
- * How much of an element is on the screen with nothing over it, which an observer does not see. Where no observer
- * has spoken, a point outside the window is not on the screen.
+ * How much of an element is on the screen and not covered, which an intersection observer does not detect. Without
+ * observer results, points outside the window count as invisible.
  */
 function visibleShare(element: Element, observed: number | undefined): number {
   const { height, left, top, width } = element.getBoundingClientRect();

@@ -15,14 +15,14 @@ dt { color: #a9b1cc; }
 dd { margin: 0; overflow-wrap: anywhere; }
 `;
 
-/** A constructed sheet, because a strict `style-src` refuses style elements and attributes. */
+/** A constructed style sheet, because a strict `style-src` blocks style elements and attributes. */
 export function panelStyle(): CSSStyleSheet {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
   return sheet;
 }
 
-/** What the panel reads; it changes nothing. */
+/** The data that the panel displays. */
 export interface PanelSource {
   record: AdsRecord;
   diagnostics(): Diagnostics;
@@ -33,7 +33,7 @@ export interface PanelSource {
 
 const closings = new WeakMap<PanelSource, () => void>();
 
-/** Opens the panel of this source, or closes it. */
+/** Opens or closes the panel. */
 export function togglePanel(source: PanelSource): void {
   const close = closings.get(source);
   closings.delete(source);
@@ -44,12 +44,12 @@ export function togglePanel(source: PanelSource): void {
   source.ended.addEventListener('abort', opened);
 }
 
-/** How often the panel looks again, in milliseconds. */
+/** Refresh interval of the panel, in milliseconds. */
 const refreshMs = 500;
 
 type Row = readonly [name: string, value: string];
 
-/** Shows the development overlay in a corner of the page. The function that it returns closes it. */
+/** Shows the debug panel in a corner of the page. Returns a function that closes it. */
 function openPanel(source: PanelSource): () => void {
   const host = document.createElement('div');
   // Over a game in full screen too; nothing in the page is blocked by it.
@@ -162,7 +162,7 @@ function requestRows({ answer, at, placement }: AdsRecord['requests'][number]): 
   ];
 }
 
-/** Whatever the service says of a candidate, in one line. */
+/** A one-line summary of a candidate. */
 function explanation(candidate: object): string {
   return Object.entries(candidate)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -28,7 +28,7 @@ export const loggedFetch =
     return answer;
   };
 
-/** What the development overlay shows of the past. */
+/** The history that the debug panel shows. */
 export interface AdsRecord {
   /** The last requests for an ad, the newest first. */
   readonly requests: readonly { at: number; placement: string; answer: Answer<Decision> }[];
@@ -36,7 +36,7 @@ export interface AdsRecord {
   readonly timeline: readonly { at: number; step: string }[];
 }
 
-/** Remembers a little of what happens, so that the overlay, opened later, can tell it. */
+/** Keeps a short history, so that the panel can show it when it is opened later. */
 export interface Recorder extends AdsRecord {
   /** What a request for an ad was answered. */
   answered(placement: string, answer: Answer<Decision>): void;

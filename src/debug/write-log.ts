@@ -2,7 +2,7 @@ import type { Decision } from '../../protocol/wire.ts';
 import type { RewardReport, ShowResult } from '../outcome.ts';
 import type { Answer } from '../transport/service-client.ts';
 
-/** Something that happened, for the log. */
+/** A log entry. */
 export type LogEntry =
   | {
       about: 'request';
@@ -36,7 +36,7 @@ function write(...texts: string[]): void {
   console.info(['[trueward]', ...texts.filter(Boolean)].join(' '));
 }
 
-/** The response has its own line, so that a request that never ends is logged too. */
+/** Logs request and response separately, so that a request that never ends is logged, too. */
 async function writeRequest({
   input,
   init,

@@ -14,7 +14,7 @@ export type FilledDecision = Decision & {
   token: string;
 };
 
-/** An ad that can be shown at once; whoever takes it destroys the creative. */
+/** An ad that can be shown immediately; its owner destroys the creative. */
 export interface ReadyAd {
   /** The player for whom it was requested. */
   player?: Player | undefined;
@@ -28,36 +28,36 @@ export interface ReadyAd {
 export interface NoAd {
   outcome: Outcome;
   reason?: Reason;
-  /** Text for the developer, where the reason says too little. */
+  /** Details for developers. */
   detail?: string;
-  /** When asking again can succeed; asking earlier is answered with this, without a request. */
+  /** When a request can succeed again; until then, this result is returned without a request. */
   retryAt?: Date;
   decisionId?: string;
 }
 
-/** Gets ads ready, placement by placement, one request at a time for each. */
+/** Preloads ads, one request per placement at a time. */
 export interface Decisions {
   /**
    * Returns the ad preloaded with the same options, or requests a new one. Never rejects; an abort by `signal` is
    * an outcome too.
    */
   take(placement: string, signal: AbortSignal, options?: RequestOptions): Promise<ReadyAd | NoAd>;
-  /** Gets an ad ready, so that `take` does not wait: of the `decision` that is given, or of a new one. */
+  /** Loads an ad, so that `take` does not wait: for `decision` if given, otherwise for a new one. */
   preload(
     placement: string,
     signal: AbortSignal,
     options?: RequestOptions & { decision?: Decision },
   ): Promise<Availability>;
-  /** Whether anything is known that speaks against an ad now. Asks nobody. */
+  /** Whether an ad may be available, as far as is known. Makes no request. */
   availability(placement: string): Availability;
-  /** Forgets what was preloaded or refused, because the terms of asking have changed. */
+  /** Drops preloaded ads and no-fills, because the request options have changed. */
   forget(): void;
-  /** Aborts what is on its way, and destroys what was preloaded. */
+  /** Aborts requests in flight and destroys preloaded ads. */
   destroy(): void;
 }
 
 export interface DecisionsParts extends RequestAdParts {
-  /** Whether consent is known; before that, nothing is asked. */
+  /** Whether consent is known; before that, no requests are made. */
   isKnown(): boolean;
   /** Loads the code that reads the page’s consent again if it failed to load; returns whether it did. */
   retryConsent(): boolean;
@@ -95,20 +95,20 @@ interface Slot {
   inFlight: Map<string, InFlightRequest>;
 }
 
-/** The same for options that make the same request. */
+/** A key for options that result in the same request. */
 const keyOf = ({ customData, segments }: RequestOptions): string =>
   JSON.stringify([customData, segments]);
 
 /** The preloaded ad, unless it has expired. */
 const unexpired = ({ ready }: Slot): Slot['ready'] => (ready?.expiry.passed() ? undefined : ready);
 
-/** An operator's kill switch reaches a preloaded ad by asking again after this. */
+/** A preloaded ad is revalidated after this time, in milliseconds, so that kill switches reach it. */
 const freshMs = 60_000;
-/** How long a placement counts as empty where the service did not say when to ask again. */
+/** How long a no-fill lasts if the service did not specify a retry time, in milliseconds. */
 const emptyMs = 30_000;
 
-/** Failures on the way: nothing says that the next try fails too. */
-const passing = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
+/** Transient failures: the next request may succeed. */
+const transient = new Set<string>(['offline', 'timeout', 'ad_blocked', 'aborted', 'error']);
 
 /** One call that needs an ad. */
 interface Call {
@@ -164,7 +164,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
     cancelCheck?.();
   };
 
-  /** What was refused and, by the service's own word, would be again. */
+  /** The last no-fill if the service specified how long it lasts and it still does. */
   const remembered = (slot: Slot, { segments }: RequestOptions): NoAd | undefined => {
     const { refused } = slot;
     if (!refused || refused.end.passed()) return undefined;
@@ -216,12 +216,12 @@ export function createDecisions(parts: DecisionsParts): Decisions {
       });
     });
 
-  /** Sees to it that a fresh ad is there; says why when it is not. */
+  /** Makes sure that a fresh ad is loaded; returns the reason if there is none. */
   const ensure = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, given } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
     if (!parts.isKnown()) return parts.retryConsent() ? notLoaded : notReady;
-    // What is known or on its way makes room for the decision of the game's own server.
+    // A decision of the game's server replaces whatever is loaded or in flight.
     if (given) forget(placement);
     const slot = slotOf(placement);
     if (fresh(slot) && slot.ready?.asked === keyOf(options)) return undefined;
@@ -286,8 +286,8 @@ interface Filling {
 }
 
 /**
- * Asks for an ad and keeps it, or why there is none. An ad for a slot that is not the current one any
- * more was asked for on other terms than those of now, and is dropped.
+ * Requests an ad and stores it, or the reason there is none. If the slot was replaced meanwhile, the ad was requested with
+ * outdated options and is dropped.
  */
 async function fillSlot(
   parts: RequestAdParts,
@@ -299,7 +299,7 @@ async function fillSlot(
     ? loadGiven(parts, placement, signal, given)
     : requestAd(parts, { placement, options, signal, previous: lender }));
   if ('creative' in result && result.creative === lender?.creative && slot.ready !== lender) {
-    // The ad that lent its media was shown meanwhile, or made room for another.
+    // The ad whose media was reused has been shown or replaced meanwhile.
     result = await loadMedia(parts, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {
@@ -307,7 +307,7 @@ async function fillSlot(
     return result;
   }
   const asked = keyOf(options);
-  // A decision that was given can't be asked for again.
+  // A decision from the game's server can't be requested again.
   const { player } = parts.profile();
   if (isCurrent()) keep(slot, { ...result, asked, player }, clock, given ? Infinity : freshMs);
   else result.creative.destroy();
@@ -322,8 +322,8 @@ function keep(slot: Slot, ad: ReadyAd & { asked: string }, clock: Clock, freshFo
 
 function refuse(slot: Slot, noAd: NoAd, clock: Clock, { segments }: RequestOptions): void {
   const waitMs = noAd.retryAt && noAd.retryAt.getTime() - clock.now();
-  // A preloaded ad stays for the next try.
-  if (passing.has(noAd.outcome) && waitMs === undefined) return;
+  // Keep a preloaded ad for the next attempt.
+  if (transient.has(noAd.outcome) && waitMs === undefined) return;
   slot.ready?.creative.destroy();
   delete slot.ready;
   const forMs = noAd.outcome === 'invalid_placement' ? Infinity : (waitMs ?? emptyMs);

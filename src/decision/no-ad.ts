@@ -3,10 +3,10 @@ import type { Outcome, UnfilledReason } from '../outcome.ts';
 import type { Answer } from '../transport/service-client.ts';
 import type { NoAd } from './decisions.ts';
 
-/** From one time of the service to another: right whatever the device's own clock says. */
+/** The time between two timestamps of the service, which does not depend on the device's clock. */
 export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);
 
-/** What the status may not say by itself; every other reason means an empty shelf. */
+/** Outcomes by reason; all other reasons mean no fill. */
 const unfilled: Partial<Record<UnfilledReason, Outcome>> = {
   frequency_capped: 'frequency_capped',
   cooldown: 'cooldown',
@@ -22,12 +22,12 @@ const unreachable: Record<Extract<Answer<unknown>, { kind: 'unreachable' }>['cau
   timeout: 'timeout',
   network: 'offline',
   blocked: 'ad_blocked',
-  // A captive portal, as far as one can tell: there is a network, but not to the service.
+  // Probably a captive portal: there is a network, but no connection to the service.
   foreign_answer: 'offline',
   aborted: 'aborted',
 };
 
-/** What a decision without an ad means for the game. */
+/** The result for a decision without an ad. */
 export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   const { reason, retry_at: retryAt } = decision;
   const byStatus = decision.status === 'blocked' ? 'blocked' : 'no_fill';
@@ -40,7 +40,7 @@ export function noAdFromDecision(decision: Decision, nowMs: number): NoAd {
   };
 }
 
-/** What an answer without a decision means for the game. */
+/** The result for a response without a decision. */
 export function noAdFromAnswer(
   answer: Exclude<Answer<unknown>, { kind: 'ok' }>,
   nowMs: number,

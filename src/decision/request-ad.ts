@@ -12,7 +12,7 @@ import {
 import type { FilledDecision, NoAd, ReadyAd } from './decisions.ts';
 import { durationMs, noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
 
-/** What requests say of the player at one moment. */
+/** The state of the player as sent in requests. */
 export interface Profile {
   user: {
     userRef?: string;
@@ -105,11 +105,11 @@ export interface RequestAdParts extends RequestDecisionParts {
 const isFilled = (decision: Decision): decision is FilledDecision =>
   decision.status === 'filled' && decision.creative !== undefined && decision.token !== undefined;
 
-/** Whether both show the same media, so that what was loaded for one will do for the other. */
+/** Whether both have the same media, so that it need not be loaded again. */
 const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
   JSON.stringify(a.creative) === JSON.stringify(b.creative) && a.min_watch_ms === b.min_watch_ms;
 
-/** Asks for a decision and loads its media; `previous` lends its media where they are the same. */
+/** Requests a decision and loads its media, or reuses that of `previous` if it is the same. */
 export async function requestAd(
   parts: RequestAdParts,
   {
@@ -173,7 +173,7 @@ async function loadDecided(
   return loadMedia(parts, decision, expiry, signal);
 }
 
-/** Loads the media of a decision, in bounded time. */
+/** Loads the media of a decision, with a timeout. */
 export async function loadMedia(
   parts: RequestAdParts,
   decision: FilledDecision,
@@ -217,22 +217,22 @@ export async function loadMedia(
 export interface RequestDecisionParts {
   client: Pick<ServiceClient, 'call'>;
   clock: Clock;
-  /** Whether the browser believes that there is a network. */
+  /** Whether the browser reports a network connection. */
   isOnline(): boolean;
-  /** Resolves when anything at the service's address answers a harmless request. */
+  /** Resolves if the service's host responds to a request that ad blockers don't block. */
   reach(signal: AbortSignal): Promise<unknown>;
 }
 
-/** A filter list refuses at once; a network needs longer to fail, but for a refused connection. */
+/** Ad blockers fail a request immediately; network failures take longer, except for refused connections. */
 const atOnceMs = 1_000;
-/** How long the harmless request may take, in milliseconds. */
+/** Timeout of the connectivity check, in milliseconds. */
 const reachMs = 5_000;
 
-/** Whether this is a decision, filled or not. */
+/** Whether the body is a decision, filled or not. */
 export const isDecision: Guard<Decision> = (body): body is Decision =>
   hasShape(body, { id: '', status: '', placement: '', issued_at: '', expires_at: '' });
 
-/** Asks for an ad, and finds out whether a request that fails at once was blocked in the browser. */
+/** Requests a decision. If the request fails immediately, checks whether an ad blocker blocked it. */
 export async function requestDecision(
   { client, clock, isOnline, reach }: RequestDecisionParts,
   body: DecisionRequest,

@@ -1,7 +1,7 @@
 import { attempt } from '../platform/guard.ts';
 
 /**
- * What the SDK needs of a game engine. A driver for another engine is three small functions:
+ * The SDK's interface to a game engine. A driver for another engine consists of three small functions:
  *
  * @example
  * const driver: EngineDriver = {
@@ -29,9 +29,9 @@ export interface EngineDriver {
 }
 
 /**
- * Remembers what has the keyboard. The function that it returns gives it back, or to `fallback` where
- * nothing had it: a browser sends no focus event when a focused iframe is removed, so a game would
- * stay deaf and, in Phaser, mute until the next click.
+ * Saves the focused element. The returned function restores focus, or focuses `fallback` if nothing had focus: browsers
+ * fire no focus event when a focused iframe is removed, so a game would ignore keys and, in Phaser, stay muted until the
+ * next click.
  */
 export function rememberFocus(fallback: () => HTMLElement | null): () => void {
   const before = document.activeElement;
@@ -44,14 +44,14 @@ export function rememberFocus(fallback: () => HTMLElement | null): () => void {
   };
 }
 
-/** A visible page without a frame for twice this has lost its `requestAnimationFrame`; in milliseconds. */
+/** After twice this time without a frame, a visible page uses a timer instead; in milliseconds. */
 const lateMs = 1_000;
 
 /**
- * The driver for a page without a supported engine. It counts frames with `requestAnimationFrame`;
- * stopping the game during an ad is left to the `onOpen` and `onClose` of the call.
+ * The driver for pages without a supported engine. Frames come from `requestAnimationFrame`; the game pauses itself in
+ * `onOpen` and `onClose`.
  *
- * @param canvas - Gets the keyboard after an ad where nothing had it before.
+ * @param canvas - Receives focus after an ad if nothing had focus before.
  */
 export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
   let holds = 0;

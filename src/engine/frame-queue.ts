@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import { guarded } from '../platform/guard.ts';
 import type { EngineDriver } from './engine-driver.ts';
 
-/** Calls the game on its own frame, a few callbacks at a time, so that no frame is lost to them. */
+/** Runs callbacks on the game's own frames, a few at a time, to avoid dropped frames. */
 export interface FrameQueue {
   /** Calls `callback` on a coming frame, after everything that was pushed before it. */
   push(callback: () => void): void;
@@ -10,12 +10,12 @@ export interface FrameQueue {
   destroy(): void;
 }
 
-/** The most callbacks in one frame. */
+/** Maximum number of callbacks per frame. */
 const maxPerFrame = 4;
-/** Once a frame has spent this much, the remaining callbacks wait for the next one; in milliseconds. */
+/** Time budget per frame, after which the remaining callbacks wait for the next one; in milliseconds. */
 const budgetMs = 2;
 
-/** An idle queue costs nothing: it listens to frames only while something waits. */
+/** Listens to frames only while callbacks are queued. */
 export function createFrameQueue(
   driver: EngineDriver,
   clock: Pick<Clock, 'monotonic'>,

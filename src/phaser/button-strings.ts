@@ -1,6 +1,6 @@
 import type { ButtonStrings } from './button-view.ts';
 
-/** The texts in every language but English, which the button has itself. */
+/** The texts in every language except English, which is part of the button. */
 const languages: Record<string, ButtonStrings> = {
   ar: {
     ready: 'شاهد إعلانًا',
@@ -119,7 +119,7 @@ const languages: Record<string, ButtonStrings> = {
 /** A right-to-left isolate, without which a canvas lays the text out from left to right. */
 const isolated = (text: string): string => `\u2067${text}\u2069`;
 
-/** The texts for a locale, and how to draw them; `undefined` where there is no translation. */
+/** The texts for a locale and how to draw them; `undefined` if there is no translation. */
 export function buttonStringsFor(
   locale: string,
 ): { language: string; strings: ButtonStrings; draw(text: string): string } | undefined {

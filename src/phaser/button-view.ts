@@ -1,13 +1,13 @@
 import type { Availability } from '../outcome.ts';
 
 /**
- * What a button for a rewarded ad shows.
+ * The state of a rewarded-ad button.
  *
  * - `ready`: an ad is loaded.
- * - `loading`: one is being asked for.
+ * - `loading`: an ad is being requested.
  * - `showing`: an ad is on the screen.
- * - `cooldown`: there is none before a time that is known.
- * - `unavailable`: there is none, and nobody said until when.
+ * - `cooldown`: no ad is available until a known time.
+ * - `unavailable`: no ad is available, and it is not known until when.
  */
 export type ButtonState = 'ready' | 'loading' | 'showing' | 'cooldown' | 'unavailable';
 
@@ -17,10 +17,10 @@ export interface ButtonView {
   secondsLeft: number;
 }
 
-/** After this, in milliseconds, a placement without an ad is asked again, as the SDK itself does. */
+/** How long to wait before requesting an ad again after a no-fill, in milliseconds; the same as in the SDK. */
 const askAgainMs = 30_000;
 
-/** The view of a button that neither loads nor shows. */
+/** The state of a button that neither loads nor shows an ad. */
 export function restingView(availability: Availability, now: number): ButtonView {
   if (availability.available) return { state: 'ready', secondsLeft: 0 };
   const secondsLeft = Math.ceil(((availability.retryAt?.getTime() ?? 0) - now) / 1000);
@@ -30,8 +30,8 @@ export function restingView(availability: Availability, now: number): ButtonView
 }
 
 /**
- * When a resting button has to look again, in milliseconds: at the next whole second of a cooldown,
- * never when it is ready, and never for a placement that does not exist.
+ * The delay until an idle button must update, in milliseconds: at the next whole second of a cooldown; never if it is
+ * ready or its placement does not exist.
  */
 export function lookAgainMs(availability: Availability, now: number): number | undefined {
   if (availability.available || availability.reason === 'invalid_placement') return undefined;
@@ -51,7 +51,7 @@ export const english: ButtonStrings = {
   unavailable: 'No ad now',
 };
 
-/** The text of a button whose game gave none: `1:05` in a cooldown. */
+/** The default text of a button; during a cooldown, with the remaining time: `1:05`. */
 export function labelOf({ state, secondsLeft }: ButtonView, strings: ButtonStrings): string {
   const seconds = String(secondsLeft % 60).padStart(2, '0');
   return strings[state].replace('{time}', `${Math.floor(secondsLeft / 60)}:${seconds}`);

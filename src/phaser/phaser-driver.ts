@@ -2,8 +2,8 @@ import type * as Phaser from 'phaser';
 import { type EngineDriver, rememberFocus } from '../engine/engine-driver.ts';
 
 /**
- * The engine driver for a Phaser game, 3.60 to 4.x. `TruewardPlugin` makes it by itself; it is
- * exported for a game that calls `createAds()` on its own.
+ * The engine driver for Phaser 3.60 to 4.x. `TruewardPlugin` creates it; it is exported for games that call
+ * `createAds()` themselves.
  *
  * @example
  * const ads = createAds({ publishableKey, serviceUrl, engine: phaserDriver(game) });
@@ -56,8 +56,8 @@ function hold(game: Phaser.Game): () => void {
 }
 
 /**
- * Silences the game, and lets it go on as it wanted: what played plays on, and what it started during
- * the ad begins with the release. Volume and mute are the game's.
+ * Pauses the game's sounds. On release, sounds that played resume, and sounds that the game started during the ad start.
+ * Volume and mute stay as they are.
  */
 function holdSound({ sound }: Phaser.Game, signal: AbortSignal): () => void {
   // Not `pauseAll()`: its counterpart would also start what the game itself had paused. The manager of

@@ -3,7 +3,7 @@ import type { Ads } from '../ads.ts';
 import type { Availability, ShowResult } from '../outcome.ts';
 import { type ButtonView, english, labelOf, lookAgainMs, restingView } from './button-view.ts';
 
-/** What `addRewardedButton()` takes. */
+/** Options of `addRewardedButton()`. */
 export interface RewardedButtonOptions {
   placement: string;
   /** The middle of the button, in the scene. */
@@ -22,7 +22,7 @@ export interface RewardedButtonOptions {
 const padding = { x: 14, y: 9 };
 const resting = 0x55606b;
 
-/** The picture of a button: a text on a box, with a ring while the keyboard is on it. */
+/** The visible part of a button: a text on a box, with a focus ring. */
 export function drawButton(
   scene: Phaser.Scene,
   { color = 0x2f6f4f, style, x, y }: Pick<RewardedButtonOptions, 'color' | 'style' | 'x' | 'y'>,
@@ -57,7 +57,7 @@ export function drawButton(
   };
 }
 
-/** A button that is not seen: what keyboards and screen readers use in place of a drawn one. */
+/** An invisible HTML button for keyboards and screen readers. */
 export interface FallbackButton {
   write(label: string, enabled: boolean): void;
   /** Says in which language its label is, by BCP 47. */
@@ -66,8 +66,8 @@ export interface FallbackButton {
 }
 
 /**
- * Puts a button inside the canvas element, where HTML keeps the accessible stand-ins of what is
- * drawn: it takes the Tab key and is read out, also in fullscreen, and it goes with its canvas.
+ * Adds a button to the content of the canvas element, the accessible fallback for what is drawn: it is focusable and
+ * read by screen readers, also in full screen, and is removed with its canvas.
  * https://html.spec.whatwg.org/multipage/canvas.html#the-canvas-element
  */
 export function addFallbackButton(
@@ -101,9 +101,9 @@ export function addFallbackButton(
 }
 
 /**
- * Adds a button that loads an ad, says whether there is one and when the next comes, and shows it
- * when it is pressed. Pointer, keyboard (Tab, Enter, Space) and screen readers can use it. It ends
- * with its scene, or by `destroy()`; an ad that it shows is aborted then.
+ * Adds a button that loads an ad, displays whether one is available or when the next one will be, and shows it when
+ * pressed. It supports pointer, keyboard (Tab, Enter, Space) and screen readers. It is destroyed with its scene or by
+ * `destroy()`, which aborts its ad.
  */
 export function addRewardedButton(
   ads: Pick<Ads, 'availability' | 'preload' | 'showRewarded' | 'on'>,

@@ -22,18 +22,17 @@ import { phaserDriver } from './phaser-driver.ts';
 import { addRewardedButton, type RewardedButtonOptions } from './rewarded-button.ts';
 import { type GameAds, unavailableAds } from '../unavailable-ads.ts';
 
-/** What the plugin takes as `data`: the options of `createAds()`; the engine is this game. */
+/** The `data` of the plugin: the options of `createAds()`, without the engine. */
 export type TruewardPluginData = Omit<AdsOptions, 'engine'>;
 
 /**
- * Ads as `this.ads` in every scene of a Phaser game, 3.60 to 4.x, with the calls of {@link Ads}.
+ * Adds ads as `this.ads` to every scene of a Phaser game, 3.60 to 4.x, with the methods of {@link Ads}.
  *
- * A mistake in the options is reported once, on the console and to `window.onerror`, and never keeps
- * the game from starting: `canShow()` is `false` then, and shows end with the outcome `error`, whose
- * `reason` is the code of the mistake.
+ * Invalid options are reported once, to the console and `window.onerror`, and never keep the game from starting:
+ * `canShow()` is then `false`, and shows end with the outcome `error` and the code of the mistake as `reason`.
  *
- * A plain class: Phaser asks no more of a global plugin, and so this file needs Phaser's types only
- * and may be loaded before or after it.
+ * A plain class: Phaser requires no base class for global plugins. So this file needs only Phaser's types and may be
+ * loaded before or after Phaser.
  *
  * @example
  * new Phaser.Game({

@@ -6,11 +6,10 @@ import type { RewardedButtonOptions } from './rewarded-button.ts';
 import { TruewardPlugin } from './trueward-plugin.ts';
 
 /**
- * Calls `end` once, when this run of the scene is over: at its shutdown, or when it is destroyed
- * without one, as `game.destroy()` does. The function that it returns calls `end` at once.
+ * Calls `end` once when the scene shuts down, or is destroyed without a shutdown, as by `game.destroy()`. The returned
+ * function calls `end` immediately.
  *
- * Asked for by each thing that has to end, not in the plugin's `boot`: that comes once for a scene,
- * but a scene that is restarted shuts down many times.
+ * Registered per call, not in the plugin's `boot`, which runs once per scene: a restarted scene shuts down many times.
  */
 export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => void {
   // Kept, because a destroyed scene has no emitter any more.
@@ -29,9 +28,8 @@ export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => vo
 }
 
 /**
- * The calls of {@link TruewardPlugin} that leave something behind, tied to one scene: what a scene
- * began here ends with its shutdown, its restart and its destruction. It holds nothing itself and
- * needs the game's `TruewardPlugin`.
+ * The methods of {@link TruewardPlugin} that need cleanup, bound to one scene: handlers, buttons and shows end when the
+ * scene shuts down, restarts or is destroyed. It has no state of its own and requires the game's `TruewardPlugin`.
  *
  * @example
  * plugins: {

@@ -12,7 +12,7 @@ declare global {
 
 const prefix = 'data-placement-';
 
-/** `data-placement-reward="revive"` says that the break `reward`, a type or a name, shows `revive`. */
+/** `data-placement-reward="revive"` maps the ad break `reward`, a type or a name, to the placement `revive`. */
 const placementsOf = (script: Element): Record<string, string> =>
   Object.fromEntries(
     Array.from(script.attributes)

@@ -16,8 +16,8 @@ declare global {
 }
 
 /**
- * Adds what a file brings to the global. What is there already stays: a second copy of a file must not
- * replace a class, since games made with the first one would not know it.
+ * Adds the members of a file to the global. Existing members stay: a second copy of a file must not replace a class that
+ * games already use.
  */
 export function define(members: Partial<TruewardGlobal>): TruewardGlobal {
   const known = globalThis.Trueward as TruewardGlobal | undefined;
@@ -27,9 +27,9 @@ export function define(members: Partial<TruewardGlobal>): TruewardGlobal {
   return (globalThis.Trueward = all as TruewardGlobal);
 }
 
-/** Options that an attribute of the tag gives as they are: `data-user-ref` is `userRef`. */
+/** Options that are taken from attributes verbatim: `data-user-ref` is `userRef`. */
 const texts = ['serviceUrl', 'userRef', 'userToken', 'customData', 'locale'] as const;
-/** Options that are true when the attribute is there, unless it says `false`. */
+/** Options that are true if the attribute is present and not `false`. */
 const flags = ['childDirected', 'debug', 'muted'] as const;
 
 function optionsOf({ dataset }: HTMLScriptElement): AdsOptions {
@@ -45,7 +45,7 @@ function optionsOf({ dataset }: HTMLScriptElement): AdsOptions {
         dataset[name] === undefined ? [] : [[name, dataset[name] !== 'false']],
       ),
     ),
-    // What is missing or wrong in it, `createAds()` says.
+    // `createAds()` reports what is missing or invalid.
   } as AdsOptions;
 }
 
@@ -61,14 +61,14 @@ function run(ads: Ads, commands: Command[]): void {
 }
 
 /**
- * Puts the SDK on the page, and starts it where the tag has a key.
+ * Defines the SDK's global, and starts the SDK if the tag has a key.
  *
- * @throws OptionError for a mistake in the attributes of the tag.
+ * @throws OptionError for invalid attributes.
  */
 export function startTag(script: Element | null): void {
   const trueward = define({ createAds, OptionError });
   const { queue } = trueward;
-  // A page that carries the tag twice gets one SDK: the queue is an array until there is one.
+  // A page with two tags gets one SDK: the queue is an array until the SDK has started.
   if (!Array.isArray(queue)) return;
   if (!(script instanceof HTMLScriptElement) || script.dataset['key'] === undefined) return;
   const ads = createAds(optionsOf(script));
