@@ -3,7 +3,7 @@ import type { DecisionState, InvalidReason, RecordedEvent } from '../decision/de
 import { isOutOfOrder, placeEvent, smallestOffset } from '../reward/watch-time.ts';
 
 /** How long after its expiry an ad that started in time may still report events. */
-export const showGraceMs = 60_000;
+export const impressionGraceMs = 60_000;
 
 /**
  * The earliest time at which an event can have occurred, assuming the device's clock is not behind: the request may
@@ -33,7 +33,7 @@ export function checkArrival(
   const isBeginning = event.type === 'start' || event.type === 'impression';
   if (
     isBeginning &&
-    earliestOf(event) > decision.expiresAtMs + (event.type === 'start' ? 0 : showGraceMs)
+    earliestOf(event) > decision.expiresAtMs + (event.type === 'start' ? 0 : impressionGraceMs)
   ) {
     return 'expired';
   }
@@ -60,7 +60,7 @@ export function checkImpression(
     .filter(({ type }) => type === 'impression' || type === 'viewable')
     .filter(
       (event) =>
-        earliestOf(event) <= decision.expiresAtMs + showGraceMs &&
+        earliestOf(event) <= decision.expiresAtMs + impressionGraceMs &&
         event.visible !== undefined &&
         event.visible.ratio >= minimumRatio &&
         event.visible.ms >= minimum &&
@@ -68,7 +68,9 @@ export function checkImpression(
     )
     .map((event) => placeEvent(event, offsetMs, decision.issuedAtMs + minimum));
   // A request that arrives after the expiry may report a view that happened before it.
-  return times.length === 0 ? undefined : Math.min(...times, decision.expiresAtMs + showGraceMs);
+  return times.length === 0
+    ? undefined
+    : Math.min(...times, decision.expiresAtMs + impressionGraceMs);
 }
 
 /**

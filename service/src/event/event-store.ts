@@ -39,7 +39,7 @@ export async function lockViewers(
 /** A time as Unix milliseconds, which is cheaper to format and parse than a date. */
 const msOf = (column: string, name: string): string =>
   `round(date_part('epoch', ${column}) * 1000) AS "${name}"`;
-const msMember = (column: string, name: string): string =>
+const msProperty = (column: string, name: string): string =>
   `'${name}', round(date_part('epoch', ${column}) * 1000)`;
 
 const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", creative_id AS "creativeId",
@@ -51,10 +51,10 @@ const readOne = `SELECT id, placement, format, media_format AS "mediaFormat", cr
     ${msOf('served_at', 'servedAtMs')}, ${msOf('settled_at', 'settledAtMs')}
   FROM decisions WHERE account_id = $1 AND environment = $2 AND status = 'filled' AND id = asked.asked_id
   OFFSET 0`;
-const each = (ids: string, one: string): string =>
+const lookUpEach = (ids: string, one: string): string =>
   `SELECT one.* FROM unnest(${ids}::text[]) AS asked(asked_id) CROSS JOIN LATERAL (${one}) AS one`;
-const readSome = each('$3', readOne);
-const readAndLock = each('$3', `${readOne} FOR UPDATE`);
+const readUnlocked = lookUpEach('$3', readOne);
+const readAndLock = lookUpEach('$3', `${readOne} FOR UPDATE`);
 
 /** Reads filled decisions; `lock` locks them until the transaction ends. */
 export async function readDecisions(
@@ -66,7 +66,7 @@ export async function readDecisions(
   if (ids.length === 0) return [];
   // The same order everywhere, to avoid deadlocks.
   const params = [accountId, environment, ids.toSorted()];
-  return queries.execute<DecisionState>(lock ? readAndLock : readSome, params);
+  return queries.execute<DecisionState>(lock ? readAndLock : readUnlocked, params);
 }
 
 /** A row of `ad_events`, where the previous release stores events. */
@@ -91,8 +91,8 @@ interface EvidenceRow {
 
 const readEvidenceOfEach = `SELECT asked_id AS "decisionId",
     (SELECT events FROM timelines WHERE account_id = $1 AND decision_id = asked.asked_id) AS timeline,
-    (SELECT json_agg(json_build_object('id', id, 'type', type, ${msMember('occurred_at', 'occurredAtMs')},
-        ${msMember('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
+    (SELECT json_agg(json_build_object('id', id, 'type', type, ${msProperty('occurred_at', 'occurredAtMs')},
+        ${msProperty('received_at', 'receivedAtMs')}, 'offsetMs', coalesce(offset_ms, 0), 'clamped', clamped,
         'watchedMs', watched_ms, 'ratio', visible_ratio, 'visibleMs', visible_ms, 'detail', detail))
       FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id) AS rows
   FROM unnest($2::text[]) AS asked(asked_id)`;

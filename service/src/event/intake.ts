@@ -75,7 +75,7 @@ interface Arrival {
   claims: TokenClaims | undefined;
 }
 
-type Read =
+type ReadResult =
   { event: RecordedEvent; claims: TokenClaims } | { code: NonNullable<EventResult['code']> };
 
 /**
@@ -85,7 +85,7 @@ type Read =
 export function readEvent(
   event: AdEvent,
   { scope, sentAtMs, receivedAtMs: arrivedAtMs, claims }: Arrival,
-): Read {
+): ReadResult {
   if (!claims || claims.accountId !== scope.accountId) return { code: 'token_invalid' };
   if (claims.environment !== scope.environment) return { code: 'environment_mismatch' };
   if (claims.decisionId !== event.decision_id) return { code: 'decision_mismatch' };

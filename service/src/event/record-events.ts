@@ -106,7 +106,7 @@ async function recordWithRetry(
   parts: Parts,
   batch: EventBatch,
   options: TransactionOptions,
-): Promise<Recorded> {
+): Promise<RecordResult> {
   try {
     return await parts.database.transaction(
       (queries) => recordInTransaction(queries, parts, batch),
@@ -123,7 +123,7 @@ async function recordWithRetry(
   }
 }
 
-interface Recorded {
+interface RecordResult {
   response: EventBatchResult;
   /** Ids of decisions that changed. */
   changed: string[];
@@ -134,7 +134,7 @@ async function recordInTransaction(
   queries: Queries,
   parts: Parts,
   batch: EventBatch,
-): Promise<Recorded> {
+): Promise<RecordResult> {
   const { scope, events, userRefs } = batch;
   const nowMs = parts.nowMs();
   const snapshot = parts.snapshot(scope);

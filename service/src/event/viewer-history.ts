@@ -2,7 +2,7 @@ import { capWindowMs } from '../decision/caps.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
 import type { Scope, Queries } from '../store/database.ts';
 import type { Watch } from '../reward/watch-time.ts';
-import { showGraceMs } from './check-events.ts';
+import { impressionGraceMs } from './check-events.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { readRewarded, readWatches } from './event-store.ts';
 import type { Transition } from './transitions.ts';
@@ -17,7 +17,7 @@ export interface ViewerHistory {
 }
 
 /** How far back watches are read, in milliseconds: as long as an ad may wait before it is shown. */
-const watchesBackMs = 600_000;
+const watchLookbackMs = 600_000;
 
 /**
  * Reads the history for all decisions that are completed and may earn a reward, in at most two statements. `evidence`
@@ -40,7 +40,7 @@ export async function readHistory(
     queries,
     scope,
     viewersOf(open),
-    Math.min(...open.map(({ issuedAtMs }) => issuedAtMs)) - watchesBackMs,
+    Math.min(...open.map(({ issuedAtMs }) => issuedAtMs)) - watchLookbackMs,
   );
   const windowOf = ({ placement }: DecisionState): number => {
     const found = snapshot.placements.get(placement)?.placement;
@@ -49,7 +49,7 @@ export async function readHistory(
   const capped = open.filter((decision) => windowOf(decision) > 0);
   const rewarded = await readRewarded(queries, scope, viewersOf(capped), [
     Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
-    Math.max(...capped.map((each) => each.expiresAtMs + showGraceMs + windowOf(each))),
+    Math.max(...capped.map((each) => each.expiresAtMs + impressionGraceMs + windowOf(each))),
   ]);
   return createHistory({
     watches: groupByViewer(watches),

@@ -23,14 +23,14 @@ import {
   release,
 } from './delivery-store.ts';
 import { type FailureStreak, shouldDisable } from './endpoint-health.ts';
-import type { EndedAttempt } from './record-attempts.ts';
+import type { FinishedAttempt } from './record-attempts.ts';
 import type { AttemptResult } from './sender.ts';
 
 interface Parts extends AttemptParts {
   database: Database;
   log: Logger;
   /** Records attempts, many in one transaction. */
-  lane: Lane<EndedAttempt, FailureStreak | undefined>;
+  lane: Lane<FinishedAttempt, FailureStreak | undefined>;
   /** Finds an enabled webhook; undefined if it was deleted or disabled. */
   findWebhook(scope: Scope, id: string): Promise<Webhook | undefined>;
   /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` (later). */
@@ -162,7 +162,7 @@ export function startDispatcher(parts: Parts): Dispatcher {
     const key = `${accountId} ${webhookId}`;
     const known = endpoints.get(key);
     if (known) return known;
-    const opened: Endpoint = {
+    const created: Endpoint = {
       accountId,
       webhookId,
       window: createConcurrencyWindow(),
@@ -173,8 +173,8 @@ export function startDispatcher(parts: Parts): Dispatcher {
       disabledAtMs: -Infinity,
       usedAtMs: nowMs(),
     };
-    endpoints.set(key, opened);
-    return opened;
+    endpoints.set(key, created);
+    return created;
   };
 
   const start = (endpoint: Endpoint, delivery: DueDelivery): void => {

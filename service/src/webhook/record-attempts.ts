@@ -8,7 +8,7 @@ import { type FailureStreak, recordFailures } from './endpoint-health.ts';
 import type { AttemptResult } from './sender.ts';
 
 /** A finished attempt. */
-export interface EndedAttempt {
+export interface FinishedAttempt {
   scope: Scope;
   delivery: Pick<DueDelivery, 'id' | 'webhookId' | 'attempt'>;
   result: AttemptResult;
@@ -21,7 +21,7 @@ export interface EndedAttempt {
 export function createAttemptLanes(
   database: Database,
   lanes: LaneParts,
-): Lane<EndedAttempt, FailureStreak | undefined> {
+): Lane<FinishedAttempt, FailureStreak | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),
     // A delay costs nothing: the next request does not wait for the record.
@@ -29,7 +29,7 @@ export function createAttemptLanes(
   });
 }
 
-const columns: readonly Column<EndedAttempt>[] = [
+const columns: readonly Column<FinishedAttempt>[] = [
   { name: 'id', type: 'text', read: ({ delivery }) => delivery.id },
   { name: 'webhook_id', type: 'text', read: ({ delivery }) => delivery.webhookId },
   { name: 'attempt', type: 'integer', read: ({ delivery }) => delivery.attempt + 1 },
@@ -70,11 +70,12 @@ const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
 
 /**
  * Records attempts of one account in one transaction and returns the failure streak of each one's endpoint,
- * undefined if the endpoint is healthy. An attempt changes nothing if its lease expired and another process has already recorded one.
+ * undefined if the endpoint is healthy. An attempt has no effect if its lease expired and another process has already
+ * recorded one.
  */
 export async function recordAttempts(
   database: Pick<Database, 'query' | 'transaction'>,
-  items: readonly EndedAttempt[],
+  items: readonly FinishedAttempt[],
 ): Promise<(FailureStreak | undefined)[]> {
   const [first] = items;
   if (!first) return [];
@@ -95,7 +96,7 @@ export async function recordAttempts(
 
 /** Failures per endpoint since its last success. The items are in the order in which they finished. */
 function failuresSinceSuccess(
-  items: readonly EndedAttempt[],
+  items: readonly FinishedAttempt[],
 ): ReadonlyMap<string, { times: number; firstAtMs: number }> {
   const failures = new Map<string, { times: number; firstAtMs: number }>();
   for (const { delivery, next, result, wasSent } of items) {

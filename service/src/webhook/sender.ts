@@ -123,8 +123,8 @@ function parseRetryAfter(value: string | string[] | undefined, nowMs: number): n
 function describeError(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no response within ${timeoutMs / 1_000} s`;
-  const inner = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return `${error.message || error.name}${inner}`.slice(0, 500);
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.message || error.name}${cause}`.slice(0, 500);
 }
 
 /** What to sign; each secret adds a signature. */

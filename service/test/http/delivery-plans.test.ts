@@ -47,9 +47,9 @@ describe.runIf(hasPostgres)('with 20,000 deliveries pending for a dead endpoint'
     'claiming and recording read only their own rows, $when the table is analyzed',
     async ({ when }) => {
       if (when === 'after') await database.query('ANALYZE');
-      const room = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };
+      const capacity = { accountId: 'acc_1', webhookId: 'whk_1', free: 20 };
       const due = {
-        endpoints: [room],
+        endpoints: [capacity],
         perEndpoint: 4,
         accounts: [],
         perAccount: 100,

@@ -40,7 +40,11 @@ const webhookOf = (id: string): Webhook => ({
 });
 
 /** Creates an endpoint with this many due deliveries. */
-async function owe(accountId: string, webhookId: string, count: number): Promise<void> {
+async function createDeliveries(
+  accountId: string,
+  webhookId: string,
+  count: number,
+): Promise<void> {
   await database.query(
     `INSERT INTO resources (account_id, environment, kind, id, document, revision, created_at, updated_at)
       VALUES ($1, 'live', 'webhook', $2, $3, 1, now(), now()) ON CONFLICT DO NOTHING`,
@@ -102,7 +106,7 @@ const states = async (): Promise<Record<string, number>> =>
   );
 
 test('a slot is free for the next delivery as soon as the endpoint has responded', async () => {
-  await owe('acc_1', 'whk_1', 40);
+  await createDeliveries('acc_1', 'whk_1', 40);
   const lane = createAttemptLanes(database, lanes);
   let record: () => void = () => undefined;
   const recordable = new Promise<void>((resolve) => (record = resolve));
@@ -118,14 +122,14 @@ test('a slot is free for the next delivery as soon as the endpoint has responded
 });
 
 test('a response to an earlier request does not end the pause requested by Retry-After', async () => {
-  await owe('acc_1', 'whk_1', 40);
+  await createDeliveries('acc_1', 'whk_1', 40);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(4);
   sent[0]?.answer({ status: 429, retryAfterMs: 60_000 });
   for (const { answer } of sent.slice(1)) answer({ status: 200 });
   await expect.poll(states).toEqual({ delivered: 3, pending: 37 });
   // Another endpoint's delivery shows a later claim.
-  await owe('acc_1', 'whk_2', 1);
+  await createDeliveries('acc_1', 'whk_2', 1);
   dispatcher.wake();
   await expect.poll(() => sent.length).toBe(5);
   expect(sent[4]?.url).toBe('https://whk_2.test/');
@@ -134,7 +138,7 @@ test('a response to an earlier request does not end the pause requested by Retry
 });
 
 test('an endpoint that responds with 410 to several requests at a time is disabled once', async () => {
-  await owe('acc_1', 'whk_1', 4);
+  await createDeliveries('acc_1', 'whk_1', 4);
   const { dispatcher, sent, disabled } = start();
   await expect.poll(() => sent.length).toBe(4);
   for (const { answer } of sent) answer({ status: 410 });
@@ -144,7 +148,7 @@ test('an endpoint that responds with 410 to several requests at a time is disabl
 });
 
 test('on stop, requests that are about to complete finish and the others are released', async () => {
-  await owe('acc_1', 'whk_1', 2);
+  await createDeliveries('acc_1', 'whk_1', 2);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length).toBe(2);
   const stopped = dispatcher.stop();
@@ -166,7 +170,7 @@ test.each([
 ])(
   'a delivery whose $what cannot be decrypted is a failed attempt that does not count against its endpoint',
   async ({ what: _what, ...broken }) => {
-    await owe('acc_1', 'whk_1', 1);
+    await createDeliveries('acc_1', 'whk_1', 1);
     const { dispatcher, sent } = start(broken);
     const attempts = () => database.query<{ error: string }>('SELECT error FROM delivery_attempts');
     await expect.poll(attempts).toHaveLength(1);
@@ -194,10 +198,10 @@ test('an account with slow endpoints leaves slots for other accounts', () => {
 });
 
 test('an account with many new endpoints that hang leaves half of the slots to others', async () => {
-  for (let n = 1; n <= 260; n += 1) await owe('acc_1', `whk_${n}`, 4);
+  for (let n = 1; n <= 260; n += 1) await createDeliveries('acc_1', `whk_${n}`, 4);
   const { dispatcher, sent } = start();
   await expect.poll(() => sent.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(500);
-  await owe('acc_2', 'whk_other', 1);
+  await createDeliveries('acc_2', 'whk_other', 1);
   dispatcher.wake();
   await expect
     .poll(() => sent.map(({ url }) => url), { timeout: 20_000 })
