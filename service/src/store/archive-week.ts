@@ -98,7 +98,7 @@ const inSnapshot = <T>(database: Database, work: (queries: Queries) => Promise<T
       await queries.query(useUtc);
       return work(queries);
     },
-    { unhurried: true },
+    { noTimeout: true },
   );
 
 interface ArchiveOptions {

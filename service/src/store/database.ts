@@ -33,8 +33,8 @@ export interface TransactionOptions {
   readsFirst?: boolean;
   /** Makes the planner prefer indexes for lookups by id: a sequential scan is only cheap while a partition is empty. */
   byIndex?: boolean;
-  /** For work on all rows, which may take long: no timeouts, and no retry. */
-  unhurried?: boolean;
+  /** Disables timeouts and retries, for work on all rows. */
+  noTimeout?: boolean;
 }
 
 /** The state of the connection pool. */

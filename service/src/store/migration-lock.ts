@@ -40,7 +40,7 @@ export async function withMigrationLock<T>(
           );
           return work(queries);
         },
-        { unhurried: true },
+        { noTimeout: true },
       );
     } catch (error) {
       if (!isLockTimeout(error)) throw error;

@@ -112,7 +112,7 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
         `DELETE FROM ${week.table}_other WHERE ${column} >= $1 AND ${column} < $2`,
         [from, to],
       )),
-    { unhurried: true },
+    { noTimeout: true },
   );
 }
 

@@ -3,19 +3,19 @@ import { describeBlockers } from './blockers.ts';
 import type { Database, Queries, Row, TransactionOptions } from './database.ts';
 import { isLockTimeout, isReadTimeout } from './database-errors.ts';
 
-/** How much the service asks of a PostgreSQL server. */
+/** Limits for the use of a PostgreSQL server. */
 export interface PostgresLimits {
-  /** Connections at most. */
+  /** Maximum number of connections. */
   poolSize: number;
-  /** A statement, the wait for a connection, or the wait between two statements of a transaction fails after this. */
+  /** Timeout of a statement, of waiting for a connection, and of idling in a transaction. */
   timeoutMs: number;
-  /** A statement that waits for a lock fails after this. */
+  /** Timeout of waiting for a lock. */
   lockTimeoutMs: number;
-  /** Something hands out connections by transaction, so that nothing may belong to a session. */
+  /** A pooler in transaction mode is in between, so session state is not available. */
   pooler: boolean;
 }
 
-const usualLimits: PostgresLimits = {
+const defaultLimits: PostgresLimits = {
   poolSize: 8,
   timeoutMs: 10_000,
   lockTimeoutMs: 2_000,
@@ -24,44 +24,44 @@ const usualLimits: PostgresLimits = {
 
 /** A transaction of one event takes 1.5 ms of processor time, and one of 50 little more than twice that. */
 const gatherMs = 2;
-/** `bigint`; every one that is stored here is below 2^53. */
+/** `bigint`; all stored values are below 2^53. */
 const int8 = 20;
-/** The server gives up first, and says why; this is for a server that says nothing any more. */
+/** Added to the client-side timeout: the server times out first and reports why, unless it has become unresponsive. */
 const graceMs = 2_000;
-/** The longest that a timer can wait. */
+/** The maximum delay of a timer. */
 const noTimeoutMs = 2_147_483_647;
-/** Serialization failure and deadlock: the server asks for the same transaction again. */
+/** Serialization failure and deadlock: the transaction can be retried. */
 const conflictStates = new Set(['40001', '40P01']);
 const conflictAttempts = 4;
 
-/** Opens a PostgreSQL server, or whatever speaks its protocol and dialect. */
+/** Connects to a PostgreSQL server or a compatible one. */
 export function openPostgres(
   connectionString: string,
   onError: (error: Error) => void,
-  limits: PostgresLimits = usualLimits,
+  limits: PostgresLimits = defaultLimits,
 ): Database {
   const pool = new pg.Pool(poolOptions(connectionString, limits));
   pool.on('error', onError);
-  // The pool listens to idle connections only: one that breaks inside a transaction, between two
-  // statements, would end the process.
+  // The pool handles errors of idle connections only. A connection that breaks between two statements of a
+  // transaction would otherwise end the process.
   pool.on('connect', (client) => client.on('error', onError));
   const prepare = createPrepare(limits);
   const query = async <T = Row>(text: string, params: readonly unknown[] = []): Promise<T[]> =>
     (await pool.query(text, [...params])).rows as T[];
   const parts: Parts = { pool, prepare, limits, watchLocks: createLockWatch({ query }) };
   const transaction = <T>(work: (queries: Queries) => Promise<T>, options: TransactionOptions) =>
-    again(() => inTransaction(parts, work, options));
+    retryConflicts(() => inTransaction(parts, work, options));
 
   return {
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
-      again(() => query<T>(text, params)),
-    // Behind a pooler a session keeps no settings: the timeouts need a transaction.
+      retryConflicts(() => query<T>(text, params)),
+    // Behind a pooler, sessions keep no settings, so timeouts need a transaction.
     execute: <T = Row>(text: string, params: readonly unknown[]) =>
       limits.pooler
         ? transaction((queries) => queries.execute<T>(text, params), {})
-        : again(() => executeAlone<T>(parts, text, params)),
+        : retryConflicts(() => executeAlone<T>(parts, text, params)),
     transaction: (work, options = {}) =>
-      options.unhurried === true ? inTransaction(parts, work, options) : transaction(work, options),
+      options.noTimeout === true ? inTransaction(parts, work, options) : transaction(work, options),
     gatherMs,
     close: () => pool.end(),
     maintain: (statements, lockTimeoutMs) =>
@@ -91,7 +91,7 @@ function poolOptions(connectionString: string, limits: PostgresLimits): pg.PoolC
     keepAlive: true,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs + graceMs,
-    // A pooler refuses settings at the start of a connection; the role in the database can have them.
+    // Poolers reject startup settings; set them for the database role instead.
     ...(pooler
       ? {}
       : {
@@ -118,7 +118,7 @@ async function maintain(
       ? {}
       : { application_name: 'trueward', statement_timeout: 0, lock_timeout: lockTimeoutMs }),
   });
-  // A connection that breaks rejects the query under way; without a listener it would end the process.
+  // A broken connection rejects the running query; without a listener, it would also end the process.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -128,10 +128,10 @@ async function maintain(
   }
 }
 
-/** A query that `pg` prepares under its name, once for each connection. */
+/** Creates a query that `pg` prepares by name, once per connection. */
 type Prepare = (text: string, params: readonly unknown[]) => pg.QueryConfig;
 
-/** Behind a pooler, the connection that prepared a statement may not be the one that runs it: no names there. */
+/** Behind a pooler, statements are unnamed, because another connection may execute them. */
 function createPrepare({ pooler }: PostgresLimits): Prepare {
   const names = new Map<string, string>();
   return (text, params) => {
@@ -143,7 +143,7 @@ function createPrepare({ pooler }: PostgresLimits): Prepare {
   };
 }
 
-/** What statements and transactions share. */
+/** Shared by statements and transactions. */
 interface Parts {
   pool: pg.Pool;
   prepare: Prepare;
@@ -173,32 +173,32 @@ async function inTransaction<T>(
   work: (queries: Queries) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {
-  const { unhurried = false, lockTimeoutMs = limits.lockTimeoutMs, readsFirst = false } = options;
+  const { noTimeout = false, lockTimeoutMs = limits.lockTimeoutMs, readsFirst = false } = options;
   const client = await pool.connect();
   const query = async <R = Row>(text: string, params: readonly unknown[] = []): Promise<R[]> => {
-    const patience = unhurried ? { query_timeout: noTimeoutMs } : {};
-    return (await client.query({ text, values: [...params], ...patience })).rows as R[];
+    const timeoutOverride = noTimeout ? { query_timeout: noTimeoutMs } : {};
+    return (await client.query({ text, values: [...params], ...timeoutOverride })).rows as R[];
   };
   const execute = async <R = Row>(text: string, params: readonly unknown[]) =>
     (await client.query(prepare(text, params))).rows as R[];
   try {
-    const begun = query(beginOf(limits, options));
+    const begun = query(beginStatement(limits, options));
     if (!readsFirst) await begun;
     const run = async (): Promise<T> => (await Promise.all([work({ query, execute }), begun]))[0];
-    const result = await (unhurried ? run() : watchLocks(client, lockTimeoutMs, run));
+    const result = await (noTimeout ? run() : watchLocks(client, lockTimeoutMs, run));
     await query('COMMIT');
     client.release();
     return result;
   } catch (error) {
-    await giveBack(client, error);
+    await releaseAfterError(client, error);
     throw error;
   }
 }
 
-/** Opens a transaction and changes the settings that differ from its session's, in one message. */
-function beginOf(
+/** Begins a transaction and sets what differs from the session's settings, in one message. */
+function beginStatement(
   limits: PostgresLimits,
-  { unhurried, lockTimeoutMs, byIndex }: TransactionOptions,
+  { noTimeout, lockTimeoutMs, byIndex }: TransactionOptions,
 ): string {
   const lift = 'lock_timeout statement_timeout idle_in_transaction_session_timeout'.split(' ');
   const { timeoutMs, pooler } = limits;
@@ -212,7 +212,7 @@ function beginOf(
         }
       : {}),
     ...(lockTimeoutMs === undefined ? {} : { lock_timeout: lockTimeoutMs }),
-    ...(unhurried === true ? Object.fromEntries(lift.map((name) => [name, 0])) : {}),
+    ...(noTimeout === true ? Object.fromEntries(lift.map((name) => [name, 0])) : {}),
   };
   const set = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
   return ['BEGIN', ...set].join('; ');
@@ -225,18 +225,18 @@ type WatchLocks = <T>(
 ) => Promise<T>;
 
 /**
- * Adds, to the error of a statement that timed out on a lock, the sessions that it waited for. They are looked
- * up on another connection while it still waits; afterwards they cannot be determined.
+ * Adds the blocking sessions to the error of a statement that timed out waiting for a lock. They are looked up on another
+ * connection while the statement is still waiting; afterwards they cannot be determined.
  */
 function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   return async (client, timeoutMs, run) => {
-    let blockers = 'a session that could not be seen';
+    let blockers = 'an unknown session';
     const timer = setTimeout(() => {
-      // Missing in the types of `pg`. Behind a pooler it is the pooler's own, and nothing is found.
+      // Missing in the types of `pg`. Behind a pooler, it is the pooler's process id, so nothing is found.
       const { processID: pid } = client as { processID?: number };
       describeBlockers(queries, pid).then(
         (found) => (blockers = found),
-        () => undefined, // some engines have no such view
+        () => undefined, // not all compatible servers have the view
       );
     }, timeoutMs / 2);
     try {
@@ -250,8 +250,8 @@ function createLockWatch(queries: Pick<Queries, 'query'>): WatchLocks {
   };
 }
 
-/** A connection that may still be busy, or is broken, is closed; the server then rolls back by itself. */
-async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
+/** Rolls back, or closes a connection that is broken or may still be busy; the server then rolls back. */
+async function releaseAfterError(client: pg.PoolClient, error: unknown): Promise<void> {
   if (isReadTimeout(error)) return client.release(true);
   await client.query('ROLLBACK').then(
     () => client.release(),
@@ -259,15 +259,15 @@ async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
   );
 }
 
-/** Runs it again while the server says that others were in its way. */
-async function again<T>(run: () => Promise<T>): Promise<T> {
+/** Retries after serialization failures and deadlocks. */
+async function retryConflicts<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await run();
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : '';
       if (attempt === conflictAttempts || !conflictStates.has(code)) throw error;
-      // Whoever was in the way is done; only that two do not meet in step for ever.
+      // Random, so that two transactions don't conflict in lockstep.
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 10 * attempt));
     }
   }

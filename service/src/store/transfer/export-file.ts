@@ -85,7 +85,7 @@ export function exportRows(
       await write(JSON.stringify(trailer));
       return count;
     },
-    { unhurried: true },
+    { noTimeout: true },
   );
 }
 

@@ -91,7 +91,7 @@ function writeBatch(database: Database, batch: readonly RowLine[], count: number
       }
       await queries.query('UPDATE import_progress SET rows = $1', [count]);
     },
-    { unhurried: true },
+    { noTimeout: true },
   );
 }
 
@@ -123,7 +123,7 @@ function finish(database: Database, tables: readonly string[], file: CheckedExpo
       await queries.query(endLeases);
       await queries.query('DROP TABLE import_progress');
     },
-    { unhurried: true },
+    { noTimeout: true },
   );
 }
 

@@ -43,7 +43,7 @@ export async function openProducer({ databaseUrl, scope, webhook }: Options) {
           onWritten();
           await allowed;
         },
-        { unhurried: true },
+        { noTimeout: true },
       );
       done.catch(reject);
       await written;
