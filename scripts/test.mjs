@@ -42,7 +42,7 @@ try {
 
 /** @returns {Promise<Tally[]>} */
 async function buildAndTest() {
-  // Imported now, because it needs installed packages.
+  // Imported dynamically, because it needs packages that may just have been installed.
   const { ensureChromium } = await import('./lib/find-chromium.mjs');
   const { run } = await import('./lib/run.mjs');
   const chromium = await ensureChromium();

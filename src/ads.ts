@@ -55,7 +55,7 @@ export interface SetUserOptions {
 export interface Banner {
   /** Takes it out of the page, or ends its request. May be called twice. */
   remove(): void;
-  /** How it went: `completed` once it is on the page, otherwise why there is none. */
+  /** Resolves with `completed` once the banner is on the page, otherwise with the reason that it was not shown. */
   readonly result: Promise<ShowResult>;
 }
 

@@ -33,7 +33,7 @@ export interface OverlayContent {
   /** The creative; see `LoadedCreative.element`. */
   element: HTMLElement;
   strings: OverlayStrings;
-  /** What a player who can't see the ad is told; also the text of the end card. */
+  /** Alternative text for screen readers; also the text of the end card. */
   alt: string;
   reward?: Reward | undefined;
   clickUrl?: string | undefined;

@@ -13,7 +13,7 @@ export interface CocosEngine extends CocosModule {
   wait(ms: number): void;
   /** What `director.tick` was given last, in seconds. */
   readonly dt: number;
-  /** Components’ `update()` goes here. */
+  /** Called each frame when the engine runs the components’ `update()`. */
   onUpdate: () => void;
   /** Called in the middle of drawing. */
   onDraw: () => void;

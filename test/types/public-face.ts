@@ -36,7 +36,7 @@ export async function show(this: { ads: TruewardPlugin }): Promise<string | numb
 }
 
 export const off: () => void = ads.on('reward', async (reward: EarnedReward) => {
-  // @ts-expect-error What was earned cannot be changed.
+  // @ts-expect-error An amount is a number.
   if (reward.reward.amount === '50') return;
   await Promise.resolve(reward.decisionId);
 });

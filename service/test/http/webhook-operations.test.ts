@@ -46,7 +46,7 @@ test('a test event arrives signed, and its attempt is listed', async () => {
   await receiver.close();
 });
 
-test('during two rotations every secret verifies, and afterwards only the last', async () => {
+test('all secrets verify while rotations overlap; after a rotation without overlap, only the newest does', async () => {
   const receiver = await startReceiver();
   const webhook = await register(receiver.url);
   const rotate = async (overlap_s: number) =>
