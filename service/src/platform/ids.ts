@@ -4,6 +4,10 @@ import type { Clock } from './clock.ts';
 /** Generates a prefixed, time-ordered id: `dec_01h455vb4pex5vsknk084sn02q`. */
 export type MakeId = (kind: IdKind) => string;
 
+/** Random bytes are generated for 400 ids at once: a call per id takes 2 µs, a tenth of the work for a decision. */
+const poolBytes = 4_000;
+const bytesPerId = 10;
+
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
@@ -15,10 +19,17 @@ export function createIds(
   randomBytes: (size: number) => Uint8Array,
 ): MakeId {
   let [atMs, time] = [-1, ''];
+  let pool: Uint8Array = new Uint8Array();
+  const takeBytes = (): Uint8Array => {
+    if (pool.length < bytesPerId) pool = randomBytes(poolBytes);
+    const bytes = pool.subarray(0, bytesPerId);
+    pool = pool.subarray(bytesPerId);
+    return bytes;
+  };
   return (kind) => {
     const nowMs = clock.nowMs();
     if (nowMs !== atMs) [atMs, time] = [nowMs, timeDigits(nowMs)];
-    const bytes = randomBytes(10);
+    const bytes = takeBytes();
     // The version and the variant of the UUID.
     bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;
     bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
