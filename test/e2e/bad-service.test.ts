@@ -13,7 +13,7 @@ const cors = {
   'access-control-allow-headers': '*',
   'access-control-allow-methods': '*',
 };
-/** Answers preflights as any server would, and the rest by `answer`. */
+/** Answers CORS preflights normally, and passes all other requests to `answer`. */
 const behind =
   (answer: RequestListener): RequestListener =>
   (request, response) => {
@@ -21,7 +21,7 @@ const behind =
     else answer(request, response);
   };
 
-/** Services that do not answer as they should, and the outcomes that a game may get for it. */
+/** Faulty responses of a service, and the outcomes that a game may get for each. */
 const services: [name: string, answer: RequestListener, outcomes: Outcome[]][] = [
   [
     'HTML with status 200',
@@ -30,7 +30,7 @@ const services: [name: string, answer: RequestListener, outcomes: Outcome[]][] =
     ['offline'],
   ],
   [
-    'JSON of another kind',
+    'unexpected JSON',
     (_, response) =>
       response.writeHead(200, { ...cors, 'content-type': 'application/json' }).end('{"ok":1}'),
     ['offline'],
@@ -43,7 +43,7 @@ const services: [name: string, answer: RequestListener, outcomes: Outcome[]][] =
   ],
   ['a broken connection', (request) => request.socket.destroy(), ['offline']],
   [
-    'as if a filter list stood before its decisions',
+    'as if an ad blocker blocked its decisions',
     (request, response) => {
       if (request.url === '/healthz') response.end();
       else request.socket.destroy();
@@ -53,7 +53,7 @@ const services: [name: string, answer: RequestListener, outcomes: Outcome[]][] =
   ['nothing', () => undefined, ['timeout']],
 ];
 
-describe('a game whose service misbehaves', () => {
+describe('a game whose service is faulty', () => {
   let stack: Stack;
   let browser: BrowserContext;
   let page: Page;
@@ -71,7 +71,7 @@ describe('a game whose service misbehaves', () => {
     await browser?.close();
   });
 
-  /** Opens the page; its time passes `speed` times as fast. */
+  /** Opens the page with its clocks running `speed` times as fast. */
   const open = async (serviceUrl: string, speed = 1): Promise<void> => {
     const address = new URL(stack.pageFor('somebody'));
     address.searchParams.set('service', serviceUrl);
@@ -82,9 +82,9 @@ describe('a game whose service misbehaves', () => {
   const canvasIsOnTop = (): Promise<boolean> =>
     page.evaluate(() => document.elementFromPoint(20, 20)?.id === 'game');
 
-  it.each(services)('goes on when it answers %s', async (_, misbehaviour, outcomes) => {
+  it.each(services)('continues when the service answers with %s', async (_, misbehaviour, outcomes) => {
     answer = misbehaviour;
-    // Only who gets no answer waits, for eight seconds of the page's time.
+    // Only a service that never responds takes long: eight seconds of the page's time.
     const speed = outcomes.includes('timeout') ? 8 : 1;
     await open(`http://127.0.0.1:${(service.address() as AddressInfo).port}`, speed);
     await show(page, 'showRewarded', 'revive');
@@ -95,14 +95,14 @@ describe('a game whose service misbehaves', () => {
     await page.close();
   });
 
-  it('is told that a placement does not exist', async () => {
+  it('gets invalid_placement for a placement that does not exist', async () => {
     await open(stack.serviceUrl);
     await show(page, 'showRewarded', 'no-such-place');
     expect(await resultOf(page)).toMatchObject({ outcome: 'invalid_placement' });
     await page.close();
   });
 
-  it('is told that a placement has another format', async () => {
+  it('gets invalid_placement for a placement of another format', async () => {
     await open(stack.serviceUrl);
     await show(page, 'showRewarded', 'level-end');
     expect(await resultOf(page)).toMatchObject({ outcome: 'invalid_placement' });

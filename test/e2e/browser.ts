@@ -10,7 +10,7 @@ const args = [
   '--disable-sync',
 ];
 
-/** Starts Chromium with these arguments, or, with `BROWSER_NAME=firefox`, the Firefox at `BROWSER_PATH`. */
+/** Launches Chromium with these arguments, or, with `BROWSER_NAME=firefox`, the Firefox at `BROWSER_PATH`. */
 export function launchBrowser(...more: string[]): Promise<Browser> {
   if (process.env['BROWSER_NAME'] === 'firefox') {
     const executablePath = process.env['BROWSER_PATH'] ?? '';
@@ -19,13 +19,13 @@ export function launchBrowser(...more: string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
     args: [...args, ...more],
-    // Players have that cache, and Playwright turns it off.
+    // Playwright disables this cache, but players have it.
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
 }
 
 declare global {
-  /** What the plain page offers to the tests. */
+  /** Globals that `pages/plain.js` defines for the tests. */
   interface Window {
     ads: Ads;
     handed(): { decisionId: string; type: string; amount: number }[];
@@ -34,8 +34,8 @@ declare global {
 }
 
 /**
- * Begins to show an ad by a real click, which browsers want before they play sound. The result is
- * fetched with {@link resultOf}.
+ * Starts an ad with a real click, which browsers require before they play sound. {@link resultOf} returns
+ * its result.
  */
 export async function show(
   page: Page,
@@ -57,12 +57,12 @@ export async function show(
   await page.locator('#play').click();
 }
 
-/** How the last call to {@link show} ended. */
+/** Result of the last call to {@link show}. */
 export function resultOf(page: Page): Promise<ShowResult | undefined> {
   return page.evaluate(() => window.shown);
 }
 
-/** The rewards that the page's game was handed, now and in earlier lives of the page. */
+/** The rewards delivered to the page's game, including before reloads. */
 export function handed(page: Page): Promise<ReturnType<Window['handed']>> {
   return page.evaluate(() => window.handed());
 }

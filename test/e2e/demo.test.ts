@@ -22,9 +22,9 @@ describe('the demo game', () => {
 
   const button = (name: string | RegExp) => page.getByRole('button', { name });
   const textOf = (testId: string): Promise<string | null> => page.getByTestId(testId).textContent();
-  /** A run that nobody steers ends in the water. */
+  /** A run without input ends in the water. */
   const loseRun = () => button('Revive').waitFor();
-  /** However the ad ends: with an end card, or by itself. */
+  /** Closes the ad, or returns if it closes by itself. */
   const closeAd = async (): Promise<void> => {
     const close = button('Close ad').first();
     await expect
@@ -37,7 +37,7 @@ describe('the demo game', () => {
   const adIsOpen = (): Promise<boolean> =>
     page.getByText('Advertisement', { exact: true }).isVisible();
 
-  /** Done by the page itself: from here, the ad could be over before. */
+  /** Runs in the page, because from the test the ad could be over before the click. */
   const goOfflineOnceAdIsOpen = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
       const look = (): void => {
@@ -56,7 +56,7 @@ describe('the demo game', () => {
     expect(await textOf('server-coins')).toBe('0');
   });
 
-  it('gives coins for an ad only when the game server has them', async () => {
+  it('shows the coins for an ad once the game server has credited them', async () => {
     await button('Play').click();
     await loseRun();
     await button('Double coins').click();
@@ -67,16 +67,16 @@ describe('the demo game', () => {
     expect(await textOf('coins')).toBe('50');
   });
 
-  it('goes on with the run that an ad revived', async () => {
+  it('continues the run after a revive ad', async () => {
     await button('Revive').click();
     await expect.poll(() => textOf('server-coins'), untilWatched).toBe('75');
     await closeAd();
     await expect.poll(() => textOf('last-outcome')).toBe('revive: rewarded');
-    // The run goes on, and is lost again.
+    // The run continues, and is lost again.
     await expect.poll(() => page.getByText('Once in each run').isVisible()).toBe(true);
   });
 
-  it('shows an interstitial after the second run, and goes back to the lobby', async () => {
+  it('shows an interstitial after the second run, then returns to the lobby', async () => {
     await button('Lobby').click();
     await expect.poll(adIsOpen).toBe(true);
     await closeAd();
@@ -84,7 +84,7 @@ describe('the demo game', () => {
     await button('Play').waitFor();
   });
 
-  it('waits for the network without losing the reward', async () => {
+  it('does not lose a reward while offline', async () => {
     await button('Play').click();
     await loseRun();
     await goOfflineOnceAdIsOpen();
@@ -100,7 +100,7 @@ describe('the demo game', () => {
     await expect.poll(() => textOf('device-delivered'), untilWatched).toBe('3');
   });
 
-  it('tells a forced outcome', async () => {
+  it('shows the text for a simulated outcome', async () => {
     await page.getByLabel('Outcome').selectOption('no_fill');
     await button('Play again').click();
     await loseRun();
@@ -111,7 +111,7 @@ describe('the demo game', () => {
     expect(await button('Revive').isEnabled()).toBe(true);
   });
 
-  it('made no error on the way', () => {
+  it('logged no errors during the tests above', () => {
     expect(complaints).toEqual([]);
   });
 });

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A program of ours in a process of its own, which has said that it answers. */
+/** A running Node program that has reported that it is ready. */
 export interface ReadyProcess<Ready> {
   ready: Ready;
-  /** Ends it as an operator does; resolves when it is gone. */
+  /** Stops it with SIGTERM; resolves when it has exited. */
   stop(): Promise<void>;
 }
 
-/** Starts a Node program and waits for the line of JSON on its output that says it is ready. */
+/** Starts a Node program and waits for the JSON line in its output that reports it ready. */
 export async function startReady<Ready>(
   file: string,
   env: Record<string, string>,

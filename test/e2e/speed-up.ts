@@ -1,4 +1,4 @@
-/** An init script for a page: makes every clock, timer, frame and video run `speed` times as fast. */
+/** Page init script that makes clocks, timers, animation frames and videos run `speed` times as fast. */
 export function speedUp(speed: number): void {
   const { setTimeout: timeout, setInterval: interval, requestAnimationFrame: frame } = window;
   const monotonic = performance.now.bind(performance);

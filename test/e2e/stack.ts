@@ -10,19 +10,20 @@ import { createDemand } from '../support/demo-demand.ts';
 import { startReady } from './ready-process.ts';
 
 /**
- * Service, game server and a page, each as it is shipped, on data of their own. The ads of the demo account
- * are pictures of one second here, and can be closed at once. These placements give 25 coins, too:
+ * The built service, game server and SDK with a test page, on fresh data. The ads of the demo account are
+ * images with a watch time of one second, and can be closed immediately. Additional placements, which earn
+ * 25 coins too:
  * - `film`: a video of three seconds
- * - `long`: a picture of five seconds
+ * - `long`: an image with a watch time of five seconds
  * - `long-film`: a video of twelve seconds
  */
 export interface Stack {
   serviceUrl: string;
   gameServerUrl: string;
   keys: RunningService['keys'];
-  /** Address of the plain page for one player. */
+  /** URL of the plain page for one player. */
   pageFor(player: string): string;
-  /** What the game server has credited. */
+  /** The coins that the game server has credited to a player. */
   account(player: string): Promise<{ coins: number; credits: { decisionId: string }[] }>;
   killService(): Promise<void>;
   restartService(): Promise<void>;
@@ -47,7 +48,7 @@ export async function startStack(): Promise<Stack> {
     PUBLISHABLE_KEY: keys.sandbox.publishable,
     DATA_DIR: join(data, 'game-server'),
   }).catch(async (error: unknown) => {
-    // Whoever asked for the stack gets none that could be stopped.
+    // The caller gets no stack, so nobody else could stop the service.
     await service.stop();
     throw error;
   });
@@ -107,7 +108,7 @@ const folders = [
   ['/', 'test/e2e/pages'],
 ] as const;
 
-/** Serves the pages beside this file, the built SDK under `/dist`, and the media of tests under `/media`. */
+/** Serves `pages/`, the built SDK under `/dist`, and the tests' media under `/media`. */
 async function servePages(): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');

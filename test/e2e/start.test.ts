@@ -15,7 +15,7 @@ let starts: ReturnType<typeof start>[];
 
 beforeEach(async () => {
   dataDirectory = mkdtempSync(join(tmpdir(), 'trueward-start-'));
-  // Making a database takes seconds.
+  // Creating a database takes seconds.
   await copyEmptyDatabase(join(dataDirectory, 'database'));
   devFile = join(dataDirectory, 'dev.json');
   starts = [];
@@ -33,7 +33,7 @@ interface Ended {
   output: string;
 }
 
-/** `ended`: the process and all that had its output have ended. `ready` settles with dev.json, or fails with the output. */
+/** `ended` resolves when all processes that hold its output have exited. `ready` resolves with dev.json, or rejects with the output. */
 function start(
   program = process.execPath,
   args = ['scripts/start.mjs'],
@@ -60,7 +60,7 @@ function start(
     void ended.then((end) => reject(new Error(end.output)));
     child.once('close', () => watcher.close());
   });
-  // Not every test waits for it.
+  // Not every test awaits it.
   ready.catch(() => undefined);
   const started = { process: child, ready, ended };
   starts.push(started);
@@ -84,12 +84,12 @@ async function stop(
   return { ms: performance.now() - since, code };
 }
 
-test('says where everything is once it answers, on a free port where its own is taken, refuses a second start on the same data, and ends within 5 s', async () => {
+test('writes all URLs once it is ready, uses a free port if its own is taken, rejects a second start on the same data, and stops within 5 s', async () => {
   const stranger = createServer().listen(0, '127.0.0.1');
   await once(stranger, 'listening');
   onTestFinished(() => void stranger.close());
   const taken = (stranger.address() as AddressInfo).port;
-  // As an earlier start left it.
+  // As an earlier start would have written it.
   writeFileSync(join(dataDirectory, 'ports.json'), JSON.stringify({ service: taken }));
   const first = start();
   const dev = await first.ready;
@@ -131,7 +131,7 @@ test('says where everything is once it answers, on a free port where its own is 
   await expect(placements()).rejects.toThrow();
 });
 
-test('`npm start` ends all of it when npm gets the signal', async () => {
+test('`npm start` stops every process when npm gets SIGTERM', async () => {
   const first = start('npm', ['start']);
   const dev = await first.ready;
   const { ms } = await stop(first);
@@ -139,7 +139,7 @@ test('`npm start` ends all of it when npm gets the signal', async () => {
   for (const url of [dev.serviceUrl, dev.demoUrl]) await expect(fetch(url)).rejects.toThrow();
 });
 
-test('a start after a SIGKILL clears away what was left, goes on with the same data, and ends when one of the programs dies', async () => {
+test('a start after a SIGKILL stops leftover processes, keeps the data, and exits when one of its programs dies', async () => {
   const first = start();
   const dev = await first.ready;
   const killed = once(first.process, 'exit');

@@ -14,7 +14,7 @@ let game: string;
 
 it.beforeAll(({ stack }) => {
   installed = installPackage({ uses: ['phaser', 'vite'], also: ['create-trueward'] });
-  // As npm links it for a package that it has installed.
+  // npm creates this link when it installs a package.
   symlinkSync(
     join(root, 'node_modules/vite/bin/vite.js'),
     join(installed.project, 'node_modules/.bin/vite'),
@@ -29,7 +29,7 @@ it.beforeAll(({ stack }) => {
 });
 it.afterAll(() => installed?.remove());
 
-it('asks for the packages that it was tried with', () => {
+it('depends on the package versions that it was tested with', () => {
   const manifest = JSON.parse(readFileSync(join(game, 'package.json'), 'utf8'));
   const { version, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(manifest).toMatchObject({
@@ -39,12 +39,12 @@ it('asks for the packages that it was tried with', () => {
   });
 });
 
-it('makes a game whose own tests pass', () => {
+it('generates a game whose own tests pass', () => {
   const output = execFileSync('npm', ['test'], { cwd: game, encoding: 'utf8', stdio: 'pipe' });
   expect(output).toMatch(/^# pass 2$/m);
 });
 
-it('makes a game in which a player earns coins that its server has confirmed', async ({
+it('generates a game in which a player earns coins that its server confirms', async ({
   browser,
 }) => {
   const port = await getPort({ host: '127.0.0.1' });
@@ -52,7 +52,7 @@ it('makes a game in which a player earns coins that its server has confirmed', a
     cwd: game,
     env: { ...process.env, PORT: String(port), NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
-    // npm passes no signal on to what it runs: the whole group gets it.
+    // npm does not forward signals to its child, so the test signals the whole group.
     detached: true,
   });
   try {
@@ -60,7 +60,7 @@ it('makes a game in which a player earns coins that its server has confirmed', a
     await lineWith(started, url);
     const page = await browser.newPage();
     await page.goto(url);
-    // Nobody catches the stars.
+    // Without input no star is caught, and the run ends.
     const offer = page.locator('canvas button', { hasText: 'Watch an ad: 50 coins' });
     await offer.waitFor({ state: 'attached', timeout: 60_000 });
     await offer.press('Enter');

@@ -26,7 +26,7 @@ describe('a player and a rewarded ad', () => {
     return page;
   };
   const closeControl = (page: Page) => page.getByRole('button', { name: 'Close ad' }).first();
-  /** From now on, the service can only be asked for ads. */
+  /** Blocks all requests to the service except ad requests. */
   const cutNetwork = () =>
     browser.route(`${stack.serviceUrl}/v1/**`, (route) =>
       route.request().url().endsWith('/v1/decisions')
@@ -34,7 +34,7 @@ describe('a player and a rewarded ad', () => {
         : route.abort('internetdisconnected'),
     );
 
-  it('gets coins on the server, once, for an ad that was watched to its end', async () => {
+  it('is credited once on the server for an ad watched to the end', async () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'film');
@@ -51,7 +51,7 @@ describe('a player and a rewarded ad', () => {
     });
   });
 
-  it('gets nothing for an ad that was closed early', async () => {
+  it('gets no reward for an ad closed early', async () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'long-film');
@@ -68,12 +68,12 @@ describe('a player and a rewarded ad', () => {
     expect(await handed(page)).toEqual([]);
   });
 
-  it('keeps a completion that was made offline over a reload, and is handed its reward once', async () => {
+  it('keeps an offline completion across a reload, and gets its reward once', async () => {
     const name = newPlayer();
     const page = await open(name);
     await cutNetwork();
     await show(page, 'showRewarded', 'revive');
-    // The end card, or the reward's announcement: the ad was watched.
+    // A pending reward means that the ad was watched.
     await expect
       .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
       .toBe(1);
@@ -94,7 +94,7 @@ describe('a player and a rewarded ad', () => {
     expect(await handed(page)).toHaveLength(1);
   });
 
-  it('loses nothing when the service is killed in the middle of the ad and comes back', async () => {
+  it('does not lose the reward if the service is killed during the ad and restarts', async () => {
     const name = newPlayer();
     const page = await open(name);
     await show(page, 'showRewarded', 'long');
@@ -105,18 +105,18 @@ describe('a player and a rewarded ad', () => {
         .poll(() => page.evaluate(() => window.ads.diagnostics().rewards.pending), watched)
         .toBe(1);
     } finally {
-      // Other files use it, too.
+      // Other test files share this service.
       await stack.restartService();
     }
     await page.evaluate(() => dispatchEvent(new Event('online')));
     await expect.poll(() => stack.account(name).then(({ coins }) => coins), watched).toBe(25);
-    // By now the end card may have gone by itself, as it does after ten seconds.
+    // The end card may have closed by itself, as it does after ten seconds.
     expect(['rewarded', 'pending']).toContain((await resultOf(page))?.outcome);
     await expect.poll(() => handed(page), watched).toHaveLength(1);
     expect((await stack.account(name)).credits).toHaveLength(1);
   });
 
-  it('is handed one reward when the game is open in two tabs', async () => {
+  it('gets one reward when the game is open in two tabs', async () => {
     const name = newPlayer();
     const first = await open(name);
     const second = await open(name);

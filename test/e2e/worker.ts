@@ -4,8 +4,8 @@ import { launchBrowser } from './browser.ts';
 import { startStack } from './stack.ts';
 
 /**
- * `it` with what the test files of a worker share: a browser, in which each file opens contexts of its own,
- * and a stack. Each is started when the first test asks for it.
+ * `it` with the fixtures that all test files of a worker share: a browser, in which each file opens its own
+ * contexts, and a stack. Each starts when a test first uses it.
  */
 export const it = test
   .extend('browser', { scope: 'worker' }, async ({}, { onCleanup }) => {

@@ -22,7 +22,7 @@ const refusal = (options: unknown): OptionError => {
 };
 
 describe('checkOptions', () => {
-  it('fills in the defaults and reads the environment off the key', () => {
+  it('fills in defaults and reads the environment from the key', () => {
     expect(checkOptions(good)).toMatchObject({
       environment: 'sandbox',
       serviceUrl: 'https://ads.example',
@@ -33,7 +33,7 @@ describe('checkOptions', () => {
   });
 
   it.each([key('sk_live_'), key('sk_sandbox_'), 'sk_typing error', 'whsec_abc'])(
-    'refuses the secret %s, says to rotate it, and does not repeat it',
+    'rejects the secret %s and says to rotate it, without repeating it',
     (secret) => {
       const error = refusal({ ...good, publishableKey: secret });
       expect(error.code).toBe('secret_key_in_browser');
@@ -42,7 +42,7 @@ describe('checkOptions', () => {
     },
   );
 
-  it('finds one wrong character in a key', () => {
+  it('detects one wrong character in a key', () => {
     const typo = good.publishableKey.replace('0aB0', '0aC0');
     expect(refusal({ ...good, publishableKey: typo }).code).toBe('key_malformed');
   });
@@ -65,7 +65,7 @@ describe('checkOptions', () => {
     [{ ...good, segments: ['x'.repeat(65)] }, 'option_invalid', /1 to 64 characters/],
     [{ ...good, muted: 'yes' }, 'option_invalid', /of type boolean; got "yes"/],
     [{ ...good, publishableKey: 7 }, 'option_invalid', /publishableKey/],
-  ])('says what is wrong with %j', (options, code, message) => {
+  ])('explains what is wrong with %j', (options, code, message) => {
     const error = refusal(options);
     expect(error.code).toBe(code);
     expect(error.message).toMatch(message);

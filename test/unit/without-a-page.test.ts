@@ -2,9 +2,9 @@ import { expect, it, vi } from 'vitest';
 import { createAds, OptionError } from '../../src/index.ts';
 import { freshKey } from '../support/stub-service.ts';
 
-// Node has no document, as a server that renders the page beforehand.
+// Node has no document, like a server that renders the page.
 
-it('answers every call where there is no page, and does nothing', async () => {
+it('without a page, every call returns a result and has no effect', async () => {
   const fetch = vi.fn();
   const ads = createAds({ publishableKey: freshKey(), serviceUrl: 'https://ads.test', fetch });
   const heard = vi.fn();
@@ -32,7 +32,7 @@ it('answers every call where there is no page, and does nothing', async () => {
   expect(fetch).not.toHaveBeenCalled();
 });
 
-it('checks the options where there is no page, too', () => {
+it('checks the options without a page, too', () => {
   expect(() => createAds({ publishableKey: 'sk_live_1', serviceUrl: 'https://ads.test' })).toThrow(
     OptionError,
   );

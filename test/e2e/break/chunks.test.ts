@@ -16,7 +16,7 @@ it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
 it.each(['requests', 'show-ad', 'image'])(
-  'says that the chunk %s was not loaded, leaves the game alone, and tries again with the next call',
+  'reports that the chunk %s failed to load, leaves the game untouched, and retries with the next call',
   async (chunk) => {
     page = await browser.newPage();
     const chunks = `**/${chunk}-*.js`;
@@ -31,7 +31,7 @@ it.each(['requests', 'show-ad', 'image'])(
   },
 );
 
-it('says that the chunk that reads the consent of the page was not loaded, and loads it again', async () => {
+it('reports that the page consent chunk failed to load, and loads it again', async () => {
   page = await browser.newPage();
   const chunks = '**/page-consent-*.js';
   await page.route(chunks, (route) => route.abort());
@@ -47,7 +47,7 @@ it('says that the chunk that reads the consent of the page was not loaded, and l
   expect(await resultOf(page)).toMatchObject({ reason: 'consent_unknown' });
 });
 
-it('says so on the console where the debug panel was not loaded', async () => {
+it('reports a debug panel chunk that failed to load as an uncaught error', async () => {
   page = await browser.newPage();
   const errors: string[] = [];
   page.on('pageerror', ({ message }) => errors.push(message));

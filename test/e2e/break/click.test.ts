@@ -37,14 +37,14 @@ async function open(placement: string): Promise<void> {
 
 const isPaused = () => page.evaluate(() => document.querySelector('video')?.paused);
 
-/** Says whether the player is at this window; a browser without a screen always says yes. */
+/** Fakes whether this window has focus, because a headless browser always reports that it has. */
 const setFocus = (here: boolean) =>
   page.evaluate((has) => {
     document.hasFocus = () => has;
     if (has) window.dispatchEvent(new FocusEvent('focus'));
   }, here);
 
-it('a click opens the advertiser’s page in a new tab, counts once, and pauses until the player is back', async () => {
+it('a click opens the advertiser’s page in a new tab, counts once, and pauses the ad until the player returns', async () => {
   await open('video');
   await setFocus(false);
   const opened = page.waitForEvent('popup');
@@ -65,7 +65,7 @@ it('a click opens the advertiser’s page in a new tab, counts once, and pauses 
   expect(events.filter((type) => type === 'click')).toHaveLength(1);
 });
 
-it('where the focus does not come back, as in the frame of a portal, touching the ad goes on with it', async () => {
+it('if focus does not return, as in a portal’s frame, clicking the ad resumes it', async () => {
   await open('video');
   await setFocus(false);
   const opened = page.waitForEvent('popup');
@@ -76,7 +76,7 @@ it('where the focus does not come back, as in the frame of a portal, touching th
   await expect.poll(isPaused).toBe(false);
 });
 
-it('a click whose page opens behind this one interrupts the ad only for a moment', async () => {
+it('a click whose page opens in the background pauses the ad only briefly', async () => {
   await open('video');
   await page.getByRole('link', { name: 'Learn more' }).click();
   expect(await isPaused()).toBe(true);

@@ -4,9 +4,9 @@ import { asBefore, button, resultOf, stateOf } from './player.ts';
 import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
-/** The service of these tests says it of every ad. */
+/** `close_after_ms` of every ad that `faulty-service.ts` returns. */
 const closeAfterMs = 500;
-/** A busy machine’s; far less than the five seconds of a decision that says nothing. */
+/** Allowance for a busy machine; far below the default of five seconds. */
 const graceMs = 1_500;
 
 let site: Site;
@@ -20,7 +20,7 @@ it.beforeAll(async ({ browser: shared }) => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
-/** Resolves with the time from the ad's opening to its close control, in milliseconds of the page. */
+/** Resolves with the time from the ad's opening to its close control, in ms of page time. */
 const closeControl = (): Promise<number> =>
   page.evaluate(
     () =>
@@ -56,7 +56,7 @@ const ways: Record<string, (name: string) => Promise<void>> = {
 };
 
 it.each(['video', 'image', 'html'].flatMap((kind) => Object.keys(ways).map((way) => [kind, way])))(
-  '%s can be closed in time, by %s',
+  '%s can be closed on time with %s',
   async (kind, way) => {
     const context = await browser.newContext({ hasTouch: way === 'a finger' });
     page = await context.newPage();

@@ -9,14 +9,14 @@ let site: Site;
 let browser: Browser;
 let page: Page;
 
-/** Opens the page for the ad of this placement; its time passes `speed` times as fast. */
+/** Opens the page for the ad of this placement, with its clocks running `speed` times as fast. */
 async function open(placement: string, speed = 1): Promise<void> {
   page = await browser.newPage({ viewport: { width: 800, height: 600 } });
   if (speed !== 1) await page.addInitScript(speedUp, speed);
   await page.goto(site.pageFor(placement));
 }
 
-/** Makes the ads of the page last longer than what comes of their video. */
+/** Sets a minimum watch time longer than the part of the video that loads. */
 async function demandAll(): Promise<void> {
   await page.route('**/v1/decisions', async (route) => {
     const answer = await route.fetch();
@@ -34,13 +34,13 @@ it.beforeAll(async ({ browser: shared }) => {
 it.afterEach(() => page?.context().close());
 it.afterAll(() => site?.stop());
 
-describe('after a gesture of the player', () => {
+describe('after a user gesture', () => {
   it.each([
     ['missing', 'error', 'load_failed'],
     ['wrong-type', 'error', 'load_failed'],
     ['mute', 'timeout', undefined],
-  ])('media that is %s touches nothing, and is told as %s', async (placement, outcome, reason) => {
-    // Eight seconds of the page's time are waited for media that says nothing.
+  ])('media that is %s leaves the page untouched and ends as %s', async (placement, outcome, reason) => {
+    // The load timeout is eight seconds of the page's time.
     await open(placement, outcome === 'timeout' ? 8 : 1);
     await watch(page);
     const result = await resultOf(page);
@@ -51,8 +51,8 @@ describe('after a gesture of the player', () => {
     expect(await stateOf(page)).toEqual(asBefore('play'));
   });
 
-  it('a video that stops coming is given up', async () => {
-    // It is given up after eight seconds without progress.
+  it('a video that stops loading ends as stalled', async () => {
+    // The stall timeout is eight seconds without progress.
     await open('stalling', 2);
     await demandAll();
     await watch(page);
@@ -60,7 +60,7 @@ describe('after a gesture of the player', () => {
     expect(await stateOf(page)).toEqual(asBefore('play'));
   });
 
-  it('a video that can’t be decoded further is an error', async () => {
+  it('a video that cannot be decoded to its end is an error', async () => {
     await open('broken', 2);
     await demandAll();
     await watch(page);
@@ -69,7 +69,7 @@ describe('after a gesture of the player', () => {
   });
 
   it.each(['throwing', 'navigating', 'popping', 'reading'])(
-    'an HTML creative that is %s harms nothing, and is rewarded for its time',
+    'an HTML creative that is %s does no harm, and its watch is rewarded',
     async (placement) => {
       await open(placement);
       const address = page.url();
@@ -84,14 +84,14 @@ describe('after a gesture of the player', () => {
     },
   );
 
-  it('an HTML creative that floods the page is cut off', async () => {
+  it('an HTML creative that floods the page with messages is stopped', async () => {
     await open('flooding');
     await watch(page);
     expect(await resultOf(page)).toMatchObject({ outcome: 'error' });
     expect(await stateOf(page)).toEqual(asBefore('play'));
   });
 
-  it('a page that is frozen goes on where it was', async () => {
+  it('a frozen page continues the ad where it stopped', async () => {
     await open('image');
     await watch(page);
     await hasStarted(page);
@@ -103,10 +103,10 @@ describe('after a gesture of the player', () => {
     expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
   });
 
-  it('an ad is over a game in full screen, and stays when full screen is left or entered', async () => {
+  it('an ad covers a full-screen game, and stays on top when the game exits or enters full screen', async () => {
     await open('image');
     await page.locator('#game').evaluate((game) => game.requestFullscreen());
-    // The button lies under the canvas now.
+    // The full-screen canvas covers the button now.
     await page.evaluate(() => document.querySelector<HTMLElement>('#play')?.click());
     await hasStarted(page);
     const covered = () =>
@@ -124,7 +124,7 @@ describe('after a gesture of the player', () => {
     expect(await page.evaluate(() => document.fullscreenElement?.id)).toBe('game');
   });
 
-  it('a second call answers already_showing, and does not disturb the first', async () => {
+  it('a second call returns already_showing and does not affect the first', async () => {
     await open('image');
     await watch(page);
     await hasStarted(page);
@@ -138,7 +138,7 @@ describe('after a gesture of the player', () => {
   });
 
   it.each(['video', 'image', 'html'])(
-    'destroy() in the middle of %s gives the game back',
+    'destroy() during %s returns control to the game',
     async (kind) => {
       await open(kind);
       await watch(page);
@@ -160,8 +160,8 @@ describe('after a gesture of the player', () => {
   });
 });
 
-describe('without a gesture, which the browser wants before sound', () => {
-  /** Opens the page and waits until it has said `text` as often; looking into it would be a gesture. */
+describe('without a user gesture, which browsers require for sound', () => {
+  /** Opens the page and waits until it has logged `text` that often; evaluating in it would be a gesture. */
   async function openUntil(text: string, times: number): Promise<void> {
     let said = 0;
     const heard = new Promise<void>((resolve) => {
@@ -180,7 +180,7 @@ describe('without a gesture, which the browser wants before sound', () => {
     expect(await stateOf(page)).toEqual(asBefore('game'));
   }
 
-  it('a video plays without sound at first, and the player can turn it on', async () => {
+  it('a video starts muted, and the player can turn sound on', async () => {
     page = await browser.newPage();
     await openUntil('started', 1);
     await button(page, 'Turn sound on').click();
@@ -191,7 +191,7 @@ describe('without a gesture, which the browser wants before sound', () => {
     await watchToTheEnd();
   });
 
-  it('a video that may not even play without sound waits for a tap', async () => {
+  it('a video that may not play even muted waits for a tap', async () => {
     page = await browser.newPage();
     await page.addInitScript(() => {
       const play = HTMLMediaElement.prototype.play;
@@ -201,7 +201,7 @@ describe('without a gesture, which the browser wants before sound', () => {
         return Promise.reject(new DOMException('No gesture.', 'NotAllowedError'));
       };
     });
-    // With sound, then without.
+    // Refused with sound, then muted.
     await openUntil('refused', 2);
     await button(page, 'Tap to play').click();
     await watchToTheEnd();

@@ -28,7 +28,7 @@ const htmlOf = (at: string, name: string): Media => ({
   height: 360,
 });
 
-/** The ads, by the name of the placement that asks for them. */
+/** The ads by placement name. */
 const media: Record<string, (at: string) => Media> = {
   video: (at) => ({
     ...(videoOf(at, 'meadow.webm') as Extract<Media, { format: 'video' }>),
@@ -63,7 +63,7 @@ const media: Record<string, (at: string) => Media> = {
   ),
 };
 
-/** What an HTML creative does besides, or instead of, saying that it is ready. */
+/** Scripts of the faulty HTML creatives. */
 const scripts: Record<string, string> = {
   mute: '',
   throwing: `port.postMessage({ type: 'ready' }); throw new Error('a mistake of the creative')`,
@@ -73,7 +73,7 @@ const scripts: Record<string, string> = {
   reading: `try { parent.document.title = 'read' } catch { port.postMessage({ type: 'ready' }) }`,
 };
 
-/** Answers as the ad service does; the placement decides what is wrong. */
+/** Responds like the ad service; the placement selects the fault. */
 export async function answerAsService(
   request: IncomingMessage,
   response: ServerResponse,
@@ -139,7 +139,7 @@ function decide({ placement }: DecisionRequest, at: string): Decision {
   };
 }
 
-/** `stalling` sends a sixth, of two seconds, and then nothing; `broken` sends noise after a half. */
+/** `stalling` sends the first sixth (two seconds) and then nothing; `broken` has noise in its second half. */
 async function sendMedia(
   request: IncomingMessage,
   response: ServerResponse,

@@ -5,11 +5,11 @@ import { type Site, startSite } from './site.ts';
 import { it } from '../worker.ts';
 
 const full = inject('full');
-/** `BREAKS=200 npm run test:full -- --project e2e memory` plays more. */
+/** For more: `BREAKS=200 npm run test:full -- --project e2e memory`. */
 const breaks = full ? Number(process.env['BREAKS'] ?? 24) : 6;
-/** The first six breaks are of every kind, watched and aborted. */
+/** The first six breaks cover every kind of creative, both aborted and watched. */
 const warmUp = full ? 12 : 6;
-/** For code that the browser compiles late, and for what the SDK remembers of its rewards. */
+/** Allows for code that the browser compiles late, and for the rewards that the SDK remembers. */
 const allowedBytes = 150_000 + breaks * 2_000;
 
 let site: Site;
@@ -21,7 +21,7 @@ it.beforeAll(async ({ browser: shared }) => {
 });
 it.afterAll(() => site?.stop());
 
-/** Plays breaks with each kind of creative in turn; every third one is closed before it is rewarded. */
+/** Plays breaks with each kind of creative in turn; three of every nine are aborted. */
 function play(page: Page, count: number): Promise<string[]> {
   return page.evaluate(async (times) => {
     const outcomes: string[] = [];
@@ -37,7 +37,7 @@ function play(page: Page, count: number): Promise<string[]> {
       const off = ads.on('start', () => {
         if (index % 9 < 3) abort.abort();
       });
-      // The player closes the ad as soon as it may be closed.
+      // Closes the ad as soon as its reward is due.
       const close = setInterval(() => {
         if (find('.title')?.textContent?.startsWith('Your reward')) find('.close')?.click();
       }, 50);
@@ -57,14 +57,14 @@ interface Weight {
 }
 
 async function weigh(session: CDPSession): Promise<Weight> {
-  // What the first collection frees holds more that the second one can free.
+  // Objects that one collection frees can keep others alive until the next.
   for (let count = 0; count < 3; count += 1) await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value])) as never;
 }
 
 it(
-  'breaks leave no node, no listener, no document and no memory behind',
+  'breaks leak no nodes, listeners, documents or memory',
   { timeout: 60_000 + breaks * 1500 },
   async () => {
     const page = await browser.newPage();
@@ -80,7 +80,7 @@ it(
     const before = await weigh(session);
     const outcomes = await play(page, breaks);
     expect(new Set(outcomes)).toEqual(new Set(['aborted', 'rewarded']));
-    // The last break may still be on its way to the collector, here and in `before`.
+    // The last break may not be collected yet, here and in `before`.
     for (const what of ['Documents', 'Nodes', 'JSEventListeners'] as const)
       await expect
         .poll(async () => (await weigh(session))[what], { message: what })
@@ -88,7 +88,7 @@ it(
     const after = await weigh(session);
     const bytes = after.JSHeapUsedSize - before.JSHeapUsedSize;
     console.info(`${breaks} breaks, ${bytes} bytes more of ${after.JSHeapUsedSize}`);
-    // After so few breaks, the size of the heap says more about the browser than about leaks.
+    // After so few breaks, heap size reflects the browser more than leaks.
     if (full) expect(bytes).toBeLessThan(allowedBytes);
     expect(await stateOf(page)).toMatchObject({ nodes: 1, top: 'game' });
   },

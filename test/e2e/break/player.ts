@@ -5,7 +5,7 @@ import type {} from './page/game.ts';
 export const button = (page: Page, name: string): Locator =>
   page.getByRole('button', { name, exact: true }).filter({ visible: true });
 
-/** Starts an ad by a real click. */
+/** Starts an ad with a real click. */
 export const watch = (page: Page): Promise<void> => page.locator('#play').click();
 
 /** Resolves when the ad has shown its first frame. */
@@ -14,12 +14,12 @@ export async function hasStarted(page: Page): Promise<void> {
   await page.waitForFunction(() => window.breakPage.ads.diagnostics().showing !== null);
 }
 
-/** How the last ad of the page ended. */
+/** Result of the page's last ad. */
 export function resultOf(page: Page): Promise<ShowResult | undefined> {
   return page.evaluate(() => window.breakPage.shown);
 }
 
-/** What a player finds after an ad; {@link asBefore} when nothing is wrong. */
+/** State of the page after an ad; equals {@link asBefore} if the ad left nothing behind. */
 export function stateOf(page: Page) {
   return page.evaluate(() => ({
     nodes: document.body.children.length,
@@ -29,7 +29,7 @@ export function stateOf(page: Page) {
   }));
 }
 
-/** `play` has the focus where the ad was started by its click. */
+/** `play` has the focus if its click started the ad. */
 export const asBefore = (focus: 'play' | 'game') => ({
   nodes: 1,
   top: 'game',

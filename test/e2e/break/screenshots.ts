@@ -1,6 +1,6 @@
 /**
- * Takes pictures of everything that a player can see of a break, in four sizes and both directions of
- * writing, and puts them on one sheet for each size: `npm run screenshots:break [folder]`.
+ * Takes screenshots of every view of a break in four sizes and both text directions, and combines them
+ * into one sheet per size: `npm run screenshots:break [folder]`.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const sizes = {
   '4k': { width: 3840, height: 2160 },
 };
 
-/** One thing to see: what is shown, for how long it must be watched, and what the player does. */
+/** One view: the placement, its minimum watch time, and what the player does. */
 interface Look {
   placement: string;
   minWatchMs: number;
@@ -91,7 +91,7 @@ async function photograph(
   return picture.toString('base64');
 }
 
-/** One row for each direction, one column for each look. */
+/** One row per text direction, one column per view. */
 async function sheet(
   from: Browser,
   path: string,

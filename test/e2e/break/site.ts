@@ -6,10 +6,10 @@ import { build } from 'esbuild';
 import { keyChecksum } from '../../../src/platform/key-format.ts';
 import { answerAsService } from './faulty-service.ts';
 
-/** A game's page, bundled as a game does it, and an ad service that can be faulty, on another origin. */
+/** A game's page, bundled as a game would be, and a faulty ad service on another origin. */
 export interface Site {
   serviceUrl: string;
-  /** Address of the page that shows the ad of `placement`; see `faulty-service.ts` for these. */
+  /** URL of the page that shows the ad of `placement`; `faulty-service.ts` has the placements. */
   pageFor(placement: string, more?: Record<string, string>): string;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const types: Record<string, string> = {
 const unchecked = `pk_sandbox_${'0aB'.repeat(10)}`;
 const key = unchecked + keyChecksum(unchecked);
 
-/** What the page's policy allows; the guide asks for `strict`, which has Trusted Types and no exception. */
+/** Content security policy of the page. The guide recommends `strict`: Trusted Types without exceptions. */
 type Policy = 'none' | 'strict' | 'inline creatives';
 
 export async function startSite(allowed: Policy = 'none'): Promise<Site> {
@@ -62,7 +62,7 @@ export async function startSite(allowed: Policy = 'none'): Promise<Site> {
   };
 }
 
-/** The script of the page and its chunks, by their names. */
+/** The page's script and its chunks, by file name. */
 async function bundle(): Promise<Map<string, Uint8Array>> {
   const { outputFiles } = await build({
     entryPoints: [join(here, 'page/game.ts')],

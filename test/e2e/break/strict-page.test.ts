@@ -16,7 +16,7 @@ it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
 it.each(['video', 'image', 'html'])(
-  'shows %s under a strict policy with Trusted Types, without one violation',
+  'shows %s under a strict policy with Trusted Types without any violation',
   async (placement) => {
     page = await browser.newPage();
     const complaints: string[] = [];
@@ -36,7 +36,7 @@ it.each(['video', 'image', 'html'])(
   },
 );
 
-it('reports what the policy refuses, so that the test above can fail', async () => {
+it('violations are detected, so that the test above can fail', async () => {
   page = await browser.newPage();
   await page.goto(site.pageFor('image'));
   await page.evaluate(() => {
@@ -45,7 +45,7 @@ it('reports what the policy refuses, so that the test above can fail', async () 
   await page.waitForFunction(() => window.breakPage.violations.length > 0);
 });
 
-it('touches nothing for an HTML creative without an address, which such a page refuses', async () => {
+it('an inline HTML creative, which the policy blocks, fails to load and leaves the page untouched', async () => {
   page = await browser.newPage();
   await page.goto(site.pageFor('inline'));
   await watch(page);
@@ -53,7 +53,7 @@ it('touches nothing for an HTML creative without an address, which such a page r
   expect(await stateOf(page)).toMatchObject({ nodes: 1, top: 'game', focus: 'play' });
 });
 
-it('shows it on a page with Trusted Types that allows inline scripts and the policy “trueward”', async () => {
+it('shows an inline HTML creative if the policy allows inline scripts and the Trusted Types policy “trueward”', async () => {
   const lenient = await startSite('inline creatives');
   try {
     page = await browser.newPage();

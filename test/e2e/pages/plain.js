@@ -1,4 +1,4 @@
-// The smallest game: it remembers every reward that was handed to it, also across reloads.
+// A minimal game: it stores every reward that is delivered to it, across reloads.
 const { key, service, user } = Object.fromEntries(new URLSearchParams(location.search));
 const handed = () => JSON.parse(localStorage.getItem('handed') ?? '[]');
 

@@ -43,7 +43,7 @@ async function watchAnAd(): Promise<void> {
   await expect.poll(() => page.getByText('Advertisement', { exact: true }).isVisible()).toBe(false);
 }
 
-/** A program of the quick start, and its first line that says this. */
+/** Runs a program of the quick start; resolves with its first output line that contains `words`. */
 function run(args: string[], env: Record<string, string>, words: string): Promise<string> {
   const child = spawn(process.execPath, args, {
     cwd: reader.folder,
@@ -61,7 +61,7 @@ function run(args: string[], env: Record<string, string>, words: string): Promis
   });
 }
 
-it('the page with npm gives 25 coins for an ad, and the server of the quick start credits them', async () => {
+it('the npm page delivers 25 coins for an ad, and the quick start’s server credits them', async () => {
   const port = String(await getPort({ host: '127.0.0.1' }));
   const forward = ['--service', stack.serviceUrl, '--forward-to', `http://localhost:${port}`];
   const listening = await run(
@@ -77,7 +77,7 @@ it('the page with npm gives 25 coins for an ad, and the server of the quick star
   expect(await credited).toBe('player-42: 25 coins');
 });
 
-it.each(['script-tag', 'canvas'])('the example %s gives a confirmed reward', async (name) => {
+it.each(['script-tag', 'canvas'])('the example %s earns a confirmed reward', async (name) => {
   const before = (await stack.account('player-42')).coins;
   const complaints: string[] = [];
   page.on('pageerror', ({ message }) => complaints.push(message));
@@ -93,10 +93,10 @@ it.each(['script-tag', 'canvas'])('the example %s gives a confirmed reward', asy
 });
 
 it.each([
-  ['for new browsers', false],
+  ['for modern browsers', false],
   ['to loose ES5', true],
 ])(
-  'the Cocos sample, compiled %s, gives a reward on a stand-in of the engine',
+  'the Cocos sample, compiled %s, earns a reward on a fake engine',
   async (_, loose) => {
     const before = (await stack.account('guest')).coins;
     await page.goto(await reader.startCocosSample({ loose }));

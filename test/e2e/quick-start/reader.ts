@@ -7,12 +7,12 @@ import type { Stack } from '../stack.ts';
 
 const page = 'docs/quick-start.md';
 
-/** The folder of somebody who follows the quick start, with the package installed from the clone. */
+/** The project of a reader who follows the quick start, with the package installed from the clone. */
 export interface Reader {
   folder: string;
-  /** Builds and serves the page of “With npm”, and gives its address. */
+  /** Builds and serves the page of “With npm”; resolves with its URL. */
   startPage(): Promise<string>;
-  /** Builds and serves the scripts of the Cocos sample, on a stand-in of the engine. */
+  /** Builds and serves the scripts of the Cocos sample on a fake engine; resolves with the URL. */
   startCocosSample(options: { loose: boolean }): Promise<string>;
   leave(): Promise<void>;
 }
@@ -24,11 +24,11 @@ const compiledForCreator: Plugin = {
 };
 
 export function createReader(stack: Stack): Reader {
-  // Below the project, because the package's own dependencies are installed there.
+  // Inside the project, so that the package's own dependencies resolve.
   const parent = join(root, 'node_modules', '.cache');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'trueward-reader-'));
-  // What `npm install ../trueward` makes.
+  // Like `npm install ../trueward`.
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules', 'trueward'), 'junction');
   const write = (name: string, code: string): void =>
@@ -68,7 +68,7 @@ export function createReader(stack: Stack): Reader {
   };
 }
 
-/** The first block of the quick start in this language that has these words. */
+/** The first block of the quick start in this language that contains `words`. */
 function blockWith(language: string, words: string): string {
   const block = codeBlocks(page).find(
     (each) => each.language === language && each.code.includes(words),
@@ -77,7 +77,7 @@ function blockWith(language: string, words: string): string {
   return block.code;
 }
 
-/** As its reader has it: with the key and the address that the service has printed. */
+/** Replaces the key and the URL with those of the running service, as a reader would. */
 const pasted = (code: string, { keys, serviceUrl }: Stack): string =>
   code
     .replace('pk_sandbox_…', keys.sandbox.publishable)

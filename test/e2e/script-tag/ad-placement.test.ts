@@ -10,8 +10,8 @@ import { it } from '../worker.ts';
 import { type Host, startHost } from './host.ts';
 
 /**
- * A folder with the sources of AdLad and of its plugin for Google, as `adlad` and
- * `adlad-plugin-google-ad-placement`, to try those too.
+ * Set to also test AdLad: a folder with its sources in `adlad`, and those of its plugin for Google in
+ * `adlad-plugin-google-ad-placement`.
  */
 const adladFolder = process.env['ADLAD_FOLDER'];
 const google = 'https://pagead2.googlesyndication.com/**';
@@ -50,7 +50,7 @@ async function open(head: string): Promise<void> {
   await page.goto(host.url + path);
 }
 
-/** Google's own snippet, and a game that uses it before anything has loaded. */
+/** Google's own snippet, and callbacks that log their calls. */
 const snippet = `<script>
   window.adsbygoogle = window.adsbygoogle || [];
   var adBreak = adConfig = function (o) { adsbygoogle.push(o); };
@@ -66,7 +66,7 @@ const snippet = `<script>
 const calls = () => page.evaluate<string[]>('calls');
 const close = () => page.getByRole('button', { name: 'Close ad' }).first().click();
 
-it('plays Google’s own snippet: what was pushed before it loaded, and what is pushed afterwards', async () => {
+it('runs breaks that Google’s own snippet pushed before the script loaded, and later ones', async () => {
   await open(`${snippet}<script>
     adsbygoogle.push({});
     adConfig({ preloadAdBreaks: 'on', sound: 'off', onReady: note('onReady') });
@@ -88,20 +88,20 @@ it('plays Google’s own snippet: what was pushed before it loaded, and what is 
   expect(complaints).toEqual([]);
 });
 
-it('ends every break when its attributes are wrong, and says so', async () => {
+it('ends every break if its attributes are invalid, and reports the error', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>
     ${tag('data-consent="maybe" data-placement-next="level-end"')}`);
   await expect.poll(calls).toEqual(['adBreakDone other']);
   expect(complaints).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
-it('says when its tag names no placement', async () => {
+it('reports a tag that names no placement', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>${tag('')}`);
   await expect.poll(calls).toEqual(['adBreakDone invalid']);
   expect(complaints).toEqual([expect.stringContaining('data-placement-interstitial')]);
 });
 
-it('shares the SDK of trueward.js, and has its functions for a page that configures it by itself', async () => {
+it('shares the SDK of trueward.js, and exports its functions for pages that configure it themselves', async () => {
   const sdk = tag().replace('trueward-ad-placement.js', 'trueward.js');
   await open(`${snippet}${sdk}${tag()}`);
   await page.waitForFunction(
@@ -126,7 +126,7 @@ it('shares the SDK of trueward.js, and has its functions for a page that configu
   await expect.poll(calls).toEqual(['beforeAd', 'afterAd', 'adBreakDone viewed']);
 });
 
-/** What the pages below make of an ads library, so that one test tries each. */
+/** Common interface of the ads libraries below, so that one test covers them all. */
 interface Library {
   canShowRewardedAd(): boolean;
   showRewardedAd(): Promise<unknown>;
@@ -135,7 +135,7 @@ interface Library {
 declare global {
   interface Window {
     library: Library;
-    /** What the library has told the game to do. */
+    /** What the library has asked the game to do. */
     needs: string[];
     ended: unknown;
   }
@@ -143,7 +143,7 @@ declare global {
 
 const libraries = [
   {
-    name: 'An ads library',
+    name: 'an ads library',
     files: {} as Record<string, string>,
     start: `
       import { startAdsLibrary } from '/ads-library.js';
@@ -191,7 +191,7 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
   it.skipIf(name === 'AdLad' && !(adladFolder && existsSync(adladFolder)))(
     `${name} with a backend for Google’s API works unmodified`,
     async () => {
-      // What ad blockers put in the place of Google's script takes the name over.
+      // The stub that ad blockers serve instead of Google's script replaces `adsbygoogle`.
       await page.route(google, (route) =>
         route.fulfill({
           contentType: 'text/javascript',
@@ -213,7 +213,7 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
           body: await readFile(join(import.meta.dirname, 'ads-library.js')),
         }),
       );
-      // Long enough to be closed early on a busy machine.
+      // Long enough that the test can close the ad early on a busy machine.
       const long = tag('data-placement-interstitial="level-end" data-placement-reward="long"');
       await open(`${long}<script>needs = [];</script><script type="module">${start}</script>`);
 

@@ -1,6 +1,6 @@
-// An ads library with a backend for Google's Ad Placement API, as such libraries are made: it knows nothing
-// but `window.adsbygoogle`, loads Google's script by itself, and keeps an offer of a reward open by asking
-// for one again and again.
+// A typical ads library with a backend for Google's Ad Placement API: it knows only `window.adsbygoogle`,
+// loads Google's script itself, and requests a new rewarded break whenever one ends, so that an offer is
+// always open.
 window.adsbygoogle = window.adsbygoogle || [];
 
 export function startAdsLibrary(onNeedsPause) {

@@ -1,4 +1,4 @@
-// A page's own script: it runs before the script tag has loaded.
+// The page's own script, which runs before the script tag has loaded.
 window.Trueward = window.Trueward || { queue: [] };
 window.runs = 0;
 
@@ -9,7 +9,7 @@ window.Trueward.queue.push(
   (ads) => {
     window.runs += 1;
     window.ads = ads;
-    // The script may be there before the button is.
+    // The script may run before the button exists.
     document.addEventListener('click', ({ target }) => {
       if (target.id !== 'play') return;
       void ads.showRewarded('revive').then(({ outcome }) => {

@@ -3,18 +3,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-/** A page that the host answers with. */
+/** A page that the host serves. */
 export interface HostedPage {
   body: string;
-  /** Its content security policy. */
+  /** Value of its `Content-Security-Policy` header. */
   policy?: string;
 }
 
-/** A web server with the script tags and a game's script, that a test puts its pages on. */
+/** A web server for a test's pages, the script tags and a game's script. */
 export interface Host {
-  /** As players reach it. */
+  /** URL of the server. */
   url: string;
-  /** The same server by another name, which is another site to a browser. */
+  /** The same server under another host name, which browsers treat as another site. */
   otherSiteUrl: string;
   set(path: string, page: HostedPage): void;
   stop(): Promise<void>;
@@ -36,7 +36,7 @@ export async function startHost(): Promise<Host> {
     const file = /^\/dist\/[\w-]+\.js$/.test(pathname) ? join(root, pathname) : gameFile;
     readFile(file).then(
       (body) => {
-        // As a CDN does it; without it, an integrity hash can't be checked from another origin.
+        // Like a CDN: without this header, browsers can't check an integrity hash across origins.
         response.writeHead(200, {
           'content-type': 'text/javascript',
           'access-control-allow-origin': '*',

@@ -29,7 +29,7 @@ it.beforeEach(async () => {
   complaints = [];
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (message) => {
-    // What frames of other sites may not do, the SDK does by itself a moment later.
+    // Browsers block autofocus in cross-site frames; the SDK focuses the ad itself.
     if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))
       complaints.push(message.text());
   });
@@ -37,7 +37,7 @@ it.beforeEach(async () => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => host?.stop());
 
-/** The tag and the policy of the README, with the addresses and the key of this test. */
+/** The tag and the policy from the README, with the URLs and the key of this test. */
 async function readReadme(): Promise<typeof readme> {
   const text = await readFile(join(root, 'README.md'), 'utf8');
   const [, html = '', policy = ''] =
@@ -58,7 +58,7 @@ const pageWith = (tags: string): string => `<!doctype html><html lang="en">
   <body><canvas></canvas><button id="play">Play</button><output id="outcome"></output></body></html>`;
 const expectedComplaints = ['a command that throws'];
 
-/** Plays the ad of a game's page, or of the frame that the game is in, to its confirmed reward. */
+/** Watches an ad in a game's page or frame until the reward is confirmed. */
 async function earn(game: Page | FrameLocator): Promise<void> {
   await game.locator('html[data-ready]').waitFor();
   await game.locator('#play').click();
@@ -67,7 +67,7 @@ async function earn(game: Page | FrameLocator): Promise<void> {
   await game.locator('#outcome', { hasText: 'rewarded' }).waitFor();
 }
 
-it('the tag of the README shows an ad under the policy of the README, with nothing else allowed', async () => {
+it('the README’s tag shows an ad under only the README’s policy', async () => {
   const own = `default-src 'none'; img-src data:`;
   const policy = readme.policy
     .replace('script-src', "script-src 'self'")
@@ -81,7 +81,7 @@ it('the tag of the README shows an ad under the policy of the README, with nothi
   expect(complaints).toEqual(expectedComplaints);
 });
 
-it('a file that is not the one of the README is not run', async () => {
+it('a script that does not match the README’s integrity hash is not run', async () => {
   host.set('/altered', {
     body: pageWith(readme.tag.replace('/dist/trueward.js', '/dist/trueward-phaser.js')),
   });
@@ -90,7 +90,7 @@ it('a file that is not the one of the README is not run', async () => {
   expect(await page.evaluate(() => window.Trueward?.createAds)).toBeUndefined();
 });
 
-it('commands run once, before and after loading, however often the tag is on the page', async () => {
+it('queued commands run once, before and after loading, however often the tag is on the page', async () => {
   const tag = withAttributes('data-user-ref="player-2"');
   const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
   host.set('/twice', { body: pageWith(tag + tag + phaser + phaser) });
@@ -119,7 +119,7 @@ it.each([
   ['after', (tag: string, phaser: string) => tag.replace('async', '') + phaser],
   ['before', (tag: string, phaser: string) => phaser + tag],
 ] as const)(
-  'the Phaser file %s the tag adds to the same global, whatever elements are on the page',
+  'the Phaser script %s the tag extends the same global, whatever element ids are on the page',
   async (order, tags) => {
     const phaser = `<script src="${host.url}/dist/trueward-phaser.js"></script>`;
     const elements = '<div id="trueward"></div><div id="Trueward"></div>';
@@ -148,7 +148,7 @@ it.each([
   },
 );
 
-it('a page with an element of the same name has the global all the same', async () => {
+it('the global is defined even on a page with an element of the same id', async () => {
   host.set('/named', {
     body: `<!doctype html><div id="Trueward"></div><script src="${host.url}/dist/trueward.js"></script>`,
   });
@@ -156,7 +156,7 @@ it('a page with an element of the same name has the global all the same', async 
   expect(await page.evaluate(() => typeof window.Trueward?.createAds)).toBe('function');
 });
 
-it('its attributes are options', async () => {
+it('the tag’s attributes set options', async () => {
   const attributes =
     'data-user-ref="player-3" data-child-directed data-consent="denied" data-locale="fr" data-debug data-muted="false"';
   const logged: string[] = [];
@@ -176,32 +176,32 @@ it('its attributes are options', async () => {
   await expect.poll(() => logged).toContain('[trueward] POST /v1/decisions');
 });
 
-it('a mistake in its attributes is said once, and the page goes on', async () => {
+it('an invalid attribute is reported once, and the page continues', async () => {
   host.set('/mistake', { body: pageWith(withAttributes('data-consent="maybe"')) });
   await page.goto(`${host.url}/mistake`, { waitUntil: 'load' });
   expect(complaints).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
-/** What docs/script-tag.md asks portals for. */
+/** The iframe that docs/script-tag.md recommends for portals. */
 async function frameOfGuide(src: string): Promise<string> {
   const guide = await readFile(join(root, 'docs', 'script-tag.md'), 'utf8');
   const [, html = ''] = /<!-- tested -->\n\n```html\n(<iframe[^]*?)```/.exec(guide) ?? [];
   return html.replace('https://games.example.com/your-game/', src);
 }
 
-it('works in the frame of a portal on another site, and opens the advertiser’s page', async () => {
+it('works in a portal’s cross-site frame, and opens the advertiser’s page', async () => {
   host.set('/game', { body: pageWith(withAttributes('data-user-ref="player-4"')) });
   host.set('/portal', { body: `<!doctype html>${await frameOfGuide(`${host.url}/game`)}` });
   await page.goto(`${host.otherSiteUrl}/portal`);
   const game = page.frameLocator('iframe');
   await game.locator('html[data-ready]').waitFor();
   await game.locator('#play').click();
-  // The keyboard is in the ad, although browsers ignore `autofocus` in frames of other sites.
+  // The ad has the keyboard focus, although browsers ignore `autofocus` in cross-site frames.
   const focused = () => document.activeElement?.shadowRoot?.activeElement?.tagName;
   await game.getByRole('link').first().waitFor();
   expect(await page.frames()[1]?.evaluate(focused)).toBeDefined();
   await game.getByText('Your reward is on its way').first().waitFor();
-  // The reward is due: nothing waits for the player's return any more.
+  // The reward is due, so the ad no longer waits for the player to return.
   const popup = page.waitForEvent('popup');
   await game.getByRole('link').first().click();
   await (await popup).close();
@@ -216,7 +216,7 @@ it('works in the frame of a portal on another site, and opens the advertiser’s
   expect(allowed).toEqual(['autoplay', 'fullscreen']);
 });
 
-/** A portal with a game and, as its consent dialogue, a button; it answers as TCF has it, by messages alone. */
+/** A portal with a game, and a button as its consent dialog. It implements TCF only by `postMessage`. */
 const portalWithDialogue = (src: string): string => `<!doctype html><html lang="en">
   <body><button id="agree">Agree</button><iframe name="__tcfapiLocator" hidden></iframe>
   <iframe id="game" width="640" height="480" src="${src}"></iframe>
@@ -241,7 +241,7 @@ const portalWithDialogue = (src: string): string => `<!doctype html><html lang="
   </script></body></html>`;
 
 it.for(['same', 'other'] as const)(
-  'waits in a frame for the consent dialogue of a portal on the %s site',
+  'waits in a frame for the consent dialog of a portal on the %s site',
   async (site) => {
     const attributes = `data-user-ref="player-${site}" data-consent="page"`;
     host.set('/consent-game', { body: pageWith(withAttributes(attributes)) });
@@ -267,7 +267,7 @@ it.for(['same', 'other'] as const)(
   },
 );
 
-it('works in a sandboxed frame without an origin, where the device stores nothing', async () => {
+it('works in a sandboxed frame with an opaque origin, where storage is unavailable', async () => {
   host.set('/opaque-game', { body: pageWith(withAttributes('data-user-ref="player-5"')) });
   host.set('/opaque', {
     body: `<!doctype html><iframe sandbox="allow-scripts" width="640" height="480" src="/opaque-game"></iframe>`,
@@ -280,7 +280,7 @@ it('works in a sandboxed frame without an origin, where the device stores nothin
   expect(complaints).toEqual(expectedComplaints);
 });
 
-it('works in a page that was opened as a file', async () => {
+it('works in a page opened from a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'trueward-file-'));
   try {
     const file = join(folder, 'index.html');
@@ -295,7 +295,7 @@ it('works in a page that was opened as a file', async () => {
 
 declare global {
   interface Window {
-    /** How often the command of `game.js` has run. */
+    /** How many times the command in `game.js` has run. */
     runs: number;
   }
 }

@@ -50,7 +50,7 @@ const names = (effects: BreakEffect[]): string[] =>
         : effect.type,
   );
 
-/** Every event, with the values that make a difference. */
+/** Every event, with each value that the state machine treats differently. */
 const everyEvent: BreakEvent[] = [
   { type: 'painted' },
   progress(0),
@@ -74,7 +74,7 @@ const everyEvent: BreakEvent[] = [
   report('pending'),
 ];
 
-/** One way into every kind of state. */
+/** For each kind of state, one sequence of events that leads to it. */
 const waysIn: Record<string, [Start, ...BreakEvent[]]> = {
   opening: [taken('rewarded')],
   'opening while hidden': [taken('rewarded', { hidden: true })],
@@ -91,7 +91,7 @@ const waysIn: Record<string, [Start, ...BreakEvent[]]> = {
 
 const way = (name: string): [Start, ...BreakEvent[]] => waysIn[name] ?? [taken('rewarded')];
 
-/** What must hold for the effects of any history. */
+/** Asserts the invariants that hold for the effects of any sequence of events. */
 function checkHistory(effects: BreakEffect[], state: BreakState): void {
   const list = names(effects);
   const count = (name: string) => list.filter((other) => other === name).length;
@@ -135,10 +135,10 @@ function checkHistory(effects: BreakEffect[], state: BreakState): void {
   if (count('settle dismissed') > 0) expect(count('complete')).toBe(0);
 }
 
-describe('the ad break, by states and events', () => {
+describe('the ad break state machine, for every state and event', () => {
   for (const [name, steps] of Object.entries(waysIn)) {
     for (const [index, event] of everyEvent.entries()) {
-      it(`${name}, then ${event.type} (${index}), keeps every promise, and can be aborted`, () => {
+      it(`${name}, then ${event.type} (${index}), keeps its invariants and can be aborted`, () => {
         const once = run(...steps, event);
         checkHistory(once.effects, once.state);
         const aborted = run(...steps, event, { type: 'aborted' });
@@ -148,7 +148,7 @@ describe('the ad break, by states and events', () => {
     }
   }
 
-  it('keeps every promise in any order of events', () => {
+  it('keeps its invariants for events in any order', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...Object.values(waysIn).map(([start]) => start)),
@@ -172,8 +172,8 @@ describe('the ad break, by states and events', () => {
   });
 });
 
-describe('the ad break', () => {
-  it('runs a rewarded ad in this order', () => {
+describe('the ad break state machine', () => {
+  it('emits the effects of a rewarded ad in this order', () => {
     const { effects } = run(
       taken('rewarded'),
       { type: 'painted' },
@@ -207,7 +207,7 @@ describe('the ad break', () => {
     ]);
   });
 
-  it('reports the quartiles that one step passed, each once', () => {
+  it('reports each quartile once when one progress event passes several', () => {
     expect(names(run(taken('interstitial'), progress(9000), progress(9500)).effects)).toEqual([
       'open',
       'first_quartile',
@@ -216,7 +216,7 @@ describe('the ad break', () => {
     ]);
   });
 
-  it('asks before a reward is lost, and pauses meanwhile', () => {
+  it('asks for confirmation before a close forfeits the reward, and pauses the ad meanwhile', () => {
     const asked = run(...way('asking'));
     expect(names(asked.effects).slice(-2)).toEqual(['pause', 'askClose']);
     const kept = transition(asked.state, { type: 'closeCancelled' });
@@ -225,16 +225,16 @@ describe('the ad break', () => {
     expect(names(lost.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);
   });
 
-  it('stays paused when the page comes back, and asks again', () => {
+  it('stays paused and asks again when the page becomes visible', () => {
     const { state } = run(...way('asking'), { type: 'hidden' });
     expect(names(transition(state, { type: 'visible' }).effects)).toEqual(['askClose']);
   });
 
-  it('ignores a close before the control is there', () => {
+  it('ignores a close request before the close control is shown', () => {
     expect(run(taken('rewarded'), { type: 'closeRequested' }).state.phase).toBe('showing');
   });
 
-  it('closes an interstitial early without a question', () => {
+  it('closes an interstitial early without asking for confirmation', () => {
     const { effects } = run(
       taken('interstitial'),
       { type: 'closeAllowed' },
@@ -247,12 +247,12 @@ describe('the ad break', () => {
     [{ type: 'stalled' }, 'stalled'],
     [{ type: 'failed', reason: 'media_decode' }, 'error'],
   ] as const) {
-    it(`answers ${outcome} when it ${fault.type} before the reward was due`, () => {
+    it(`settles with ${outcome} if the ad ${fault.type} before the reward was due`, () => {
       const { effects } = run(taken('rewarded'), progress(2500), fault);
       expect(names(effects).slice(-4)).toEqual(['error', 'close', 'release', `settle ${outcome}`]);
     });
 
-    it(`keeps the reward when it ${fault.type} after that`, () => {
+    it(`keeps the reward if the ad ${fault.type} after the reward was due`, () => {
       const { effects } = run(...way('watched'), fault, report('earned'));
       expect(names(effects).slice(-3)).toEqual(['release', 'confirm', 'settle rewarded']);
     });
@@ -265,13 +265,13 @@ describe('the ad break', () => {
     ['pending', 'pending'],
     ['none', 'pending'],
   ] as const) {
-    it(`answers ${outcome} when the service says ${state}`, () => {
+    it(`settles with ${outcome} when the service reports ${state}`, () => {
       const { effects } = run(...way('confirming'), report(state));
       expect(names(effects).at(-1)).toBe(`settle ${outcome}`);
     });
   }
 
-  it('answers pending when it is aborted after the reward was due', () => {
+  it('settles with pending when aborted after the reward was due', () => {
     expect(names(run(...way('watched'), { type: 'aborted' }).effects).slice(-2)).toEqual([
       'release',
       'settle pending',

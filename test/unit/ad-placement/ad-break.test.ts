@@ -25,7 +25,7 @@ beforeEach(() => {
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A break with every callback, each of which writes its name into the log. */
+/** Requests a break with every callback set; each callback logs its name. */
 function adBreak(type: BreakType, changes: Partial<AdBreakOptions> = {}): Promise<void> {
   return new Promise((resolve) => {
     placement.adBreak({
@@ -54,16 +54,16 @@ function throwing(): void {
   throw new Error('a mistake in the game');
 }
 
-/** Lets everything run that waits for nothing but promises. */
+/** Runs all pending microtasks. */
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-describe('Interstitials', () => {
-  test('An interstitial calls beforeAd, shows the ad, then calls afterAd and adBreakDone.', async () => {
+describe('interstitials', () => {
+  test('an interstitial calls beforeAd, shows the ad, then calls afterAd and adBreakDone', async () => {
     await adBreak('next');
     expect(log).toEqual(['show level-end', 'beforeAd', 'ad', 'afterAd', 'adBreakDone viewed']);
   });
 
-  test('An interstitial that the player closed early counts as viewed.', async () => {
+  test('an interstitial that the player closes early counts as viewed', async () => {
     ads.next.outcome = 'dismissed';
     await adBreak('next');
     expect(log).toEqual(['show level-end', 'beforeAd', 'ad', 'afterAd', 'adBreakDone viewed']);
@@ -74,25 +74,25 @@ describe('Interstitials', () => {
     ['cooldown', 'frequencyCapped'],
     ['timeout', 'timeout'],
     ['offline', 'other'],
-  ])('Without an ad for %s, only adBreakDone is called, with %s.', async (outcome, status) => {
+  ])('when there is no ad (%s), only adBreakDone is called, with %s', async (outcome, status) => {
     ads.next = { outcome, opens: false };
     await adBreak('next');
     expect(log).toEqual(['show level-end', `adBreakDone ${status}`]);
   });
 
-  test('A preroll calls nothing but adBreakDone.', async () => {
+  test('a preroll calls only adBreakDone', async () => {
     await adBreak('preroll');
     expect(log).toEqual(['show welcome', 'ad', 'adBreakDone viewed']);
   });
 
-  test('A second preroll is invalid and shows nothing.', async () => {
+  test('a second preroll is invalid and shows no ad', async () => {
     await adBreak('preroll');
     log.length = 0;
     await adBreak('preroll');
     expect(log).toEqual(['adBreakDone invalid']);
   });
 
-  test('A break while an ad is on the screen ends as other, and the ad goes on.', async () => {
+  test('a break during another ad ends with status other and does not interrupt that ad', async () => {
     let close!: () => void;
     ads.onScreen = new Promise((resolve) => (close = resolve));
     const first = adBreak('next');
@@ -110,13 +110,13 @@ describe('Interstitials', () => {
   });
 });
 
-describe('Rewarded ads', () => {
+describe('rewarded ads', () => {
   beforeEach(() => {
     ads.next.outcome = 'rewarded';
   });
 
   test.each<Outcome>(['rewarded', 'pending'])(
-    'A watched ad (%s) calls beforeReward, beforeAd, adViewed, afterAd and adBreakDone.',
+    'a watched ad (%s) calls beforeReward, beforeAd, adViewed, afterAd and adBreakDone',
     async (outcome) => {
       ads.next.outcome = outcome;
       await adBreak('reward');
@@ -137,7 +137,7 @@ describe('Rewarded ads', () => {
     ['dismissed', 'dismissed'],
     ['denied', 'other'],
     ['stalled', 'other'],
-  ])('An ad that earned nothing (%s) calls adDismissed, then afterAd.', async (outcome, status) => {
+  ])('an ad that earns no reward (%s) calls adDismissed, then afterAd', async (outcome, status) => {
     ads.next.outcome = outcome;
     await adBreak('reward');
     expect(log.slice(2)).toEqual([
@@ -150,31 +150,31 @@ describe('Rewarded ads', () => {
     ]);
   });
 
-  test('Without an ad the reward is not offered.', async () => {
+  test('does not offer a reward when no ad is available', async () => {
     ads.known = { available: false, reason: 'frequency_capped' };
     await adBreak('reward');
     expect(log).toEqual(['adBreakDone frequencyCapped']);
   });
 
-  test('The reward is not offered while another ad is on the screen.', async () => {
+  test('does not offer a reward while another ad is on the screen', async () => {
     ads.showing = true;
     await adBreak('reward');
     expect(log).toEqual(['adBreakDone other']);
   });
 
-  test('The reward is not offered where the request finds no ad.', async () => {
+  test('does not offer a reward when the ad request is not filled', async () => {
     ads.preload = () => Promise.resolve({ available: false, reason: 'no_fill' });
     await adBreak('reward');
     expect(log).toEqual(['adBreakDone noAdPreloaded']);
   });
 
-  test('An ad that was gone by the time the player accepted ends the break alone.', async () => {
+  test('if the ad is no longer available when the player accepts, only adBreakDone is called', async () => {
     ads.next = { outcome: 'killed', opens: false };
     await adBreak('reward');
     expect(log.slice(2)).toEqual(['show revive', 'adBreakDone other']);
   });
 
-  test('An offer that was not accepted is ignored once the next break comes.', async () => {
+  test('the next break ends an offer that was not accepted, with status ignored', async () => {
     const offered = adBreak('reward', offerOnly);
     await settled();
     expect(log).toEqual(['preload revive', 'beforeReward']);
@@ -183,7 +183,7 @@ describe('Rewarded ads', () => {
     expect(log.slice(2)).toEqual(['adBreakDone ignored']);
   });
 
-  test('Accepting an ignored offer does nothing any more.', async () => {
+  test('accepting an offer that was already ignored has no effect', async () => {
     let accept!: () => void;
     const first = adBreak('reward', { beforeReward: (showAdFn) => (accept = showAdFn) });
     await settled();
@@ -194,7 +194,7 @@ describe('Rewarded ads', () => {
     expect(log).not.toContain('show revive');
   });
 
-  test('Accepting twice shows one ad.', async () => {
+  test('accepting twice shows one ad', async () => {
     await adBreak('reward', {
       beforeReward(showAdFn) {
         showAdFn();
@@ -204,7 +204,7 @@ describe('Rewarded ads', () => {
     expect(log.filter((line) => line === 'ad')).toHaveLength(1);
   });
 
-  test('A break that was overtaken before its ad was ready is not offered.', async () => {
+  test('does not offer the reward of a break if another break starts before its ad is ready', async () => {
     const first = adBreak('reward', offerOnly);
     await adBreak('browse');
     await first;
@@ -212,7 +212,7 @@ describe('Rewarded ads', () => {
     expect(log).toContain('adBreakDone other');
   });
 
-  test('The next break does not end a rewarded ad that is on the screen.', async () => {
+  test('the next break does not end a rewarded ad that is on the screen', async () => {
     let close!: () => void;
     ads.onScreen = new Promise((resolve) => (close = resolve));
     const first = adBreak('reward');
@@ -223,54 +223,54 @@ describe('Rewarded ads', () => {
     expect(log.slice(-3)).toEqual(['adViewed', 'afterAd', 'adBreakDone viewed']);
   });
 
-  test('A name that has a placement of its own shows that one.', async () => {
+  test('a break whose name is mapped to a placement shows that placement', async () => {
     await adBreak('reward', { name: 'chest' });
     expect(log).toContain('show double-coins');
   });
 });
 
-describe('Mistakes', () => {
-  test('A callback that throws ends the break with error, and the rest of the order stays.', async () => {
+describe('errors in the game', () => {
+  test('if a callback throws, the break ends with status error and later callbacks are still called in order', async () => {
     ads.next.outcome = 'rewarded';
     await adBreak('reward', { adViewed: throwing });
     expect(log.slice(-2)).toEqual(['afterAd', 'adBreakDone error']);
     expect(reported).toEqual([new Error('a mistake in the game')]);
   });
 
-  test('A game that could not get ready for the ad is spared it, and may resume.', async () => {
+  test('a game that fails to prepare for the ad is not shown one, and can resume', async () => {
     await adBreak('next', { beforeAd: throwing });
     expect(log).toEqual(['show level-end', 'afterAd', 'adBreakDone error']);
   });
 
-  test('An offer that throws shows no ad.', async () => {
+  test('no ad is shown if beforeReward throws', async () => {
     await adBreak('reward', { beforeReward: throwing });
     expect(log).toEqual(['preload revive', 'adBreakDone error']);
   });
 
-  test('An error in adBreakDone itself is reported.', async () => {
+  test('an error in adBreakDone is reported', async () => {
     placement.adBreak({ type: 'browse', adBreakDone: throwing });
     await settled();
     expect(reported).toEqual([new Error('a mistake in the game')]);
   });
 
-  test('A type without a placement is invalid.', async () => {
+  test('a type without a placement is invalid', async () => {
     await adBreak('pause');
     expect(log).toEqual(['adBreakDone invalid']);
     expect(reported).toEqual([]);
   });
 
-  test('A name out of the object prototype is no placement.', async () => {
+  test('a property name of Object.prototype is not a placement', async () => {
     await adBreak('pause', { name: 'constructor' });
     expect(log).toEqual(['adBreakDone invalid']);
   });
 
-  test('An unknown type is invalid, and the developer is told.', async () => {
+  test('an unknown type is invalid and reported as an error', async () => {
     await adBreak('postroll' as BreakType);
     expect(log).toEqual(['adBreakDone invalid']);
     expect(String(reported[0])).toContain('"postroll"');
   });
 
-  test('A rewarded break without its callbacks is invalid, and the developer is told which.', async () => {
+  test('a rewarded break without its callbacks is invalid, and the reported error lists the missing ones', async () => {
     const info = await new Promise((resolve) => {
       placement.adBreak({ type: 'reward', adViewed: throwing, adBreakDone: resolve });
     });

@@ -13,13 +13,13 @@ beforeEach(() => {
 
 const ready = (config: (onReady: () => void) => void) => new Promise<void>(config);
 
-test('preloadAdBreaks: on loads every placement once, and is ready afterwards.', async () => {
+test('preloadAdBreaks: on preloads every placement once, then calls onReady', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual(['preload level-end', 'preload revive']);
 });
 
-test('onReady waits for the ads to be loaded.', async () => {
+test('onReady is called only after the ads have loaded', async () => {
   let loaded!: () => void;
   const onReady = vi.fn();
   ads.preload = () => new Promise((resolve) => (loaded = () => resolve({ available: true })));
@@ -34,27 +34,27 @@ test('onReady waits for the ads to be loaded.', async () => {
   await vi.waitFor(() => expect(onReady).toHaveBeenCalledOnce());
 });
 
-test('Without preloading the placements are ready at once.', async () => {
+test('onReady is called immediately without preloading', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   await ready((onReady) => adConfig({ sound: 'off', onReady }));
   expect(log).toEqual([]);
 });
 
-test('The first value of preloadAdBreaks counts.', async () => {
+test('only the first value of preloadAdBreaks takes effect', async () => {
   const { adConfig } = createAdPlacement(ads, { placements });
   adConfig({ preloadAdBreaks: 'auto' });
   await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual([]);
 });
 
-test('preloadAdBreaks has no effect after the first break.', async () => {
+test('preloadAdBreaks has no effect after the first break', async () => {
   const { adBreak, adConfig } = createAdPlacement(ads, { placements });
   await new Promise((resolve) => adBreak({ type: 'browse', adBreakDone: resolve }));
   await ready((onReady) => adConfig({ preloadAdBreaks: 'on', onReady }));
   expect(log).toEqual([]);
 });
 
-test('Ads start without sound while the sound of the game is off.', async () => {
+test('ads start muted while the game’s sound is off', async () => {
   const { adBreak, adConfig } = createAdPlacement(ads, { placements });
   const done = () => new Promise((resolve) => adBreak({ type: 'next', adBreakDone: resolve }));
   await done();
@@ -69,7 +69,7 @@ test('Ads start without sound while the sound of the game is off.', async () => 
   ]);
 });
 
-test('The placement for interstitials stands for every type that has none of its own, but not for rewards.', async () => {
+test('the interstitial placement is the default for every type except reward', async () => {
   const { adBreak } = createAdPlacement(ads, {
     placements: { interstitial: 'anywhere', next: 'level-end' },
   });

@@ -20,7 +20,7 @@ beforeEach(() => {
   vi.stubGlobal('window', page);
 });
 
-test('What was pushed before is run in its order, and what is pushed afterwards at once.', () => {
+test('runs earlier pushes in order, and later pushes immediately', () => {
   page.adsbygoogle = [{ preloadAdBreaks: 'on' }, { type: 'preroll' }, { sound: 'off' }];
   installAdsbygoogle(placement);
   page.adsbygoogle.push({ type: 'next' }, { onReady: undefined });
@@ -33,7 +33,7 @@ test('What was pushed before is run in its order, and what is pushed afterwards 
   ]);
 });
 
-test('What is meant for display ads is ignored.', () => {
+test('ignores pushes for display ads', () => {
   installAdsbygoogle(placement);
   const display = [
     {},
@@ -48,7 +48,7 @@ test('What is meant for display ads is ignored.', () => {
   expect(log).toEqual([]);
 });
 
-test('A page without the functions gets them, and one that has them keeps its own.', () => {
+test('defines adBreak and adConfig on a page only if it lacks them', () => {
   const own = vi.fn<AdPlacement['adBreak']>();
   page.adBreak = own;
   installAdsbygoogle(placement);
@@ -56,7 +56,7 @@ test('A page without the functions gets them, and one that has them keeps its ow
   expect(page.adConfig).toBe(placement.adConfig);
 });
 
-test('A second call has no effect, from another copy of the module either.', async () => {
+test('a second call has no effect, even from another copy of the module', async () => {
   installAdsbygoogle(placement);
   vi.resetModules();
   const copy = await import('../../../src/ad-placement/adsbygoogle.ts');
@@ -66,14 +66,14 @@ test('A second call has no effect, from another copy of the module either.', asy
   expect(log).toEqual(['break next']);
 });
 
-test('A script that takes the name over later has no effect, and is not stopped by an error.', () => {
+test('a script that later assigns window.adsbygoogle has no effect and gets no error', () => {
   installAdsbygoogle(placement);
   const installed = page.adsbygoogle;
   page.adsbygoogle = { push() {} };
   expect(page.adsbygoogle).toBe(installed);
 });
 
-test('A name that the page declared, which can only be assigned to, is taken all the same.', () => {
+test('replaces a non-configurable window.adsbygoogle that the page declared', () => {
   const declared: unknown[] = [{ type: 'next' }];
   Object.defineProperty(page, 'adsbygoogle', { value: declared, writable: true });
   installAdsbygoogle(placement);

@@ -25,7 +25,7 @@ const table: Record<Outcome, [interstitial: string, reward: string]> = {
 };
 
 test.each(Object.entries(table) as [Outcome, [string, string]][])(
-  'The outcome %s is told in Google’s words.',
+  'the outcome %s maps to Google’s breakStatus',
   (outcome, [interstitial, reward]) => {
     expect(breakStatusOf(outcome, 'interstitial')).toBe(interstitial);
     expect(breakStatusOf(outcome, 'reward')).toBe(reward);

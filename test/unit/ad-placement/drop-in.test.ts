@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { BreakType, PlacementInfo } from '../../../src/ad-placement/ad-placement.ts';
 import { fakeAds } from './fake-ads.ts';
 
-// The functions keep one state for each page, hence a fresh module for each test.
+// The module keeps state per page, so each test imports a fresh copy.
 async function load() {
   vi.resetModules();
   return import('../../../src/ad-placement/index.ts');
@@ -19,17 +19,17 @@ beforeEach(async () => {
 const done = (type: BreakType) =>
   new Promise<PlacementInfo>((adBreakDone) => api.adBreak({ type, adBreakDone }));
 
-test('Before the start a break is not ready.', async () => {
+test('a break before startAdPlacement ends with notReady', async () => {
   expect(await done('next')).toMatchObject({ breakType: 'next', breakStatus: 'notReady' });
 });
 
-test('Configuration from before the start counts.', async () => {
+test('configuration set before startAdPlacement takes effect', async () => {
   api.adConfig({ preloadAdBreaks: 'on' });
   api.startAdPlacement(fakeAds(log), { placements: { next: 'level-end' } });
   expect(log).toEqual(['preload level-end']);
 });
 
-test('After the start a break shows its ad.', async () => {
+test('a break after startAdPlacement shows its ad', async () => {
   api.startAdPlacement(fakeAds(log), { placements: { next: 'level-end' } });
   expect(await done('next')).toMatchObject({ breakStatus: 'viewed' });
 });

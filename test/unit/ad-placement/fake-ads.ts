@@ -2,12 +2,12 @@ import type { ShowOptions } from '../../../src/ads.ts';
 import type { BreakAds } from '../../../src/ad-placement/run-break.ts';
 import type { Availability, Outcome, ShowResult } from '../../../src/outcome.ts';
 
-/** Ads whose answers are set by the test; `log` gets what is asked of them, among the test's own lines. */
+/** Fake ads whose outcomes the test sets. Calls are appended to `log`, among the test's own lines. */
 export interface FakeAds extends BreakAds {
   known: Availability;
-  /** How the next ad ends; one that never covers the game has `opens: false`. */
+  /** Outcome of the next ad; `opens: false` if it never covers the game. */
   next: { outcome: Outcome; opens: boolean };
-  /** While set, an ad stays on the screen until it resolves. */
+  /** If set, an ad stays on the screen until this promise settles. */
   onScreen: Promise<void> | undefined;
   showing: boolean;
 }

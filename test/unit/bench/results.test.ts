@@ -20,14 +20,14 @@ const round = (now: number, then: number): Round => ({
   sides: { 'this build': costs(now), 'older build': costs(then) },
 });
 
-test('ratios are taken within a round, so that a busy machine is in both halves', () => {
+test('ratios are computed within a round, so that load on the machine affects both sides', () => {
   const rounds = [round(10, 100), round(200, 1_000), round(30, 100)];
   expect(ratios(rounds, 'ad', 'serviceUs')).toEqual([0.1, 0.2, 0.3]);
   const [ad] = judge(rounds);
   expect(ad).toMatchObject({ measured: '0.20 × (0.10–0.30)', held: true });
 });
 
-test('a budget is not held when the median round exceeds it', () => {
+test('a budget is not met when the median round exceeds it', () => {
   const verdicts = judge([round(60, 100), round(60, 100), round(1, 100)]);
   const held = Object.fromEntries(verdicts.map(({ budget, held: isHeld }) => [budget, isHeld]));
   expect(held).toMatchObject({

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts';
 
-// What was measured on the real engine (3.8.5 in Chromium); the adapter's tests stand on it.
+// Behavior measured on the real engine (3.8.5 in Chromium). The adapter's tests rely on this fake.
 
 let engine: CocosEngine;
 let log: string[];
@@ -15,7 +15,7 @@ function logDirector(...names: string[]): void {
   for (const name of names) engine.director.on(`director_${name}`, () => log.push(name));
 }
 
-describe('A frame', () => {
+describe('a frame', () => {
   beforeEach(() => {
     logDirector('begin_frame', 'before_update', 'after_update', 'before_draw', 'after_draw');
     logDirector('end_frame');
@@ -23,7 +23,7 @@ describe('A frame', () => {
     engine.onDraw = () => log.push('draw');
   });
 
-  test('updates, then draws.', () => {
+  test('updates, then draws', () => {
     engine.tick();
     expect(log).toEqual([
       'begin_frame',
@@ -37,27 +37,27 @@ describe('A frame', () => {
     ]);
   });
 
-  test('leaves the update out while the director is paused.', () => {
+  test('skips the update while the director is paused', () => {
     engine.director.pause();
     engine.tick();
     expect(log).toEqual(['begin_frame', 'before_draw', 'draw', 'after_draw', 'end_frame']);
   });
 
-  test('does not come while the game is paused.', () => {
+  test('does not run while the game is paused', () => {
     engine.game.pause();
     engine.tick();
     expect(log).toEqual([]);
   });
 
-  test('does not come while the page is hidden.', () => {
+  test('does not run while the page is hidden', () => {
     engine.hide();
     engine.tick();
     expect(log).toEqual([]);
   });
 });
 
-describe('The delta', () => {
-  test('jumps by a pause that was shorter than a second.', () => {
+describe('the delta time', () => {
+  test('includes a pause of less than a second', () => {
     engine.tick();
     engine.game.pause();
     engine.wait(800);
@@ -66,7 +66,7 @@ describe('The delta', () => {
     expect(engine.dt).toBeCloseTo(0.816);
   });
 
-  test('is one frame after a longer pause.', () => {
+  test('is one frame after a longer pause', () => {
     engine.tick();
     engine.game.pause();
     engine.wait(1500);
@@ -76,13 +76,13 @@ describe('The delta', () => {
   });
 });
 
-describe('Pausing', () => {
+describe('pausing', () => {
   beforeEach(() => {
     engine.game.on('game_on_pause', () => log.push('pause'));
     engine.game.on('game_on_resume', () => log.push('resume'));
   });
 
-  test('is told once, and so is resuming.', () => {
+  test('emits one event, as does resuming', () => {
     engine.game.pause();
     engine.game.pause();
     engine.game.resume();
@@ -90,7 +90,7 @@ describe('Pausing', () => {
     expect(log).toEqual(['pause', 'resume']);
   });
 
-  test('by the game survives hiding and showing the page.', () => {
+  test('by the game persists when the page is hidden and shown', () => {
     engine.game.pause();
     engine.hide();
     engine.show();
@@ -98,7 +98,7 @@ describe('Pausing', () => {
     expect(log).toEqual(['pause']);
   });
 
-  test('while the page is hidden ends with showing it, because the engine had paused first.', () => {
+  test('by the game while the page is hidden ends when it is shown, because the engine paused first', () => {
     engine.hide();
     engine.game.pause();
     engine.show();
@@ -106,7 +106,7 @@ describe('Pausing', () => {
     expect(log).toEqual(['pause', 'resume']);
   });
 
-  test('interrupts the sounds that play, and resuming starts only those.', () => {
+  test('interrupts the sounds that are playing, and resuming restarts only those', () => {
     const music = engine.playSound();
     const silenced = engine.playSound();
     silenced.pause();
@@ -117,8 +117,8 @@ describe('Pausing', () => {
   });
 });
 
-describe('Listeners', () => {
-  test('are registered once for one callback.', () => {
+describe('listeners', () => {
+  test('are registered once per callback', () => {
     const callback = () => log.push('called');
     engine.director.on('director_after_update', callback);
     engine.director.on('director_after_update', callback);
@@ -128,7 +128,7 @@ describe('Listeners', () => {
     expect(engine.listenerCount()).toBe(0);
   });
 
-  test('that are added while an event is told hear the next one only.', () => {
+  test('added while an event is emitted are first called for the next one', () => {
     engine.director.once('director_after_update', () => {
       engine.director.on('director_after_update', () => log.push('late'));
     });

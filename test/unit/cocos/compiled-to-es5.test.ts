@@ -3,7 +3,7 @@ import { createTruewardComponent, type TruewardComponent } from '../../../src/co
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 import { compileForCreator } from '../../support/compile-for-creator.ts';
 
-test('A component compiled to loose ES5 extends the class of the script tag, which is not.', async () => {
+test('a component compiled to loose ES5 extends the script tag’s native class', async () => {
   const engine = createCocosEngine();
   const code = await compileForCreator(`
     class GameAds extends Base {
@@ -12,7 +12,7 @@ test('A component compiled to loose ES5 extends the class of the script tag, whi
     }
   `);
   expect(code).not.toMatch(/\bclass\b/);
-  // oxlint-disable-next-line typescript/no-implied-eval -- A class in the language of the test is ES2022.
+  // oxlint-disable-next-line typescript/no-implied-eval -- A class in the test's own source would be ES2022.
   const define = new Function('Base', `${code}\nreturn GameAds;`) as (
     base: unknown,
   ) => new () => TruewardComponent & { onLoad(): void; node: object };

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createCocosAds } from '../../../src/cocos/cocos-ads.ts';
 import { createCocosEngine } from '../../fakes/cocos-engine.ts';
 
-// Node has no document, and so stands for a native build or a mini game.
+// Node has no document, like a native build or a mini game.
 
-test('Without a web page every call gives a clear answer, and none throws.', async () => {
+test('without a web page, every call returns a documented result and none throws', async () => {
   const ads = createCocosAds(createCocosEngine(), { publishableKey: '', serviceUrl: '' });
   const refused = { outcome: 'error', reason: 'no_dom' };
   expect(ads.canShow('revive')).toBe(false);

@@ -7,30 +7,30 @@ const folder = join(import.meta.dirname, '../../../src/creative/languages');
 const languages = readdirSync(folder).map((name) => name.replace('.json', ''));
 const holes = (text: string) => text.match(/\{\w+\}/g) ?? [];
 
-describe('the strings', () => {
-  it('come in English where there is no translation', async () => {
+describe('the overlay strings', () => {
+  it('fall back to English when there is no translation', async () => {
     for (const locale of ['xx-YY', '', 'EN-gb', 'constructor'])
       expect((await stringsFor(locale)).language).toBe('en');
   });
 
-  it('know the old codes of Hebrew and Indonesian', async () => {
+  it('accept the old codes for Hebrew and Indonesian', async () => {
     expect((await stringsFor('iw-IL')).language).toBe('he');
     expect((await stringsFor('in')).language).toBe('id');
   });
 
-  it('know how operating systems write a locale', async () => {
+  it('accept locales in operating system notation', async () => {
     expect((await stringsFor('de_AT')).language).toBe('de');
     expect((await stringsFor('fr@euro')).language).toBe('fr');
   });
 
-  it('are there in many languages, two of them written from right to left', async () => {
+  it('exist in at least ten languages, two of them right-to-left', async () => {
     expect(languages.length).toBeGreaterThanOrEqual(10);
     const all = await Promise.all(languages.map(stringsFor));
     expect(all.filter(({ direction }) => direction === 'rtl')).toHaveLength(2);
   });
 
   it.each(languages)(
-    'say everything in %s, with the same holes as in English',
+    'are complete in %s, with the same placeholders as in English',
     async (language) => {
       const english = await stringsFor('en');
       const texts = await stringsFor(`${language}-XX`);
@@ -42,7 +42,7 @@ describe('the strings', () => {
     },
   );
 
-  it('have every hole filled, and keep one that nobody fills', () => {
+  it('have their placeholders filled, except those without a value', () => {
     expect(fill('{seconds} s of {reward}', { seconds: 0, reward: '5 coins' })).toBe(
       '0 s of 5 coins',
     );

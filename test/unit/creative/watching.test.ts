@@ -5,7 +5,7 @@ import { createStallWatchdog } from '../../../src/ad-break/stage.ts';
 import { createWatchedTime } from '../../../src/creative/video.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
-/** A clock whose time jumps; timers that are due fire afterwards, as they do when a page was frozen. */
+/** A clock whose time jumps: timers that are due fire afterwards, as on a page that was frozen. */
 function jumpingClock() {
   const clock = manualClock();
   const pass = (ms: number): Promise<void> => {
@@ -34,13 +34,13 @@ describe('watched time', () => {
     };
   }
 
-  it('counts what played', async () => {
+  it('counts the time that played', async () => {
     const { play, watched } = watch();
     for (let step = 0; step < 12; step += 1) await play(250);
     expect(watched.ms).toBe(3000);
   });
 
-  it('gives nothing for a jump forward', async () => {
+  it('seeking forward credits no watch time', async () => {
     const { jump, play, watched } = watch();
     await play(250);
     jump(10_000);
@@ -48,7 +48,7 @@ describe('watched time', () => {
     expect(watched.ms).toBe(500);
   });
 
-  it('gives nothing for a jump after standing still', async () => {
+  it('seeking forward after a stall credits no watch time', async () => {
     const { jump, play, watched } = watch();
     await play(5000, 0);
     jump(5000);
@@ -57,13 +57,13 @@ describe('watched time', () => {
     expect(watched.ms).toBeLessThan(1100);
   });
 
-  it('counts real time at a raised speed', async () => {
+  it('counts real time at an increased playback speed', async () => {
     const { play, watched } = watch();
     for (let step = 0; step < 8; step += 1) await play(250, 4);
     expect(watched.ms).toBe(2000);
   });
 
-  it('counts nothing that nobody could see', async () => {
+  it('does not count time while the ad was not visible', async () => {
     const { play, watched } = watch();
     await play(1000);
     await play(5000, 1, false);
@@ -73,7 +73,7 @@ describe('watched time', () => {
 });
 
 describe('the stall watchdog', () => {
-  it('barks once after the limit without movement', async () => {
+  it('fires once after the limit without progress', async () => {
     const { clock, pass } = jumpingClock();
     let barks = 0;
     const watchdog = createStallWatchdog(clock, 8000, () => (barks += 1));
@@ -86,7 +86,7 @@ describe('the stall watchdog', () => {
     expect([barks, clock.timers()]).toEqual([1, 0]);
   });
 
-  it('is silent while it is stopped', async () => {
+  it('does not fire while stopped', async () => {
     const { clock, pass } = jumpingClock();
     const watchdog = createStallWatchdog(clock, 8000, () => expect.unreachable());
     watchdog.reset();
@@ -95,7 +95,7 @@ describe('the stall watchdog', () => {
     expect(clock.timers()).toBe(0);
   });
 
-  it('does not take the sleep of the device for a stall, but what comes after it', async () => {
+  it('does not count the sleep of the device as a stall, but detects a stall after it', async () => {
     const { clock, pass } = jumpingClock();
     let barks = 0;
     createStallWatchdog(clock, 8000, () => (barks += 1)).reset();
@@ -106,7 +106,7 @@ describe('the stall watchdog', () => {
   });
 });
 
-describe('the choice of a file', () => {
+describe('the chosen media file', () => {
   const file = (width: number, mime: string): MediaFile => ({
     url: `https://media.test/${width}`,
     mime,
@@ -115,16 +115,16 @@ describe('the choice of a file', () => {
   });
   const files = [file(1920, 'video/mp4'), file(640, 'video/mp4'), file(1280, 'video/webm')];
 
-  it('is the smallest that fills the screen', () => {
+  it('is the smallest file that fills the screen', () => {
     expect(chooseFile(files, 800, () => true)?.width).toBe(1280);
     expect(chooseFile(files, 360, () => true)?.width).toBe(640);
   });
 
-  it('is the largest where none fills the screen', () => {
+  it('is the largest file if none fills the screen', () => {
     expect(chooseFile(files, 3840, () => true)?.width).toBe(1920);
   });
 
-  it('takes only what the browser plays', () => {
+  it('is one that the browser can play', () => {
     expect(chooseFile(files, 800, (mime) => mime === 'video/mp4')?.width).toBe(1920);
     expect(chooseFile(files, 800, () => false)).toBeUndefined();
   });

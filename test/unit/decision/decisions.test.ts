@@ -69,14 +69,14 @@ function setUp() {
 }
 const idOf = (result: ReadyAd | NoAd) => ('creative' in result ? result.decision.id : result);
 
-test('take asks, loads, and hands the ad over once', async () => {
+test('take requests and loads an ad, and returns each ad only once', async () => {
   const { decisions, log } = setUp();
   expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
   expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 0 });
 });
 
-test('a preloaded ad is taken without a request', async () => {
+test('take returns a preloaded ad without a request', async () => {
   const { decisions, log } = setUp();
   expect(await decisions.preload('revive', never)).toEqual({ available: true });
   expect(await decisions.preload('revive', never)).toEqual({ available: true });
@@ -84,7 +84,7 @@ test('a preloaded ad is taken without a request', async () => {
   expect(log.requests).toBe(1);
 });
 
-test('one request at a time for a placement, whoever asks', async () => {
+test('concurrent calls for a placement share one request', async () => {
   const { decisions, log, answers } = setUp();
   const answer = deferred<Answer<Decision>>();
   answers.push(answer.promise);
@@ -96,7 +96,7 @@ test('one request at a time for a placement, whoever asks', async () => {
   expect(log.requests).toBe(1);
 });
 
-test('after 60 s a preloaded decision is asked for again, and keeps the same media', async () => {
+test('after 60 s a preloaded decision is requested again, and the loaded media is reused', async () => {
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
@@ -105,7 +105,7 @@ test('after 60 s a preloaded decision is asked for again, and keeps the same med
   expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
 });
 
-test('a kill switch takes a preloaded ad away', async () => {
+test('a kill switch discards a preloaded ad', async () => {
   const { decisions, log, clock, answers } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
@@ -114,7 +114,7 @@ test('a kill switch takes a preloaded ad away', async () => {
   expect(log.destroyed).toBe(1);
 });
 
-test('another creative replaces the preloaded one', async () => {
+test('a different creative replaces the preloaded one', async () => {
   const { decisions, log, clock, answers } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
@@ -132,7 +132,7 @@ test('an expired decision is never shown', async () => {
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
 });
 
-test('a retry time of the service is kept without asking, and forgotten after it', async () => {
+test('until the retry time that the service returned, no request is sent', async () => {
   const { decisions, log, clock, answers } = setUp();
   answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
   const first = await decisions.take('revive', never);
@@ -151,7 +151,7 @@ test('a retry time of the service is kept without asking, and forgotten after it
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
 });
 
-test('calls back when a cooldown has ended, and when an empty placement may be asked again', async () => {
+test('calls onChange when a cooldown ends, and when a placement without fill can be requested again', async () => {
   const { decisions, log, clock, answers } = setUp();
   answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')), ok(unfilled()));
   await decisions.take('revive', never);
@@ -169,7 +169,7 @@ test('calls back when a cooldown has ended, and when an empty placement may be a
   expect(clock.timers()).toBe(0);
 });
 
-test('calls back within 30 s after a sleep in which a cooldown ended', async () => {
+test('calls onChange within 30 s after waking if a cooldown ended while the device slept', async () => {
   const { decisions, log, clock, answers } = setUp();
   answers.push(ok(unfilled('2026-01-01T09:00:00.000Z')));
   await decisions.take('revive', never);
@@ -180,7 +180,7 @@ test('calls back within 30 s after a sleep in which a cooldown ended', async () 
   expect(log.changes).toBe(1);
 });
 
-test('waits for nothing once destroyed, and for no placement that does not exist', async () => {
+test('keeps no timers once destroyed, or for a placement that does not exist', async () => {
   const { decisions, log, clock, answers } = setUp();
   answers.push(ok(unfilled('2026-01-01T00:00:45.000Z')));
   await decisions.take('revive', never);
@@ -194,7 +194,7 @@ test('waits for nothing once destroyed, and for no placement that does not exist
   expect([log.changes, others.clock.timers()]).toEqual([0, 0]);
 });
 
-test('without a retry time an empty placement may be asked again at once', async () => {
+test('without a retry time, a placement without fill can be requested again immediately', async () => {
   const { decisions, clock, answers } = setUp();
   answers.push(ok(unfilled()));
   await decisions.take('revive', never);
@@ -206,7 +206,7 @@ test('without a retry time an empty placement may be asked again at once', async
   expect(decisions.availability('revive')).toEqual({ available: true });
 });
 
-test('a failure on the way is not held against the placement', async () => {
+test('a failed request does not affect the availability of the placement', async () => {
   const { decisions, answers } = setUp();
   answers.push({ kind: 'unreachable', cause: 'timeout' });
   expect(await decisions.take('revive', never)).toEqual({ outcome: 'timeout', reason: 'timeout' });
@@ -221,7 +221,7 @@ test('offline, only a preloaded ad is available', async () => {
   expect(decisions.availability('double-coins')).toEqual({ available: false, reason: 'offline' });
 });
 
-test('offline, a preloaded ad that has to be asked for again is not available', async () => {
+test('offline, a preloaded ad that has to be requested again is not available', async () => {
   const { answers, clock, decisions, goOffline } = setUp();
   await decisions.preload('revive', never);
   await clock.advance(60_000);
@@ -231,7 +231,7 @@ test('offline, a preloaded ad that has to be asked for again is not available', 
   expect(await decisions.take('revive', never)).toMatchObject({ outcome: 'offline' });
 });
 
-test('media that do not load, or not in time, are an outcome', async () => {
+test('media that fails to load is an error, and media that loads too slowly a timeout', async () => {
   const { decisions, clock, loadBy } = setUp();
   loadBy(() => Promise.reject(new Error('decode')));
   expect(await decisions.take('revive', never)).toEqual({
@@ -251,7 +251,7 @@ test('media that do not load, or not in time, are an outcome', async () => {
   });
 });
 
-test('a creative that arrives after its time is destroyed', async () => {
+test('a creative that loads after its timeout is destroyed', async () => {
   const { decisions, clock, loadBy, log } = setUp();
   const slow = deferred();
   loadBy(() => slow.promise);
@@ -263,7 +263,7 @@ test('a creative that arrives after its time is destroyed', async () => {
   expect(log.destroyed).toBe(1);
 });
 
-test('the last caller who aborts ends the request, another one does not', async () => {
+test('a shared request is aborted only when its last caller aborts', async () => {
   const { decisions, answers, log } = setUp();
   const answer = deferred<Answer<Decision>>();
   answers.push(answer.promise);
@@ -280,7 +280,7 @@ test('the last caller who aborts ends the request, another one does not', async 
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
 });
 
-test('on changed terms, what was preloaded, refused or on its way is asked for again', async () => {
+test('forget discards preloaded ads and cooldowns, and repeats requests in flight', async () => {
   const { decisions, answers, log } = setUp();
   await decisions.preload('revive', never);
   answers.push(ok(unfilled('2026-11-21T13:00:00.000Z')));
@@ -298,7 +298,7 @@ test('on changed terms, what was preloaded, refused or on its way is asked for a
   expect(log.destroyed).toBe(2);
 });
 
-test('a given decision for another placement is refused, and says nothing of this one', async () => {
+test('a supplied decision for another placement is rejected, and does not affect availability', async () => {
   const { decisions } = setUp();
   const elsewhere = { ...filled('dec_given'), placement: 'lobby' };
   const refused = await decisions.preload('revive', never, { decision: elsewhere });
@@ -307,7 +307,7 @@ test('a given decision for another placement is refused, and says nothing of thi
   expect(idOf(await decisions.take('revive', never))).toBe('dec_1');
 });
 
-test('whenever a caller aborts, what was loaded is kept or destroyed', async () => {
+test('whenever a caller aborts, the loaded creative is kept or destroyed', async () => {
   for (let turns = 0; turns < 12; turns += 1) {
     const { decisions, loadBy, log } = setUp();
     const slow = deferred();
@@ -342,7 +342,7 @@ test('destroy aborts requests and destroys preloaded creatives', async () => {
 
 const hourMs = 3_600_000;
 
-test('an ad that expired while the device slept is asked for again', async () => {
+test('an ad that expired while the device slept is requested again', async () => {
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   clock.sleep(9 * hourMs);
@@ -350,7 +350,7 @@ test('an ad that expired while the device slept is asked for again', async () =>
   expect(log).toMatchObject({ requests: 2, loads: 2, destroyed: 1 });
 });
 
-test('an ad that is no longer fresh after a nap is asked for again, and keeps the same media', async () => {
+test('an ad that became stale while the device slept is requested again, and its media is reused', async () => {
   const { decisions, log, clock } = setUp();
   await decisions.preload('revive', never);
   clock.sleep(5 * 60_000);
@@ -358,7 +358,7 @@ test('an ad that is no longer fresh after a nap is asked for again, and keeps th
   expect(log).toMatchObject({ requests: 2, loads: 1, destroyed: 0 });
 });
 
-test('a decision that the device slept through on its way is asked for again', async () => {
+test('a decision that expired in flight while the device slept is requested again', async () => {
   const { answers, clock, decisions, log } = setUp();
   const answer = deferred<Answer<Decision>>();
   answers.push(answer.promise);
@@ -370,7 +370,7 @@ test('a decision that the device slept through on its way is asked for again', a
   expect(log.destroyed).toBe(1);
 });
 
-test('an ad that the device slept through while it loaded is asked for again', async () => {
+test('an ad that expired while it loaded and the device slept is requested again', async () => {
   const { clock, decisions, loadBy, log } = setUp();
   const slow = deferred();
   loadBy(() => slow.promise);
@@ -382,7 +382,7 @@ test('an ad that the device slept through while it loaded is asked for again', a
   expect(log.destroyed).toBe(1);
 });
 
-test('a decision of the game’s own server that expired in the sleep is replaced', async () => {
+test('a decision from the game’s server that expired while the device slept is replaced', async () => {
   const { decisions, clock } = setUp();
   await decisions.preload('revive', never, { decision: filled('dec_given') });
   clock.sleep(9 * hourMs);
@@ -392,7 +392,7 @@ test('a decision of the game’s own server that expired in the sleep is replace
 test.each([
   ['the device slept', 'sleep'],
   ['the page was frozen', 'freeze'],
-] as const)('a retry time that passed while %s holds nobody up', async (_, pass) => {
+] as const)('a retry time that passed while %s no longer blocks requests', async (_, pass) => {
   const { answers, clock, decisions } = setUp();
   answers.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
   await decisions.take('revive', never);
@@ -403,7 +403,7 @@ test.each([
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
 });
 
-test('an ad is neither fresher nor lost when the clock of the device is set', async () => {
+test('setting the device clock neither extends nor ends the life of a preloaded ad', async () => {
   const { decisions, clock, log } = setUp();
   await decisions.preload('revive', never);
   clock.setWallTime(0);
@@ -415,7 +415,7 @@ test('an ad is neither fresher nor lost when the clock of the device is set', as
   expect(idOf(await decisions.take('revive', never))).toBe('dec_2');
 });
 
-test('a refusal that ended while the device slept is a change as soon as the player is back', async () => {
+test('if a cooldown ended while the device slept, onChange is called as soon as the page is visible', async () => {
   const { answers, clock, decisions, log, page } = setUp();
   answers.push(ok(unfilled('2026-01-01T01:00:00.000Z')));
   await decisions.take('revive', never);

@@ -25,7 +25,7 @@ test.each([
   ['commercial', 'blocked'],
   ['brand_safety', 'blocked'],
   ['consent_required', 'not_ready'],
-] as const)('a decision without an ad because of %s is %s', (reason, outcome) =>
+] as const)('a no-fill decision with reason %s has the outcome %s', (reason, outcome) =>
   expect(noAdFromDecision({ ...decision, reason }, now)).toEqual({
     outcome,
     reason,
@@ -33,13 +33,13 @@ test.each([
   }),
 );
 
-test('a reason of a newer service falls back to the status', () => {
+test('an unknown reason from a newer service falls back to the status', () => {
   const reason = 'full_moon' as Decision['reason'] & string;
   expect(noAdFromDecision({ ...decision, reason }, now).outcome).toBe('no_fill');
   expect(noAdFromDecision({ ...decision, reason, status: 'blocked' }, now).outcome).toBe('blocked');
 });
 
-test('retryAt is right on a device whose clock is wrong', () => {
+test('retryAt is correct on a device whose clock is wrong', () => {
   const retry_at = '2026-01-01T00:00:45.000Z';
   expect(noAdFromDecision({ ...decision, retry_at }, now).retryAt).toEqual(new Date(now + 45_000));
 });
@@ -64,11 +64,11 @@ test.each([
   [{ kind: 'unreachable', cause: 'blocked' }, 'ad_blocked'],
   [{ kind: 'unreachable', cause: 'foreign_answer' }, 'offline'],
   [{ kind: 'unreachable', cause: 'aborted' }, 'aborted'],
-] as const)('%j becomes %s', (answer, outcome) =>
+] as const)('the answer %j has the outcome %s', (answer, outcome) =>
   expect(noAdFromAnswer(answer, now).outcome).toBe(outcome),
 );
 
-test('the Retry-After of an overloaded service becomes retryAt', () => {
+test('Retry-After from an overloaded service becomes retryAt', () => {
   const noAd = noAdFromAnswer({ kind: 'retry', status: 503, retryAfterMs: 5_000 }, now);
   expect(noAd.retryAt).toEqual(new Date(now + 5_000));
 });

@@ -16,7 +16,7 @@ const red = { customData: 'red' };
 beforeEach(() => void vi.stubGlobal('innerWidth', 800).stubGlobal('innerHeight', 600));
 afterEach(() => void vi.unstubAllGlobals());
 
-/** The parts over a service whose decisions repeat the custom data in their ids, and show one creative. */
+/** Decisions on a fake service that puts the custom data into the decision id; all use one creative. */
 function setUp(user: Profile['user'] = {}) {
   const clock = manualClock();
   const requests: DecisionRequest[] = [];
@@ -59,8 +59,8 @@ function setUp(user: Profile['user'] = {}) {
 
 const idOf = (result: ReadyAd | NoAd) => ('creative' in result ? result.decision.id : result);
 
-describe('Custom data and segments of one call', () => {
-  test('replace those of the options', async () => {
+describe('custom data and segments of one call', () => {
+  test('override those of the options', async () => {
     const { decisions, requests } = setUp({ customData: 'all', segments: ['newcomer'] });
     await decisions.take('revive', never);
     await decisions.take('revive', never, { customData: '', segments: [] });
@@ -70,14 +70,14 @@ describe('Custom data and segments of one call', () => {
     ]);
   });
 
-  test('never leave the device of a child', async () => {
+  test('are never sent for child-directed play', async () => {
     const { decisions, requests } = setUp({ childDirected: true });
     await decisions.take('revive', never, { customData: 'blue', segments: ['newcomer'] });
     expect(requests[0]).not.toHaveProperty('custom_data');
     expect(requests[0]).not.toHaveProperty('segments');
   });
 
-  test('take the ad that was preloaded with the same', async () => {
+  test('select the ad that was preloaded with the same values', async () => {
     const { decisions, requests } = setUp();
     const options = { customData: 'blue', segments: ['a', 'b'] };
     await decisions.preload('revive', never, options);
@@ -86,7 +86,7 @@ describe('Custom data and segments of one call', () => {
   });
 
   test.each<[RequestOptions]>([[{}], [red], [{ ...blue, segments: ['newcomer'] }]])(
-    'with %j ask again where the preloaded ad has others, and reuse its media',
+    'cause a new request that reuses the media if the preloaded ad has others: %j',
     async (options) => {
       const { decisions, log, requests } = setUp();
       await decisions.preload('revive', never, blue);
@@ -97,7 +97,7 @@ describe('Custom data and segments of one call', () => {
     },
   );
 
-  test('get each caller an ad of its own when both ask at once', async () => {
+  test('give concurrent callers with different values separate ads', async () => {
     const { answers, decisions } = setUp();
     const first = deferred<Partial<Decision>>();
     answers.push(first.promise);
@@ -109,7 +109,7 @@ describe('Custom data and segments of one call', () => {
     expect(idOf(await decisions.take('revive', never, blue))).toBe('dec_blue');
   });
 
-  test('do not share media with an ad that was shown while the request was on its way', async () => {
+  test('do not reuse media of an ad that was shown while the request was in flight', async () => {
     const { answers, decisions, log } = setUp();
     await decisions.preload('revive', never, blue);
     const second = deferred<Partial<Decision>>();
@@ -126,7 +126,7 @@ describe('Custom data and segments of one call', () => {
     );
   });
 
-  test('share a cooldown, except that other segments may have another', async () => {
+  test('share a cooldown if only the custom data differs, but not if the segments do', async () => {
     const { answers, decisions, requests } = setUp();
     const retryAt = '2026-01-01T00:01:00.000Z';
     answers.push({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
@@ -137,7 +137,7 @@ describe('Custom data and segments of one call', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('leave no request behind when the SDK is destroyed', async () => {
+  test('leave no request running when the SDK is destroyed', async () => {
     const { answers, decisions, log } = setUp();
     answers.push(new Promise(() => undefined), new Promise(() => undefined));
     const both = [blue, red].map((options) => decisions.preload('revive', never, options));
@@ -149,8 +149,8 @@ describe('Custom data and segments of one call', () => {
   });
 });
 
-describe('A function for the user token', () => {
-  test('is awaited for each request', async () => {
+describe('a user token function', () => {
+  test('is called and awaited for each request', async () => {
     let asked = 0;
     const { decisions, requests } = setUp({ userToken: async () => `token-${(asked += 1)}` });
     await decisions.take('revive', never);
@@ -168,7 +168,7 @@ describe('A function for the user token', () => {
     ],
     ['rejects', () => Promise.reject(new Error('no session')), 'no session'],
     ['resolves with a number', async () => 7 as unknown as string, 'got number'],
-  ])('that %s costs this request only', async (_what, failing, detail) => {
+  ])('that %s fails only the current request', async (_what, failing, detail) => {
     const userToken = vi.fn<() => string | Promise<string>>(failing);
     const { decisions, requests } = setUp({ userToken });
     expect(await decisions.take('revive', never)).toEqual({
@@ -181,7 +181,7 @@ describe('A function for the user token', () => {
     expect(idOf(await decisions.take('revive', never))).toBe('dec_none');
   });
 
-  test('that hangs costs this request only, after the load timeout', async () => {
+  test('that hangs fails only the current request, after the load timeout', async () => {
     const userToken = vi.fn<() => string | Promise<string>>(() => new Promise(() => undefined));
     const { clock, decisions, requests } = setUp({ userToken });
     const preloaded = decisions.preload('revive', never);
@@ -193,7 +193,7 @@ describe('A function for the user token', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('is not waited for by a call that was aborted', async () => {
+  test('does not hold up a call that was aborted', async () => {
     const { clock, decisions } = setUp({ userToken: () => new Promise(() => undefined) });
     const abort = new AbortController();
     const taken = decisions.take('revive', abort.signal);

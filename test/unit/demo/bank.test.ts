@@ -39,7 +39,7 @@ const rewarded = (id: string, decisionId: string, amount = 50): DecisionRewarded
   },
 });
 
-it('credits a decision once, however often and under whichever event it arrives', async () => {
+it('credits a decision once, however often it arrives and with whichever event id', async () => {
   const { bank, credited, close } = await openBank();
   const results = await Promise.all([
     bank.credit(rewarded('evt_1', 'dec_1')),
@@ -64,7 +64,7 @@ it('remembers its credits after a restart', async () => {
   await second.close();
 });
 
-it('credits again what a crash had cut off in the middle of writing', async () => {
+it('credits again an entry that a crash left half written', async () => {
   const first = await openBank();
   await first.bank.credit(rewarded('evt_1', 'dec_1'));
   await first.close();
@@ -79,7 +79,7 @@ it('credits again what a crash had cut off in the middle of writing', async () =
   await third.close();
 });
 
-it('goes on after a failed write, and has not credited what failed', async () => {
+it('continues after a failed write without having credited it', async () => {
   let fails = true;
   const journal = {
     entries: [],

@@ -7,12 +7,12 @@ function stretches(seed: number, count = 300): Stretch[] {
   return Array.from({ length: count }, next);
 }
 
-it('makes the same course for the same seed, and another for another', () => {
+it('generates the same course for the same seed, and a different one for another seed', () => {
   expect(stretches(7)).toEqual(stretches(7));
   expect(stretches(7)).not.toEqual(stretches(8));
 });
 
-it('always leaves a passage, and room between two obstacles to change height', () => {
+it('always leaves a gap to pass, and room between obstacles to change height', () => {
   const obstacles = stretches(3).map(({ obstacle }) => obstacle);
   for (const [index, { x, length }] of obstacles.entries()) {
     expect(length).toBeLessThanOrEqual(0.56);
@@ -21,7 +21,7 @@ it('always leaves a passage, and room between two obstacles to change height', (
   }
 });
 
-it('puts no spark where an obstacle is', () => {
+it('places no spark inside an obstacle', () => {
   for (const { obstacle, sparks } of stretches(5)) {
     for (const { y } of sparks) {
       if (obstacle.kind === 'reed') expect(y).toBeLessThan(1 - obstacle.length);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { offerText, outcomeText } from '../../../demo/src/outcome-text.ts';
 
-it('says in how many seconds, minutes or hours to ask again', () => {
+it('shows in how many seconds, minutes or hours the next ad is available', () => {
   const text = (ms: number) => outcomeText({ outcome: 'cooldown', retryAt: new Date(ms) }, 0);
   expect(text(29_001)).toBe('The next ad needs a moment. Again in 30 s.');
   expect(text(-5)).toContain('Again in 1 s.');
@@ -9,7 +9,7 @@ it('says in how many seconds, minutes or hours to ask again', () => {
   expect(text(3 * 3_600_000)).toContain('Again in 3 h.');
 });
 
-it('invites to an ad that is there, and gives a reason where none is', () => {
+it('offers an available ad, and otherwise shows the reason why there is none', () => {
   expect(offerText({ available: true }, 0)).toBe('Watch a short ad');
   expect(offerText({ available: false, reason: 'offline' }, 0)).toBe('You are offline.');
   expect(offerText({ available: false }, 0)).toBe('There is no ad right now.');

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..', '..');
 
-/** One fenced block of code in a page. */
+/** One fenced code block of a page. */
 export interface CodeBlock {
   page: string;
-  /** Of its first line of code, counted from 1. */
+  /** Line number of its first line of code, from 1. */
   line: number;
   language: string;
-  /** What a comment before it says, as `tested` or `runs: php`; empty where there is none. */
+  /** Text of the comment before it, such as `tested` or `runs: php`; empty if there is none. */
   mark: string;
   code: string;
 }
 
-/** Every fenced block of a page, in order. */
+/** All fenced code blocks of a page, in order. */
 export function codeBlocks(page: string): CodeBlock[] {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/(?:<!-- ([^\n]*) -->\n\n)?^```(\w+)\n(.*?)^```$/gms)].map((match) => {
@@ -24,7 +24,7 @@ export function codeBlocks(page: string): CodeBlock[] {
   });
 }
 
-/** The block of a page that says what it runs as. */
+/** The block that is marked `runs: <name>`. */
 export function blockThatRuns(page: string, name: string): string {
   const block = codeBlocks(page).find(({ mark }) => mark === `runs: ${name}`);
   if (!block) throw new Error(`${page} has no block with the mark “runs: ${name}”.`);

@@ -10,15 +10,15 @@ const pages = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
 ];
-// What is marked `tested` is a part of a file that is compiled and run elsewhere; a test types the
-// quick start in, page and script.
+// Blocks marked `tested` are excerpts of files that are compiled and run elsewhere. The quick start's
+// page and script are built and run by an e2e test.
 const blocks = pages
   .flatMap(codeBlocks)
   .filter(({ mark }) => mark !== 'tested')
   .flatMap((block) =>
     block.language === 'html' && !/quick-start/.test(block.page) ? inlineScripts(block) : [block],
   )
-  // What is marked `typed` is for both languages.
+  // Blocks marked `typed` are JavaScript that also compiles as TypeScript.
   .filter(({ language, mark }) => language === 'ts' || mark === 'typed')
   .reduce<CodeBlock[]>((joined, block) => {
     const last = joined.at(-1);
@@ -26,7 +26,7 @@ const blocks = pages
     return [...joined.slice(0, -1), { ...last, code: `${last.code}\n${block.code}` }];
   }, []);
 
-/** Scripts that stand in a page. */
+/** The inline scripts of an HTML block. */
 function inlineScripts(block: CodeBlock): CodeBlock[] {
   return [...block.code.matchAll(/<script>\n(.*?)<\/script>/gs)].map((match) => ({
     ...block,
@@ -37,13 +37,13 @@ function inlineScripts(block: CodeBlock): CodeBlock[] {
 }
 const nameOf = ({ page, line }: CodeBlock): string => `${page.replaceAll(/\W/g, '-')}-${line}.ts`;
 
-// Below the project, because the code imports what is installed there.
+// Inside the project, so that imports resolve to the packages installed there.
 const parent = join(root, 'node_modules', '.cache');
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'trueward-guides-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the code in the guides compiles, as a reader would have it', () => {
+test('the code in the guides compiles in a reader’s project', () => {
   expect(blocks.length).toBeGreaterThan(15);
   const names = new Map(blocks.map((block) => [nameOf(block), block]));
   for (const [name, { code }] of names) writeFileSync(join(folder, name), `${code}\nexport {};\n`);
@@ -58,7 +58,7 @@ test('the code in the guides compiles, as a reader would have it', () => {
         types: ['node', '@cocos/creator-types/engine'],
         lib: ['ES2023', 'DOM', 'DOM.Iterable'],
         experimentalDecorators: true,
-        // Rules of this project, which a reader’s need not have.
+        // Compiler options of this project that a reader's project may not have.
         noImplicitOverride: false,
         exactOptionalPropertyTypes: false,
       },

@@ -3,7 +3,7 @@ import { fakeAds } from '../ad-placement/fake-ads.ts';
 import { blockThatRuns } from './code-blocks.ts';
 
 const page = 'docs/migration.md';
-/** The function that a block declares, as the reader pastes it. */
+/** Runs a block as a reader would paste it, and returns the function that it declares. */
 async function declared(block: string, name: string): Promise<unknown> {
   const code = `${blockThatRuns(page, block)}\nexport { ${name} as it };`;
   const address = `data:text/javascript,${encodeURIComponent(code)}`;
@@ -20,7 +20,7 @@ type RequestAd = (
   callbacks: Record<'adStarted' | 'adFinished' | 'adError', (error?: unknown) => void>,
 ) => Promise<void>;
 
-test('the breaks for games of Poki resolve as they did there', async () => {
+test('the Poki replacements resolve as the Poki SDK does', async () => {
   const ads = fakeAds([]);
   const breaks = ((await declared('poki', 'pokiBreaks')) as PokiBreaks)(ads);
   const onStart = vi.fn();
@@ -39,7 +39,7 @@ test('the breaks for games of Poki resolve as they did there', async () => {
   expect(onStart).toHaveBeenCalledTimes(3);
 });
 
-test('requestAd() for games of CrazyGames calls back once, with their codes', async () => {
+test('the CrazyGames requestAd() calls its callbacks once, with CrazyGames error codes', async () => {
   const ads = fakeAds([]);
   const requestAd = (await declared('crazygames', 'requestAd')) as RequestAd;
   const heard: unknown[] = [];

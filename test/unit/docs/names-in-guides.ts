@@ -12,9 +12,9 @@ type Handler = (
   response: { sendStatus(status: number): void },
 ) => Promise<void>;
 
-/** What the guides take for granted: a game of the reader’s, and a server of the reader’s. */
+/** Names that the guides assume to exist in the reader's game and on the reader's server. */
 declare global {
-  /** What the script tags define. */
+  /** Defined by the script tags. */
   const Trueward: ScriptTags;
   const publishableKey: string;
   const serviceUrl: string;
@@ -45,7 +45,7 @@ declare global {
   const startToPlay: Call;
   interface Window {
     get Trueward(): ScriptTags;
-    // A page may make it before the tags have.
+    // A page may create it before the script tags do.
     set Trueward(made: { queue: object });
   }
   const request: Request;

@@ -5,27 +5,27 @@ import { root } from './code-blocks.ts';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** The members of a union of words in the sources. */
+/** The members of a string union type in the sources. */
 function wordsOf(file: string, type: string): string[] {
   const [, union = ''] = new RegExp(`type ${type} =([^;]+);`).exec(read(file)) ?? [];
   return [...union.matchAll(/'([a-z_0-9]+)'/g)].map(([, word = '']) => word);
 }
 
-describe('the page of outcomes and errors', () => {
+describe('the outcomes and errors page', () => {
   const page = read('docs/errors.md');
   test.each([
     ['src/outcome.ts', 'Outcome', 19],
     ['src/outcome.ts', 'OptionErrorCode', 5],
     ['src/server/webhook-signature.ts', 'WebhookErrorCode', 8],
     ['src/server/receipt-keys.ts', 'ReceiptErrorCode', 10],
-  ])('explains each word of %s, %s', (file, type, count) => {
+  ])('explains each member of %s, %s', (file, type, count) => {
     const words = wordsOf(file, type);
     expect(words).toHaveLength(count);
     expect(words.filter((word) => !page.includes(`| \`${word}\` `))).toEqual([]);
   });
 });
 
-test('the example of the script tag is the one in the quick start', () => {
+test('the script tag code in the quick start matches the example', () => {
   const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trim());
   const [, section = ''] = read('docs/quick-start.md').split(/^## With a script tag$/m);
   const [guide = ''] = section.split(/^## /m);

@@ -10,7 +10,7 @@ const files = new Map(
     path ?? '',
   ]),
 );
-/** `B “one”, “two”; T “three”` as pairs of a file and a name. */
+/** Splits `B “one”, “two”; T “three”` into pairs of file letter and test name. */
 const named = page
   .split('\n')
   .filter((line) => line.startsWith('| '))
@@ -19,16 +19,16 @@ const named = page
     [...part.matchAll(/“([^”]+)”/g)].map(([, name]) => [part[0] ?? '', name ?? '']),
   );
 
-test('the threat model names its files and tests', () => {
+test('the threat model lists its test files and tests', () => {
   expect(files.size).toBeGreaterThan(9);
   expect(named.length).toBeGreaterThan(35);
 });
 
-test.each(named)('the test that carries an attack out exists: %s “%s”', (letter, name) => {
+test.each(named)('the test that the threat model names exists: %s “%s”', (letter, name) => {
   const path = files.get(letter);
   expect(path, `the file ${letter}`).toBeDefined();
   const text = readFileSync(join(root, path ?? ''), 'utf8');
-  // `%s` is a name of its own in each case of a table; what surrounds it has to name the test.
+  // `%s` stands for the name of an each-case; the text around it has to identify the test.
   const names = [...text.matchAll(/'((?:[^'\\\n]|\\.)+)'/g)]
     .map(([, found = '']) => found)
     .filter((found) => found.replaceAll('%s', '').length > 10)

@@ -32,7 +32,7 @@ async function signed(atS = now, by = secret): Promise<Attempt> {
   };
 }
 
-/** What has to be believed, and what must not be. */
+/** Webhooks that verification has to accept, and ones that it has to reject. */
 const genuine = await signed();
 const stranger = await signed(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
 const attempts: (Attempt & { name: string; believe: boolean })[] = [
@@ -53,7 +53,7 @@ const attempts: (Attempt & { name: string; believe: boolean })[] = [
 const expected = attempts.map(({ believe }) => believe);
 const believedBy = (judge: (attempt: Attempt) => boolean): boolean[] => attempts.map(judge);
 
-test('the function for Node believes genuine webhooks, and nothing else', async () => {
+test('the Node function accepts only genuine webhooks', async () => {
   const file = join(folder, 'by-hand.mjs');
   writeFileSync(file, blockThatRuns(page, 'node'));
   const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
@@ -63,7 +63,7 @@ test('the function for Node believes genuine webhooks, and nothing else', async 
   expect(believedBy(judge)).toEqual(expected);
 });
 
-test('the worker answers 204 to genuine webhooks, and 400 to others', async () => {
+test('the worker returns 204 for genuine webhooks and 400 for others', async () => {
   const code = blockThatRuns(page, 'worker').replace(
     "'trueward/server'",
     JSON.stringify(pathToFileURL(join(root, 'dist/server.js')).href),
@@ -91,8 +91,8 @@ test('the worker answers 204 to genuine webhooks, and 400 to others', async () =
   expect(await Promise.all(statuses)).toEqual(expected.map((believe) => (believe ? 204 : 400)));
 });
 
-test('the server with the library answers 204 to genuine webhooks, and 400 to others', async () => {
-  // Beside this file, from where the library is found.
+test('the server with the library returns 204 for genuine webhooks and 400 for others', async () => {
+  // In this folder, so that the import of the library resolves.
   const file = join(import.meta.dirname, `with-library-${process.pid}.mjs`);
   const code = blockThatRuns(page, 'standardwebhooks').replace(
     'process.env.WEBHOOK_SECRET',
@@ -120,7 +120,7 @@ test('the server with the library answers 204 to genuine webhooks, and 400 to ot
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** How the function of one language is called from a program of its own. */
+/** How to run the function of one language as a standalone program. */
 interface Language {
   name: string;
   version: string[];
@@ -197,7 +197,7 @@ const isInstalled = ([program = '', ...args]: string[]): boolean =>
   spawnSync(program, args).status === 0;
 
 describe.each(languages)('$name', ({ name, version, file, wrap, command }) => {
-  test.skipIf(!isInstalled(version))('believes genuine webhooks, and nothing else', () => {
+  test.skipIf(!isInstalled(version))('accepts only genuine webhooks', () => {
     const path = join(folder, file);
     writeFileSync(path, wrap(blockThatRuns(page, name)));
     const [program = '', ...args] = command(path);

@@ -23,7 +23,7 @@ function stage() {
 }
 
 describe('the frame queue', () => {
-  it('listens to frames only while something waits', () => {
+  it('listens for frames only while callbacks are queued', () => {
     const { clock, driver, frame, listeners } = stage();
     const queue = createFrameQueue(driver, clock);
     expect(listeners.size).toBe(0);
@@ -34,7 +34,7 @@ describe('the frame queue', () => {
     expect(listeners.size).toBe(0);
   });
 
-  it('calls in order, and no more than the bound in one frame', () => {
+  it('runs callbacks in order, up to the limit per frame', () => {
     const { clock, driver, frame } = stage();
     const queue = createFrameQueue(driver, clock);
     const called: number[] = [];
@@ -46,7 +46,7 @@ describe('the frame queue', () => {
     expect(called).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('begins no further callback once the frame has spent its budget', () => {
+  it('starts no further callback once the frame’s time budget is used up', () => {
     const { clock, driver, frame, spend } = stage();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;
@@ -62,7 +62,7 @@ describe('the frame queue', () => {
     expect(calls).toBe(3);
   });
 
-  it('does not lose a callback to one that throws, and makes the error visible', async () => {
+  it('still runs the next callback after one throws, and surfaces the error', async () => {
     const { clock, driver, frame } = stage();
     const queue = createFrameQueue(driver, clock);
     const surfaced = new Promise((resolve) => {
@@ -84,7 +84,7 @@ describe('the frame queue', () => {
     expect(await surfaced).toBe(mistake);
   });
 
-  it('delivers on the next frame what a callback pushes beyond the bound', () => {
+  it('runs a callback that was pushed beyond the limit on the next frame', () => {
     const { clock, driver, frame, listeners } = stage();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;
@@ -96,7 +96,7 @@ describe('the frame queue', () => {
     expect([calls, listeners.size]).toEqual([1, 0]);
   });
 
-  it('forgets what waits, and its listener, when it is destroyed', () => {
+  it('drops queued callbacks and its listener when destroyed', () => {
     const { clock, driver, frame, listeners } = stage();
     const queue = createFrameQueue(driver, clock);
     let calls = 0;

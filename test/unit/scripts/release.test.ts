@@ -41,12 +41,12 @@ function commit(): void {
   run('git', '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'commit', '-qm', 'Test');
 }
 
-/** A repository with both packages at 1.2.3, whose builds and checks do nothing. */
+/** A repository with both packages at 1.2.3 and no-op build and check scripts. */
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'trueward-release-'));
   for (const file of ['scripts/release.mjs', 'scripts/lib/run.mjs', '.changeset/config.json'])
     cpSync(join(root, file), join(project, file));
-  // Not the whole node_modules, in which npm would write.
+  // Links only this package, because npm would write to a linked node_modules.
   mkdirSync(join(project, 'node_modules', '@changesets'), { recursive: true });
   const cli = join('node_modules', '@changesets', 'cli');
   symlinkSync(join(root, cli), join(project, cli));
@@ -76,7 +76,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(project, { recursive: true }));
 
-test('a version that has not been published is released as it is', () => {
+test('an unpublished version is released as is', () => {
   const { status, output } = release('--dry-run');
   expect(output).toContain('trueward and create-trueward: 1.2.3');
   expect(status).toBe(0);
@@ -90,7 +90,7 @@ test('changesets before the first publication are rejected, because they would s
   expect(status).toBe(1);
 });
 
-test('after a publication, changesets determine the version of both packages and the changelog', () => {
+test('after the first publication, changesets determine the version of both packages and the changelog', () => {
   run('git', 'tag', 'trueward@1.2.3');
   write('.changeset/circle.md', "---\n'trueward': minor\n---\n\nAds in a circle.\n");
   commit();

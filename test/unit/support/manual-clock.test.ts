@@ -3,7 +3,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 
 const noon = Date.UTC(2026, 10, 22, 12);
 
-/** A clock with a timer every second for an hour, and when each ran. */
+/** A clock with a timer every second for an hour, and a log of when each ran. */
 function tickingClock() {
   const clock = manualClock(noon);
   const ran: number[] = [];
@@ -12,7 +12,7 @@ function tickingClock() {
   return { clock, ran };
 }
 
-test('advancing moves wall time and monotonic time alike, and runs each timer at its time', async () => {
+test('advance moves wall time and monotonic time together, and runs each timer when it is due', async () => {
   const { clock, ran } = tickingClock();
   const before = clock.monotonic();
   await clock.advance(2_500);
@@ -21,7 +21,7 @@ test('advancing moves wall time and monotonic time alike, and runs each timer at
   expect(ran).toEqual([before + 1_000, before + 2_000]);
 });
 
-test('the sleep of a device moves wall time only, and no timer runs in it or catches up after it', async () => {
+test('sleep moves only wall time, and timers neither run during it nor catch up afterwards', async () => {
   const { clock, ran } = tickingClock();
   await clock.advance(500);
   const before = clock.monotonic();
@@ -34,7 +34,7 @@ test('the sleep of a device moves wall time only, and no timer runs in it or cat
   expect(ran).toHaveLength(1);
 });
 
-test('the user sets wall time, forwards and backwards, and durations do not notice', async () => {
+test('setting wall time forward or back does not affect durations', async () => {
   const { clock, ran } = tickingClock();
   clock.setWallTime(noon + 86_400_000);
   expect(clock.now()).toBe(noon + 86_400_000);
@@ -46,7 +46,7 @@ test('the user sets wall time, forwards and backwards, and durations do not noti
   expect(ran).toHaveLength(1);
 });
 
-test('in a frozen page both times go on, and the timers that fell due run late', async () => {
+test('on a frozen page, both clocks advance and timers that became due run late', async () => {
   const clock = manualClock(noon);
   const ran: number[] = [];
   clock.after(1_000, () => ran.push(clock.monotonic()));
@@ -57,7 +57,7 @@ test('in a frozen page both times go on, and the timers that fell due run late',
   expect(ran).toEqual([60_000]);
 });
 
-test('the next timer is run at its time, with those of the same moment, in their order', async () => {
+test('runNextTimer advances to the next timer and runs all that are due then, in order', async () => {
   const clock = manualClock(noon);
   const ran: string[] = [];
   clock.after(20_000, () => ran.push('late'));
@@ -71,7 +71,7 @@ test('the next timer is run at its time, with those of the same moment, in their
   expect(await clock.runNextTimer()).toBe(false);
 });
 
-test('a timer that was cancelled does not run', async () => {
+test('a canceled timer does not run', async () => {
   const clock = manualClock(noon);
   const cancel = clock.after(10, () => expect.unreachable());
   cancel();

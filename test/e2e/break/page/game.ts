@@ -27,8 +27,8 @@ function show(): void {
   window.breakPage.shown = ads.showRewarded(query.get('placement') ?? 'video');
 }
 document.querySelector('#play')?.addEventListener('click', show);
-// For tests that may not look into the page, because looking counts as a gesture of the player.
+// For tests that must not evaluate in the page, because that counts as a user gesture.
 ads.on('start', () => console.info('started'));
-// Without any gesture of the player, as some games do it.
+// Without a user gesture, as some games do.
 if (query.has('at-once')) show();
 canvas?.focus();

@@ -1,6 +1,6 @@
 /**
- * What the sample project uses of the module `cc`, over the stand-in of the engine: the editor makes
- * nodes and components of a scene, which nothing outside it can. Frames come from the page.
+ * The parts of the module `cc` that the sample project uses, on top of the fake engine, because only the
+ * editor can create the nodes and components of a scene. Frames come from the page.
  */
 import type { CocosModule } from '../../../../src/cocos/cocos-module.ts';
 import { createCocosEngine } from '../../../fakes/cocos-engine.ts';
@@ -11,7 +11,7 @@ export const game: CocosModule['game'] = engine.game;
 export const director: CocosModule['director'] = engine.director;
 
 const scheduled: (() => void)[] = [];
-/** Whether the engine updates the game now, which is when a game expects its state to change. */
+/** Whether the engine is in an update, which is when a game expects its state to change. */
 export let updating = false;
 engine.onUpdate = () => {
   updating = true;
@@ -30,7 +30,7 @@ requestAnimationFrame(frame);
 const nodes = new Map<string, Node>();
 export const find = (name: string): Node | undefined => nodes.get(name);
 
-/** A node of a scene, with the parts of it that the sample’s scripts touch. */
+/** A scene node, with the members that the sample's scripts use. */
 export class Node {
   readonly #components: Component[] = [];
   readonly #events = new EventTarget();
@@ -39,7 +39,7 @@ export class Node {
     nodes.set(name, this);
   }
 
-  /** As the engine makes one of a scene: properties first, then its life begins. */
+  /** Like the engine when it loads a scene: sets the properties, then calls the lifecycle methods. */
   addComponent<C extends Component>(type: new () => C, properties: Partial<C>): C {
     const component = Object.assign(new type(), properties, { node: this });
     this.#components.push(component);
@@ -76,7 +76,7 @@ export class Button extends Component {
   static readonly EventType = { CLICK: 'click' };
 }
 
-/** What the editor lets one choose; here whatever the page wants to hear. */
+/** Set in the editor in a real project; the page sets `emit` here. */
 export class EventHandler {
   emit: () => void = () => {};
 }
