@@ -24,33 +24,33 @@ const behind =
 /** Faulty responses of a service, and the outcomes that a game may get for each. */
 const services: [name: string, answer: RequestListener, outcomes: Outcome[]][] = [
   [
-    'HTML with status 200',
+    'a 200 response with HTML',
     (_, response) =>
       response.writeHead(200, { ...cors, 'content-type': 'text/html' }).end('<p>Log in'),
     ['offline'],
   ],
   [
-    'unexpected JSON',
+    'a 200 response with unexpected JSON',
     (_, response) =>
       response.writeHead(200, { ...cors, 'content-type': 'application/json' }).end('{"ok":1}'),
     ['offline'],
   ],
-  ['status 500', (_, response) => response.writeHead(500, cors).end(), ['error']],
+  ['a 500 response', (_, response) => response.writeHead(500, cors).end(), ['error']],
   [
-    'status 503',
+    'a 503 response',
     (_, response) => response.writeHead(503, { ...cors, 'retry-after': '60' }).end(),
     ['error'],
   ],
   ['a broken connection', (request) => request.socket.destroy(), ['offline']],
   [
-    'as if an ad blocker blocked its decisions',
+    'an ad request that an ad blocker blocks',
     (request, response) => {
       if (request.url === '/healthz') response.end();
       else request.socket.destroy();
     },
     ['ad_blocked'],
   ],
-  ['nothing', () => undefined, ['timeout']],
+  ['a request timeout', () => undefined, ['timeout']],
 ];
 
 describe('a game whose service is faulty', () => {
@@ -82,7 +82,7 @@ describe('a game whose service is faulty', () => {
   const canvasIsOnTop = (): Promise<boolean> =>
     page.evaluate(() => document.elementFromPoint(20, 20)?.id === 'game');
 
-  it.each(services)('continues when the service answers with %s', async (_, misbehaviour, outcomes) => {
+  it.each(services)('continues after %s', async (_, misbehaviour, outcomes) => {
     answer = misbehaviour;
     // Only a service that never responds takes long: eight seconds of the page's time.
     const speed = outcomes.includes('timeout') ? 8 : 1;

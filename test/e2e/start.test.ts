@@ -33,7 +33,10 @@ interface Ended {
   output: string;
 }
 
-/** `ended` resolves when all processes that hold its output have exited. `ready` resolves with dev.json, or rejects with the output. */
+/**
+ * `ended` resolves when all processes that hold its output have exited. `ready` resolves with dev.json,
+ * or rejects with the output.
+ */
 function start(
   program = process.execPath,
   args = ['scripts/start.mjs'],

@@ -6,7 +6,7 @@ import { it } from './worker.ts';
 
 const watched = { timeout: 30_000, interval: 200 };
 
-describe('a player and a rewarded ad', () => {
+describe('a player', () => {
   let stack: Stack;
   let browser: BrowserContext;
   let player = 0;

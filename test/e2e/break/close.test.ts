@@ -42,7 +42,7 @@ const closeControl = (): Promise<number> =>
 
 const ways: Record<string, (name: string) => Promise<void>> = {
   'a mouse': (name) => button(page, name).click(),
-  'a finger': (name) => button(page, name).tap(),
+  touch: (name) => button(page, name).tap(),
   async 'the keyboard'(name) {
     const isThere = () =>
       button(page, name).evaluate(
@@ -58,7 +58,7 @@ const ways: Record<string, (name: string) => Promise<void>> = {
 it.each(['video', 'image', 'html'].flatMap((kind) => Object.keys(ways).map((way) => [kind, way])))(
   '%s can be closed on time with %s',
   async (kind, way) => {
-    const context = await browser.newContext({ hasTouch: way === 'a finger' });
+    const context = await browser.newContext({ hasTouch: way === 'touch' });
     page = await context.newPage();
     await page.route('**/v1/decisions', async (route) => {
       const response = await route.fetch();

@@ -67,7 +67,7 @@ async function earn(game: Page | FrameLocator): Promise<void> {
   await game.locator('#outcome', { hasText: 'rewarded' }).waitFor();
 }
 
-it('the README’s tag shows an ad under only the README’s policy', async () => {
+it('the README’s tag shows an ad on a page whose policy allows only what the README lists', async () => {
   const own = `default-src 'none'; img-src data:`;
   const policy = readme.policy
     .replace('script-src', "script-src 'self'")
