@@ -7,14 +7,14 @@ const untilWatched = { timeout: 40_000, interval: 200 };
 describe('the demo game', () => {
   let browser: BrowserContext;
   let page: Page;
-  const complaints: string[] = [];
+  const errors: string[] = [];
 
   it.beforeAll(async ({ browser: shared, stack }) => {
     browser = await shared.newContext({ viewport: { width: 800, height: 600 } });
     page = await browser.newPage();
-    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('pageerror', ({ message }) => errors.push(message));
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
+      if (message.type() === 'error') errors.push(message.text());
     });
     await page.goto(`${stack.gameServerUrl}/?seed=7`);
   });
@@ -40,14 +40,14 @@ describe('the demo game', () => {
   /** Runs in the page, because from the test the ad could be over before the click. */
   const goOfflineOnceAdIsOpen = (): Promise<void> =>
     page.getByLabel('Offline').evaluate((offline: HTMLInputElement) => {
-      const look = (): void => {
+      const check = (): void => {
         const isOpen = [...document.body.children].some(
           (child) => child.shadowRoot?.querySelector('dialog')?.open,
         );
         if (isOpen) offline.click();
-        else requestAnimationFrame(look);
+        else requestAnimationFrame(check);
       };
-      look();
+      check();
     });
 
   it('shows a house ad in the lobby', async () => {
@@ -112,6 +112,6 @@ describe('the demo game', () => {
   });
 
   it('logged no errors during the tests above', () => {
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });

@@ -7,19 +7,19 @@ import { freshKey } from '../support/stub-service.ts';
 it('without a page, every call returns a result and has no effect', async () => {
   const fetch = vi.fn();
   const ads = createAds({ publishableKey: freshKey(), serviceUrl: 'https://ads.test', fetch });
-  const heard = vi.fn();
-  const remove = ads.on('change', heard);
-  ads.once('reward', heard);
+  const listener = vi.fn();
+  const remove = ads.on('change', listener);
+  ads.once('reward', listener);
   ads.off('reward');
-  const refused = { outcome: 'error', reason: 'no_dom' };
+  const noPage = { outcome: 'error', reason: 'no_dom' };
   expect(ads.canShow('revive')).toBe(false);
   expect(ads.availability('revive')).toEqual({ available: false, reason: 'error' });
   expect(await ads.preload('revive')).toEqual({ available: false, reason: 'error' });
-  expect(await ads.showRewarded('revive')).toEqual(refused);
-  expect(await ads.showInterstitial('level-end')).toEqual(refused);
+  expect(await ads.showRewarded('revive')).toEqual(noPage);
+  expect(await ads.showInterstitial('level-end')).toEqual(noPage);
   const banner = ads.mountBanner('menu', {} as HTMLElement);
   banner.remove();
-  expect(await banner.result).toEqual(refused);
+  expect(await banner.result).toEqual(noPage);
   expect(await ads.rewardStatus('dec_1')).toMatchObject({ state: 'none', reason: 'no_dom' });
   expect(await ads.rewards()).toEqual([]);
   ads.setConsent({ status: 'granted' });
@@ -28,7 +28,7 @@ it('without a page, every call returns a result and has no effect', async () => 
   expect(ads.diagnostics()).toMatchObject({ environment: 'sandbox', showing: null });
   remove();
   ads.destroy();
-  expect(heard).not.toHaveBeenCalled();
+  expect(listener).not.toHaveBeenCalled();
   expect(fetch).not.toHaveBeenCalled();
 });
 

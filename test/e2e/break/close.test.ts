@@ -26,16 +26,16 @@ const closeControl = (): Promise<number> =>
     () =>
       new Promise((resolve) => {
         let opened = 0;
-        const look = () => {
+        const check = () => {
           const dialog = [...document.body.children]
             .map((child) => child.shadowRoot?.querySelector('dialog'))
             .find((each) => each?.open);
           if (dialog && opened === 0) opened = performance.now();
           if (dialog?.querySelector('.close')?.checkVisibility())
             resolve(performance.now() - opened);
-          else requestAnimationFrame(look);
+          else requestAnimationFrame(check);
         };
-        look();
+        check();
         document.querySelector<HTMLElement>('#play')?.click();
       }),
   );

@@ -19,10 +19,10 @@ async function open(placement: string, speed = 1): Promise<void> {
 /** Sets a minimum watch time longer than the part of the video that loads. */
 async function demandAll(): Promise<void> {
   await page.route('**/v1/decisions', async (route) => {
-    const answer = await route.fetch();
+    const response = await route.fetch();
     await route.fulfill({
-      response: answer,
-      json: { ...(await answer.json()), min_watch_ms: 11_000 },
+      response,
+      json: { ...(await response.json()), min_watch_ms: 11_000 },
     });
   });
 }
@@ -39,7 +39,7 @@ describe('after a user gesture', () => {
     ['missing', 'error', 'load_failed'],
     ['wrong-type', 'error', 'load_failed'],
     ['mute', 'timeout', undefined],
-  ])('media that is %s leaves the page untouched and ends as %s', async (placement, outcome, reason) => {
+  ])('media that is %s leaves no trace and ends as %s', async (placement, outcome, reason) => {
     // The load timeout is eight seconds of the page's time.
     await open(placement, outcome === 'timeout' ? 8 : 1);
     await watch(page);
@@ -72,12 +72,12 @@ describe('after a user gesture', () => {
     'an HTML creative that is %s does no harm, and its watch is rewarded',
     async (placement) => {
       await open(placement);
-      const address = page.url();
+      const url = page.url();
       await watch(page);
       await page.getByText('Your reward is on its way').first().waitFor();
       await button(page, 'Close ad').first().click();
       expect(await resultOf(page)).toMatchObject({ outcome: 'rewarded' });
-      expect(page.url()).toBe(address);
+      expect(page.url()).toBe(url);
       expect(await page.title()).toBe('A game on a strict page');
       expect(page.context().pages()).toHaveLength(1);
       expect(await stateOf(page)).toEqual(asBefore('play'));
@@ -163,14 +163,14 @@ describe('after a user gesture', () => {
 describe('without a user gesture, which browsers require for sound', () => {
   /** Opens the page and waits until it has logged `text` that often; evaluating in it would be a gesture. */
   async function openUntil(text: string, times: number): Promise<void> {
-    let said = 0;
-    const heard = new Promise<void>((resolve) => {
+    let count = 0;
+    const logged = new Promise<void>((resolve) => {
       page.on('console', (message) => {
-        if (message.text() === text && (said += 1) === times) resolve();
+        if (message.text() === text && (count += 1) === times) resolve();
       });
     });
     await page.goto(site.pageFor('video', { 'at-once': '1' }));
-    await heard;
+    await logged;
   }
 
   async function watchToTheEnd(): Promise<void> {

@@ -20,7 +20,7 @@ const sizes = {
 };
 
 /** One view: the placement, its minimum watch time, and what the player does. */
-interface Look {
+interface View {
   placement: string;
   minWatchMs: number;
   make(page: Page): Promise<unknown>;
@@ -28,7 +28,7 @@ interface Look {
 
 const longEnough = 9_000;
 const aMoment = (page: Page) => page.waitForTimeout(900);
-const looks: Record<string, Look> = {
+const views: Record<string, View> = {
   video: { placement: 'video', minWatchMs: longEnough, make: aMoment },
   image: { placement: 'image', minWatchMs: longEnough, make: aMoment },
   html: { placement: 'html', minWatchMs: longEnough, make: aMoment },
@@ -59,22 +59,22 @@ const browser = await launchBrowser(
 try {
   await mkdir(folder, { recursive: true });
   for (const [name, viewport] of Object.entries(sizes)) {
-    const pictures: string[] = [];
+    const screenshots: string[] = [];
     for (const locale of ['en', 'ar'])
-      for (const look of Object.values(looks))
-        pictures.push(await photograph(browser, viewport, locale, look));
-    await sheet(browser, join(folder, `${name}.jpg`), viewport, pictures);
+      for (const view of Object.values(views))
+        screenshots.push(await takeScreenshot(browser, viewport, locale, view));
+    await sheet(browser, join(folder, `${name}.jpg`), viewport, screenshots);
   }
 } finally {
   await browser.close();
   await site.stop();
 }
 
-async function photograph(
+async function takeScreenshot(
   from: Browser,
   viewport: { width: number; height: number },
   locale: string,
-  { make, minWatchMs, placement }: Look,
+  { make, minWatchMs, placement }: View,
 ): Promise<string> {
   const page = await from.newPage({ viewport });
   await page.route('**/v1/decisions', async (route) => {
@@ -86,9 +86,9 @@ async function photograph(
   await watch(page);
   await hasStarted(page);
   await make(page);
-  const picture = await page.screenshot({ type: 'png' });
+  const screenshot = await page.screenshot({ type: 'png' });
   await page.context().close();
-  return picture.toString('base64');
+  return screenshot.toString('base64');
 }
 
 /** One row per text direction, one column per view. */
@@ -96,9 +96,9 @@ async function sheet(
   from: Browser,
   path: string,
   { height, width }: { width: number; height: number },
-  pictures: string[],
+  screenshots: string[],
 ): Promise<void> {
-  const columns = Object.keys(looks).length;
+  const columns = Object.keys(views).length;
   const shownWidth = height > width ? 290 : 390;
   const page = await from.newPage({
     viewport: {
@@ -109,7 +109,7 @@ async function sheet(
   await page.setContent(
     `<style>body { margin: 8px; display: grid; grid-template-columns: repeat(${columns}, ${shownWidth}px); gap: 8px; background: #888 }
     img { display: block; width: 100% }</style>
-    ${pictures.map((each) => `<img src="data:image/png;base64,${each}">`).join('')}`,
+    ${screenshots.map((each) => `<img src="data:image/png;base64,${each}">`).join('')}`,
   );
   await page.waitForFunction(() => [...document.images].every((image) => image.complete));
   await page.screenshot({ path, type: 'jpeg', quality: 72 });

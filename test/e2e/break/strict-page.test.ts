@@ -19,11 +19,11 @@ it.each(['video', 'image', 'html'])(
   'shows %s under a strict policy with Trusted Types without any violation',
   async (placement) => {
     page = await browser.newPage();
-    const complaints: string[] = [];
+    const errors: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
+      if (message.type() === 'error') errors.push(message.text());
     });
-    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('pageerror', (error) => errors.push(String(error)));
     await page.goto(site.pageFor(placement, { locale: 'de' }));
     await watch(page);
     await page.getByText('Deine Belohnung ist unterwegs').first().waitFor();
@@ -32,7 +32,7 @@ it.each(['video', 'image', 'html'])(
     expect(await stateOf(page)).toEqual(asBefore('play'));
     await page.evaluate(() => window.breakPage.ads.toggleDebugPanel());
     await page.locator('[data-trueward="debug"] dd').first().waitFor();
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   },
 );
 

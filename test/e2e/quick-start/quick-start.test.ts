@@ -79,32 +79,29 @@ it('the npm page delivers 25 coins for an ad, and the quick start’s server cre
 
 it.each(['script-tag', 'canvas'])('the example %s earns a confirmed reward', async (name) => {
   const before = (await stack.account('player-42')).coins;
-  const complaints: string[] = [];
-  page.on('pageerror', ({ message }) => complaints.push(message));
+  const errors: string[] = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
+    if (message.type() === 'error') errors.push(message.text());
   });
   await page.goto(`${stack.gameServerUrl}/examples/`);
   await page.locator(`a[href="./${name}.html"]`).click();
   await watchAnAd();
   await expect.poll(() => page.locator('#outcome').textContent()).toBe('rewarded');
   await expect.poll(async () => (await stack.account('player-42')).coins).toBe(before + 25);
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 it.each([
   ['for modern browsers', false],
   ['to loose ES5', true],
-])(
-  'the Cocos sample, compiled %s, earns a reward on a fake engine',
-  async (_, loose) => {
-    const before = (await stack.account('guest')).coins;
-    await page.goto(await reader.startCocosSample({ loose }));
-    await watchAnAd();
-    await expect.poll(() => page.locator('#revived').textContent()).toBe('1');
-    await expect
-      .poll(() => page.evaluate(() => JSON.parse(localStorage.getItem('wallet') ?? '{}') as object))
-      .toEqual({ coins: 25, credited: [expect.stringMatching(/^dec_/)] });
-    await expect.poll(async () => (await stack.account('guest')).coins).toBe(before + 25);
-  },
-);
+])('the Cocos sample, compiled %s, earns a reward on a fake engine', async (_, loose) => {
+  const before = (await stack.account('guest')).coins;
+  await page.goto(await reader.startCocosSample({ loose }));
+  await watchAnAd();
+  await expect.poll(() => page.locator('#revived').textContent()).toBe('1');
+  await expect
+    .poll(() => page.evaluate(() => JSON.parse(localStorage.getItem('wallet') ?? '{}') as object))
+    .toEqual({ coins: 25, credited: [expect.stringMatching(/^dec_/)] });
+  await expect.poll(async () => (await stack.account('guest')).coins).toBe(before + 25);
+});

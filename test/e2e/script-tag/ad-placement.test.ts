@@ -20,7 +20,7 @@ let stack: Stack;
 let host: Host;
 let browser: Browser;
 let page: Page;
-let complaints: string[];
+let errors: string[];
 
 it.beforeAll(async ({ browser: shared, stack: running }) => {
   browser = shared;
@@ -29,8 +29,8 @@ it.beforeAll(async ({ browser: shared, stack: running }) => {
 });
 it.beforeEach(async () => {
   page = await browser.newPage();
-  complaints = [];
-  page.on('pageerror', ({ message }) => complaints.push(message));
+  errors = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
 });
 it.afterEach(() => page.context().close());
 it.afterAll(() => host?.stop());
@@ -85,20 +85,20 @@ it('runs breaks that Google’s own snippet pushed before the script loaded, and
     .poll(calls)
     .toEqual(['beforeReward', 'beforeAd', 'adViewed', 'afterAd', 'adBreakDone viewed']);
   expect(await page.evaluate('adBreak === given')).toBe(true);
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 it('ends every break if its attributes are invalid, and reports the error', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>
     ${tag('data-consent="maybe" data-placement-next="level-end"')}`);
   await expect.poll(calls).toEqual(['adBreakDone other']);
-  expect(complaints).toEqual([expect.stringContaining('the option `consent` must be')]);
+  expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
 it('reports a tag that names no placement', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>${tag('')}`);
   await expect.poll(calls).toEqual(['adBreakDone invalid']);
-  expect(complaints).toEqual([expect.stringContaining('data-placement-interstitial')]);
+  expect(errors).toEqual([expect.stringContaining('data-placement-interstitial')]);
 });
 
 it('shares the SDK of trueward.js, and exports its functions for pages that configure it themselves', async () => {
@@ -241,7 +241,7 @@ for (const { name, files, start, needs, viewed, dismissed, noAd } of libraries) 
       await ended().toEqual(noAd);
       expect(await page.evaluate(() => window.needs)).toEqual([]);
       await expect.poll(() => page.evaluate(() => window.library.canShowRewardedAd())).toBe(false);
-      expect(complaints).toEqual([]);
+      expect(errors).toEqual([]);
     },
   );
 }

@@ -15,7 +15,7 @@ let stack: Stack;
 let host: Host;
 let browser: Browser;
 let page: Page;
-let complaints: string[];
+let errors: string[];
 let readme: { tag: string; policy: string };
 
 it.beforeAll(async ({ browser: shared, stack: running }) => {
@@ -26,12 +26,12 @@ it.beforeAll(async ({ browser: shared, stack: running }) => {
 });
 it.beforeEach(async () => {
   page = await browser.newPage();
-  complaints = [];
-  page.on('pageerror', ({ message }) => complaints.push(message));
+  errors = [];
+  page.on('pageerror', ({ message }) => errors.push(message));
   page.on('console', (message) => {
     // Browsers block autofocus in cross-site frames; the SDK focuses the ad itself.
     if (message.type() === 'error' && !message.text().startsWith('Blocked autofocusing'))
-      complaints.push(message.text());
+      errors.push(message.text());
   });
 });
 it.afterEach(() => page.context().close());
@@ -56,7 +56,7 @@ const pageWith = (tags: string): string => `<!doctype html><html lang="en">
   <head><link rel="icon" href="data:,"><title>Game</title>
   <script src="${host.url}/game.js"></script>${tags}</head>
   <body><canvas></canvas><button id="play">Play</button><output id="outcome"></output></body></html>`;
-const expectedComplaints = ['a command that throws'];
+const expectedErrors = ['a command that throws'];
 
 /** Watches an ad in a game's page or frame until the reward is confirmed. */
 async function earn(game: Page | FrameLocator): Promise<void> {
@@ -78,7 +78,7 @@ it('the README’s tag shows an ad on a page whose policy allows only what the R
   });
   await page.goto(`${host.url}/strict`);
   await earn(page);
-  expect(complaints).toEqual(expectedComplaints);
+  expect(errors).toEqual(expectedErrors);
 });
 
 it('a script that does not match the README’s integrity hash is not run', async () => {
@@ -86,7 +86,7 @@ it('a script that does not match the README’s integrity hash is not run', asyn
     body: pageWith(readme.tag.replace('/dist/trueward.js', '/dist/trueward-phaser.js')),
   });
   await page.goto(`${host.url}/altered`, { waitUntil: 'load' });
-  expect(complaints.join()).toContain('integrity');
+  expect(errors.join()).toContain('integrity');
   expect(await page.evaluate(() => window.Trueward?.createAds)).toBeUndefined();
 });
 
@@ -111,7 +111,7 @@ it('queued commands run once, before and after loading, however often the tag is
     `${host.url}/dist/trueward.js`,
   );
   expect(again).toBe(true);
-  expect(complaints).toEqual(expectedComplaints);
+  expect(errors).toEqual(expectedErrors);
   await earn(page);
 });
 
@@ -144,7 +144,7 @@ it.each([
       'queue',
     ]);
     await earn(page);
-    expect(complaints).toEqual(expectedComplaints);
+    expect(errors).toEqual(expectedErrors);
   },
 );
 
@@ -179,7 +179,7 @@ it('the tag’s attributes set options', async () => {
 it('an invalid attribute is reported once, and the page continues', async () => {
   host.set('/mistake', { body: pageWith(withAttributes('data-consent="maybe"')) });
   await page.goto(`${host.url}/mistake`, { waitUntil: 'load' });
-  expect(complaints).toEqual([expect.stringContaining('the option `consent` must be')]);
+  expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
 /** The iframe that docs/script-tag.md recommends for portals. */
@@ -263,7 +263,7 @@ it.for(['same', 'other'] as const)(
     expect((await asked).postDataJSON()).toMatchObject({
       consent: { status: 'granted', tcf_string: 'CPportal' },
     });
-    expect(complaints).toEqual(expectedComplaints);
+    expect(errors).toEqual(expectedErrors);
   },
 );
 
@@ -277,7 +277,7 @@ it('works in a sandboxed frame with an opaque origin, where storage is unavailab
   const frame = page.frames()[1];
   expect(await frame?.evaluate(() => window.origin)).toBe('null');
   expect(await frame?.evaluate(() => window.ads.diagnostics().outbox.storage)).toBe('memory');
-  expect(complaints).toEqual(expectedComplaints);
+  expect(errors).toEqual(expectedErrors);
 });
 
 it('works in a page opened from a file', async () => {
@@ -287,7 +287,7 @@ it('works in a page opened from a file', async () => {
     await writeFile(file, pageWith(withAttributes('data-user-ref="player-6"')));
     await page.goto(pathToFileURL(file).href);
     await earn(page);
-    expect(complaints).toEqual(expectedComplaints);
+    expect(errors).toEqual(expectedErrors);
   } finally {
     await rm(folder, { recursive: true });
   }

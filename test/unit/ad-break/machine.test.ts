@@ -75,7 +75,7 @@ const everyEvent: BreakEvent[] = [
 ];
 
 /** For each kind of state, one sequence of events that leads to it. */
-const waysIn: Record<string, [Start, ...BreakEvent[]]> = {
+const pathsTo: Record<string, [Start, ...BreakEvent[]]> = {
   opening: [taken('rewarded')],
   'opening while hidden': [taken('rewarded', { hidden: true })],
   playing: [taken('rewarded'), { type: 'painted' }, progress(2500)],
@@ -89,7 +89,7 @@ const waysIn: Record<string, [Start, ...BreakEvent[]]> = {
   done: [taken('rewarded'), { type: 'aborted' }],
 };
 
-const way = (name: string): [Start, ...BreakEvent[]] => waysIn[name] ?? [taken('rewarded')];
+const pathTo = (name: string): [Start, ...BreakEvent[]] => pathsTo[name] ?? [taken('rewarded')];
 
 /** Asserts the invariants that hold for the effects of any sequence of events. */
 function checkHistory(effects: BreakEffect[], state: BreakState): void {
@@ -136,7 +136,7 @@ function checkHistory(effects: BreakEffect[], state: BreakState): void {
 }
 
 describe('the ad break state machine, for every state and event', () => {
-  for (const [name, steps] of Object.entries(waysIn)) {
+  for (const [name, steps] of Object.entries(pathsTo)) {
     for (const [index, event] of everyEvent.entries()) {
       it(`${name}, then ${event.type} (${index}), keeps its invariants and can be aborted`, () => {
         const once = run(...steps, event);
@@ -151,7 +151,7 @@ describe('the ad break state machine, for every state and event', () => {
   it('keeps its invariants for events in any order', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom(...Object.values(waysIn).map(([start]) => start)),
+        fc.constantFrom(...Object.values(pathsTo).map(([start]) => start)),
         fc.array(fc.constantFrom(...everyEvent), { maxLength: 40 }),
         (start, events) => {
           const { effects, state } = run(start, ...events);
@@ -163,7 +163,7 @@ describe('the ad break state machine, for every state and event', () => {
   });
 
   it('is pure', () => {
-    for (const steps of Object.values(waysIn)) {
+    for (const steps of Object.values(pathsTo)) {
       const state = Object.freeze(run(...steps).state);
       for (const event of everyEvent) {
         expect(transition(state, event)).toEqual(transition(state, event));
@@ -217,7 +217,7 @@ describe('the ad break state machine', () => {
   });
 
   it('asks for confirmation before a close forfeits the reward, and pauses the ad meanwhile', () => {
-    const asked = run(...way('asking'));
+    const asked = run(...pathTo('asking'));
     expect(names(asked.effects).slice(-2)).toEqual(['pause', 'askClose']);
     const kept = transition(asked.state, { type: 'closeCancelled' });
     expect(names(kept.effects)).toEqual(['askClose', 'resume']);
@@ -226,7 +226,7 @@ describe('the ad break state machine', () => {
   });
 
   it('stays paused and asks again when the page becomes visible', () => {
-    const { state } = run(...way('asking'), { type: 'hidden' });
+    const { state } = run(...pathTo('asking'), { type: 'hidden' });
     expect(names(transition(state, { type: 'visible' }).effects)).toEqual(['askClose']);
   });
 
@@ -253,7 +253,7 @@ describe('the ad break state machine', () => {
     });
 
     it(`keeps the reward if the ad ${fault.type} after the reward was due`, () => {
-      const { effects } = run(...way('watched'), fault, report('earned'));
+      const { effects } = run(...pathTo('watched'), fault, report('earned'));
       expect(names(effects).slice(-3)).toEqual(['release', 'confirm', 'settle rewarded']);
     });
   }
@@ -266,17 +266,17 @@ describe('the ad break state machine', () => {
     ['none', 'pending'],
   ] as const) {
     it(`settles with ${outcome} when the service reports ${state}`, () => {
-      const { effects } = run(...way('confirming'), report(state));
+      const { effects } = run(...pathTo('confirming'), report(state));
       expect(names(effects).at(-1)).toBe(`settle ${outcome}`);
     });
   }
 
   it('settles with pending when aborted after the reward was due', () => {
-    expect(names(run(...way('watched'), { type: 'aborted' }).effects).slice(-2)).toEqual([
+    expect(names(run(...pathTo('watched'), { type: 'aborted' }).effects).slice(-2)).toEqual([
       'release',
       'settle pending',
     ]);
-    expect(names(run(...way('confirming'), { type: 'aborted' }).effects).at(-1)).toBe(
+    expect(names(run(...pathTo('confirming'), { type: 'aborted' }).effects).at(-1)).toBe(
       'settle pending',
     );
   });

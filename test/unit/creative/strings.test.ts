@@ -5,7 +5,7 @@ import { fill, type OverlayStrings, stringsFor } from '../../../src/creative/str
 
 const folder = join(import.meta.dirname, '../../../src/creative/languages');
 const languages = readdirSync(folder).map((name) => name.replace('.json', ''));
-const holes = (text: string) => text.match(/\{\w+\}/g) ?? [];
+const placeholdersIn = (text: string) => text.match(/\{\w+\}/g) ?? [];
 
 describe('the overlay strings', () => {
   it('fall back to English when there is no translation', async () => {
@@ -37,7 +37,7 @@ describe('the overlay strings', () => {
       expect(texts.language).toBe(language);
       for (const name of Object.keys(english) as (keyof OverlayStrings)[]) {
         expect(texts[name], name).not.toBe('');
-        expect(holes(texts[name]), name).toEqual(holes(english[name]));
+        expect(placeholdersIn(texts[name]), name).toEqual(placeholdersIn(english[name]));
       }
     },
   );

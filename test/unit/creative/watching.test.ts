@@ -75,15 +75,15 @@ describe('watched time', () => {
 describe('the stall watchdog', () => {
   it('fires once after the limit without progress', async () => {
     const { clock, pass } = jumpingClock();
-    let barks = 0;
-    const watchdog = createStallWatchdog(clock, 8000, () => (barks += 1));
+    let stalls = 0;
+    const watchdog = createStallWatchdog(clock, 8000, () => (stalls += 1));
     watchdog.reset();
     await pass(7999);
     watchdog.reset();
     await pass(7999);
-    expect(barks).toBe(0);
+    expect(stalls).toBe(0);
     await pass(1);
-    expect([barks, clock.timers()]).toEqual([1, 0]);
+    expect([stalls, clock.timers()]).toEqual([1, 0]);
   });
 
   it('does not fire while stopped', async () => {
@@ -97,12 +97,12 @@ describe('the stall watchdog', () => {
 
   it('does not count the sleep of the device as a stall, but detects a stall after it', async () => {
     const { clock, pass } = jumpingClock();
-    let barks = 0;
-    createStallWatchdog(clock, 8000, () => (barks += 1)).reset();
+    let stalls = 0;
+    createStallWatchdog(clock, 8000, () => (stalls += 1)).reset();
     await pass(3_600_000);
-    expect(barks).toBe(0);
+    expect(stalls).toBe(0);
     await pass(8000);
-    expect(barks).toBe(1);
+    expect(stalls).toBe(1);
   });
 });
 

@@ -70,7 +70,7 @@ test('the code in the guides compiles in a reader’s project', () => {
     encoding: 'utf8',
     cwd: folder,
   });
-  const complaints = stdout
+  const errors = stdout
     .split('\n')
     .filter((line) => line.includes('error TS'))
     .map((line) => {
@@ -78,5 +78,5 @@ test('the code in the guides compiles in a reader’s project', () => {
       const block = names.get(name);
       return block ? `${block.page}:${block.line + Number(at) - 1} ${line}` : line;
     });
-  expect(complaints).toEqual([]);
+  expect(errors).toEqual([]);
 });

@@ -6,8 +6,8 @@ const page = 'docs/migration.md';
 /** Runs a block as a reader would paste it, and returns the function that it declares. */
 async function declared(block: string, name: string): Promise<unknown> {
   const code = `${blockThatRuns(page, block)}\nexport { ${name} as it };`;
-  const address = `data:text/javascript,${encodeURIComponent(code)}`;
-  return ((await import(/* @vite-ignore */ address)) as { it: unknown }).it;
+  const url = `data:text/javascript,${encodeURIComponent(code)}`;
+  return ((await import(/* @vite-ignore */ url)) as { it: unknown }).it;
 }
 
 type PokiBreaks = (ads: object) => {
@@ -42,11 +42,11 @@ test('the Poki replacements resolve as the Poki SDK does', async () => {
 test('the CrazyGames requestAd() calls its callbacks once, with CrazyGames error codes', async () => {
   const ads = fakeAds([]);
   const requestAd = (await declared('crazygames', 'requestAd')) as RequestAd;
-  const heard: unknown[] = [];
+  const calls: unknown[] = [];
   const callbacks = {
-    adStarted: () => heard.push('started'),
-    adFinished: () => heard.push('finished'),
-    adError: (error: unknown) => heard.push(error),
+    adStarted: () => calls.push('started'),
+    adFinished: () => calls.push('finished'),
+    adError: (error: unknown) => calls.push(error),
   };
   ads.next = { outcome: 'rewarded', opens: true };
   await requestAd(ads, 'rewarded', callbacks);
@@ -56,7 +56,7 @@ test('the CrazyGames requestAd() calls its callbacks once, with CrazyGames error
   await requestAd(ads, 'rewarded', callbacks);
   ads.next = { outcome: 'dismissed', opens: true };
   await requestAd(ads, 'rewarded', callbacks);
-  expect(heard).toEqual([
+  expect(calls).toEqual([
     'started',
     'finished',
     'started',

@@ -35,23 +35,23 @@ async function signed(atS = now, by = secret): Promise<Attempt> {
 /** Webhooks that verification has to accept, and ones that it has to reject. */
 const genuine = await signed();
 const stranger = await signed(now, 'whsec_vutsrqponmlkjihgfedcba9876543210');
-const attempts: (Attempt & { name: string; believe: boolean })[] = [
-  { name: 'a genuine webhook', ...genuine, believe: true },
+const attempts: (Attempt & { name: string; accept: boolean })[] = [
+  { name: 'a genuine webhook', ...genuine, accept: true },
   {
     name: 'the second of two signatures',
     ...genuine,
     signatures: `${stranger.signatures}, ${genuine.signatures}`,
-    believe: true,
+    accept: true,
   },
-  { name: 'a changed body', ...genuine, body: body.replace('zoë', 'bob'), believe: false },
-  { name: 'another secret', ...stranger, believe: false },
-  { name: 'an old one', ...(await signed(now - 400)), believe: false },
-  { name: 'one from the future', ...(await signed(now + 400)), believe: false },
-  { name: 'no time', ...genuine, timestamp: 'soon', believe: false },
-  { name: 'no signature', ...genuine, signatures: '', believe: false },
+  { name: 'a changed body', ...genuine, body: body.replace('zoë', 'bob'), accept: false },
+  { name: 'another secret', ...stranger, accept: false },
+  { name: 'an old one', ...(await signed(now - 400)), accept: false },
+  { name: 'one from the future', ...(await signed(now + 400)), accept: false },
+  { name: 'no time', ...genuine, timestamp: 'soon', accept: false },
+  { name: 'no signature', ...genuine, signatures: '', accept: false },
 ];
-const expected = attempts.map(({ believe }) => believe);
-const believedBy = (judge: (attempt: Attempt) => boolean): boolean[] => attempts.map(judge);
+const expected = attempts.map(({ accept }) => accept);
+const acceptedBy = (check: (attempt: Attempt) => boolean): boolean[] => attempts.map(check);
 
 test('the Node function accepts only genuine webhooks', async () => {
   const file = join(folder, 'by-hand.mjs');
@@ -59,8 +59,8 @@ test('the Node function accepts only genuine webhooks', async () => {
   const { isGenuine } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as {
     isGenuine(timestamp: string, signatures: string, body: string, secret: string): boolean;
   };
-  const judge = (each: Attempt) => isGenuine(each.timestamp, each.signatures, each.body, secret);
-  expect(believedBy(judge)).toEqual(expected);
+  const check = (each: Attempt) => isGenuine(each.timestamp, each.signatures, each.body, secret);
+  expect(acceptedBy(check)).toEqual(expected);
 });
 
 test('the worker returns 204 for genuine webhooks and 400 for others', async () => {
@@ -88,7 +88,7 @@ test('the worker returns 204 for genuine webhooks and 400 for others', async () 
     });
     return (await worker.default.fetch(request, { WEBHOOK_SECRET: secret })).status;
   });
-  expect(await Promise.all(statuses)).toEqual(expected.map((believe) => (believe ? 204 : 400)));
+  expect(await Promise.all(statuses)).toEqual(expected.map((accept) => (accept ? 204 : 400)));
 });
 
 test('the server with the library returns 204 for genuine webhooks and 400 for others', async () => {
@@ -203,7 +203,7 @@ describe.each(languages)('$name', ({ name, version, file, wrap, command }) => {
     const [program = '', ...args] = command(path);
     // Go’s `println` writes to standard error.
     const { stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', cwd: folder });
-    const said = (name === 'go' ? stderr : stdout).trim().split('\n');
-    expect(said, stderr).toEqual(expected.map(String));
+    const printed = (name === 'go' ? stderr : stdout).trim().split('\n');
+    expect(printed, stderr).toEqual(expected.map(String));
   });
 });
