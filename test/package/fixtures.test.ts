@@ -95,7 +95,7 @@ it.each(Object.entries({ ...bundles, ...(full ? moreBundles : {}) }))(
   },
 );
 
-it('a React game in StrictMode shows an ad, and leaves nothing when it goes', async () => {
+it('a React game in StrictMode shows an ad and leaves nothing after it unmounts', async () => {
   await runEsbuild({
     entryPoints: ['react/main.js'],
     outdir: 'react/bundle',
@@ -115,7 +115,7 @@ it('a React game in StrictMode shows an ad, and leaves nothing when it goes', as
   expect(await page.locator('body > *').count()).toBe(3);
 });
 
-it.runIf(full)('Phaser’s own Vite template builds, and shows an ad', async () => {
+it.runIf(full)('Phaser’s own Vite template builds and shows an ad', async () => {
   installed.runTool('typescript/bin/tsc', '-p', 'phaser-template');
   installed.runTool(
     'vite/bin/vite.js',
@@ -129,7 +129,7 @@ it.runIf(full)('Phaser’s own Vite template builds, and shows an ad', async () 
 });
 
 it.runIf(full)(
-  'Phaser’s own Vite template shows an ad on the development server, too',
+  'Phaser’s own Vite template shows an ad on the development server',
   async () => {
     const server = spawn(
       process.execPath,

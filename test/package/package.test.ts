@@ -13,7 +13,7 @@ test.beforeAll(({ installed: shared }) => {
   installed = shared;
 });
 
-test('the package contains the build output and the documents, and nothing else', () => {
+test('the package contains only the build output and the documents', () => {
   const outside = installed.files.filter((path) => !path.startsWith('dist/'));
   expect(outside.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
   const unknown = installed.files.filter(
@@ -71,7 +71,7 @@ test('each entry point can be imported in Node, where there is no window', () =>
   );
 });
 
-test('ads created in Node answer every call and do nothing', () => {
+test('ads created in Node return a result from every call and have no effect', () => {
   const output = installed.runModule(`
     import { createAds } from 'trueward';
     globalThis.fetch = () => { throw new Error('something was requested'); };

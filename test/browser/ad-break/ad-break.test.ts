@@ -31,7 +31,7 @@ for (const [name, media] of [
   ['an image', image],
   ['an HTML creative', html(`port.postMessage({ type: 'ready' })`)],
 ] as const) {
-  it(`rewards ${name} that was watched to the end, and gives the game back`, async () => {
+  it(`rewards ${name} that was watched to the end and resumes the game`, async () => {
     const stage = setStage();
     const clock = manualClock();
     const time = passTime(clock);
@@ -68,7 +68,7 @@ for (const [name, media] of [
   });
 }
 
-it('counts no more of a video than was played', async () => {
+it('counts only the played part of a video as watched', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2700 }));
   await shows('dialog');
@@ -80,7 +80,7 @@ it('counts no more of a video than was played', async () => {
   expect(complete?.watched_ms).toBeLessThan(1500);
 });
 
-it('asks before a reward is lost, goes on when the player stays, and tells a dismissal', async () => {
+it('confirms before a reward is lost, continues if the player stays, and reports a dismissal', async () => {
   const stage = setStage();
   const running = stage.run(decide(video, { min_watch_ms: 2900 }));
   await userEvent.click(await shows('button.close'));
@@ -97,7 +97,7 @@ it('asks before a reward is lost, goes on when the player stays, and tells a dis
   expect(stage.isGivenBack()).toEqual(givenBack);
 });
 
-it('completes an interstitial that is closed as soon as it may be', async () => {
+it('completes an interstitial that is closed as soon as closing is allowed', async () => {
   const stage = setStage();
   const decision = decide(image, { format: 'interstitial', min_watch_ms: 60_000 });
   const running = stage.run(decision, { kind: 'interstitial' });
@@ -107,7 +107,7 @@ it('completes an interstitial that is closed as soon as it may be', async () => 
   expect(stage.isGivenBack()).toEqual(givenBack);
 });
 
-it('shows an end card with a link, counts its click once, and ends when it is closed', async () => {
+it('shows an end card with a link, counts its click once, and ends when closed', async () => {
   const stage = setStage();
   const running = stage.run(decide(image, {}, 'https://advertiser.test/'));
   const link = (await shows('.end a')) as HTMLAnchorElement;
@@ -122,7 +122,7 @@ it('shows an end card with a link, counts its click once, and ends when it is cl
   expect(stage.isGivenBack()).toEqual(givenBack);
 });
 
-it('offers no link that would run script', async () => {
+it('renders no link for a URL that would run script', async () => {
   const stage = setStage();
   const running = stage.run(decide(image, {}, 'javascript:alert(1)'));
   await shows('dialog');
@@ -135,7 +135,7 @@ for (const [name, media] of [
   ['a video', missing('video')],
   ['an image', missing('image')],
 ] as const) {
-  it(`does not touch the game for ${name} that is not there`, async () => {
+  it(`does not pause the game for ${name} that fails to load`, async () => {
     const stage = setStage();
     const result = await stage.run(decide(media));
     expect(result.outcome).toBe('error');
@@ -144,7 +144,7 @@ for (const [name, media] of [
   });
 }
 
-it('mutates nothing when there is no ad, and says when there may be one', async () => {
+it('changes nothing if there is no ad, and returns when to retry', async () => {
   const stage = setStage();
   const mutated = vi.fn();
   const observer = new MutationObserver(mutated);
@@ -160,7 +160,7 @@ it('mutates nothing when there is no ad, and says when there may be one', async 
   expect(stage.isGivenBack()).toEqual(givenBack);
 });
 
-it('gives up an HTML creative that never says that it is ready', async () => {
+it('times out if an HTML creative never reports that it is ready', async () => {
   const stage = setStage();
   const result = await stage.run(decide(html('')), {}, { loadTimeoutMs: 100 });
   expect(result.outcome).toBe('timeout');
@@ -168,7 +168,7 @@ it('gives up an HTML creative that never says that it is ready', async () => {
   expect(stage.log).toEqual([]);
 });
 
-it('cuts off an HTML creative that floods it with messages', async () => {
+it('disconnects an HTML creative that floods it with messages', async () => {
   const stage = setStage();
   const result = await stage.run(
     decide(
@@ -181,7 +181,7 @@ it('cuts off an HTML creative that floods it with messages', async () => {
   expect(stage.isGivenBack()).toEqual(givenBack);
 });
 
-it('keeps an HTML creative away from the page', async () => {
+it('isolates an HTML creative from the page', async () => {
   const stage = setStage();
   const result = await stage.run(
     decide(
@@ -194,7 +194,7 @@ it('keeps an HTML creative away from the page', async () => {
   expect(result.outcome).toBe('rewarded');
 });
 
-it('lets an HTML creative ask for the close', async () => {
+it('lets an HTML creative request to be closed', async () => {
   const stage = setStage();
   const running = stage.run(
     decide(
@@ -210,7 +210,7 @@ it('lets an HTML creative ask for the close', async () => {
   expect((await running).outcome).toBe('dismissed');
 });
 
-it('ends at once when it is aborted in the middle', async () => {
+it('ends immediately when aborted during the ad', async () => {
   const stage = setStage();
   const controller = new AbortController();
   const running = stage.run(decide(video, { min_watch_ms: 60_000 }), { signal: controller.signal });
@@ -221,7 +221,7 @@ it('ends at once when it is aborted in the middle', async () => {
   expect(document.querySelector('video')).toBeNull();
 });
 
-it('puts up no ad when it is aborted while it opens', async () => {
+it('shows no ad when aborted while opening', async () => {
   const stage = setStage();
   const controller = new AbortController();
   const result = await stage.run(decide(video), {
@@ -232,21 +232,21 @@ it('puts up no ad when it is aborted while it opens', async () => {
   expect(stage.isGivenBack()).toEqual(givenBack);
 });
 
-it('does nothing at all when it was aborted before', async () => {
+it('has no effect if the signal has already aborted', async () => {
   const stage = setStage();
   const result = await stage.run(decide(video), { signal: AbortSignal.abort() });
   expect(result).toEqual({ outcome: 'aborted' });
   expect(stage.log).toEqual([]);
 });
 
-it('answers invalid_placement for an ad of another format', async () => {
+it('returns invalid_placement for an ad of another format', async () => {
   const stage = setStage();
   const result = await stage.run(decide(image, { format: 'banner' }));
   expect(result).toMatchObject({ outcome: 'invalid_placement', reason: 'wrong_format' });
   expect(stage.log).toEqual([]);
 });
 
-it('keeps the keys of the ad from the game, and tells it of a key that was down before', async () => {
+it('hides keys pressed in the ad from the game, and delivers the release of a key that was held before', async () => {
   const stage = setStage();
   const heard: string[] = [];
   const hear = (event: KeyboardEvent) => heard.push(`${event.type} ${event.code}`);
@@ -266,7 +266,7 @@ it('keeps the keys of the ad from the game, and tells it of a key that was down 
   window.removeEventListener('keyup', hear);
 });
 
-it('does not let Escape take the ad away, however often it is hit', async () => {
+it('does not close the ad on Escape, no matter how often it is pressed', async () => {
   const stage = setStage();
   const clock = manualClock();
   const running = stage.run(decide(image, { close_after_ms: 60_000 }), {}, { clock });
@@ -277,7 +277,7 @@ it('does not let Escape take the ad away, however often it is hit', async () => 
   expect((await running).outcome).toBe('rewarded');
 });
 
-it('pauses while the page is hidden, and counts nothing meanwhile', async () => {
+it('pauses while the page is hidden and counts no watch time meanwhile', async () => {
   const stage = setStage();
   const clock = manualClock();
   const time = passTime(clock, { fastVideo: true });
@@ -295,7 +295,7 @@ it('pauses while the page is hidden, and counts nothing meanwhile', async () => 
   expect(complete?.watched_ms).toBeLessThan(3_100);
 });
 
-it('goes on when the handlers of the game throw', async () => {
+it('continues if the game’s handlers throw', async () => {
   const stage = setStage();
   const surfaced: string[] = [];
   const catchError = (event: ErrorEvent) => {
@@ -313,7 +313,7 @@ it('goes on when the handlers of the game throw', async () => {
   expect(surfaced).toHaveLength(3);
 });
 
-it('tells pending and denied apart', async () => {
+it('distinguishes pending from denied', async () => {
   const stage = setStage();
   stage.confirmAs('pending');
   expect((await stage.run(decide(image))).outcome).toBe('pending');
@@ -321,7 +321,7 @@ it('tells pending and denied apart', async () => {
   expect((await stage.run(decide(image))).outcome).toBe('denied');
 });
 
-it('awaits no storage and no request before the first frame of a loaded ad', async () => {
+it('shows the first frame of a loaded ad without waiting for storage or requests', async () => {
   const stage = setStage();
   // Not watched long enough before its first frame, however slow the frames are.
   const decision = decide(image, { min_watch_ms: 60_000 });
@@ -348,7 +348,7 @@ it('awaits no storage and no request before the first frame of a loaded ad', asy
   expect(requests).not.toHaveBeenCalled();
 });
 
-it('tells that its code could not be loaded, and touches nothing', async () => {
+it('reports that its code could not be loaded and has no other effect', async () => {
   const stage = setStage();
   stage.loseCode();
   const result = await stage.run(decide(image));

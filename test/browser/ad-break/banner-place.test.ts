@@ -46,7 +46,7 @@ const showMedia = (media: DecisionCreative['media']) =>
     }
   });
 
-it('leaves its place as it was where there is no ad', async () => {
+it('leaves the element unchanged if there is no ad', async () => {
   place.textContent = 'your own content';
   const refusal: NoAd = { outcome: 'no_fill', reason: 'no_candidates' };
   expect(await show(async () => refusal)).toEqual(refusal);
@@ -54,13 +54,13 @@ it('leaves its place as it was where there is no ad', async () => {
   expect(events).toEqual([]);
 });
 
-it('leaves its place empty where the picture is not there', async () => {
+it('leaves the element empty if the image fails to load', async () => {
   expect((await showMedia(missing('image'))).outcome).toBe('error');
   expect(place.childNodes).toHaveLength(0);
   expect(events).toEqual([]);
 });
 
-it('takes a banner away that fails later, and tells it', async () => {
+it('removes a banner that fails later and reports the failure', async () => {
   const result = await showMedia(
     html(`port.postMessage({ type: 'ready' });
       addEventListener('message', () => { for (let i = 0; i < 300; i++) port.postMessage({}) })`),
@@ -75,7 +75,7 @@ it('takes a banner away that fails later, and tells it', async () => {
   expect(place.childNodes).toHaveLength(0);
 });
 
-it('is seen, and is gone when it is removed', async () => {
+it('reports an impression, and leaves nothing in the page after removal', async () => {
   expect((await showMedia(image)).outcome).toBe('completed');
   await eventually(() => expect(events).toEqual(['start']));
   await untilObserved(place);

@@ -16,7 +16,7 @@ function openAd() {
   return { ad, canvas, heard, key, release: holdInput(ad, canvas), end: () => ended.abort() };
 }
 
-it('keeps the release of the key that closed the ad from the game, however soon it comes', () => {
+it('hides the release of the key that closed the ad from the game, even if it is immediate', () => {
   const { ad, canvas, heard, key, release, end } = openAd();
   key('keydown', 'Enter', ad);
   release();
@@ -29,7 +29,7 @@ it('keeps the release of the key that closed the ad from the game, however soon 
   end();
 });
 
-it('tells the game of a key that was down before and closed the ad, and keeps its second release', () => {
+it('delivers the release of a held key that also closed the ad, but not its second release', () => {
   const { ad, canvas, heard, key, release, end } = openAd();
   key('keyup', 'Space', ad);
   key('keydown', 'Space', ad);

@@ -57,7 +57,7 @@ describe.each(Object.keys(media))('A preloaded ad (%s)', (kind) => {
     ['for a moment is shown', 1_000, 'dec_1', ['dec_1']],
     ['for five minutes is asked for again, and keeps its media', 5 * minuteMs, 'dec_2', ['dec_1']],
     ['for nine hours is replaced', 540 * minuteMs, 'dec_2', ['dec_1', 'dec_2']],
-  ])('of a device that slept %s', async (_, sleptMs, shown, loads) => {
+  ])('after the device slept %s', async (_, sleptMs, shown, loads) => {
     const { clock, decisions, loaded, show, stage } = open(kind);
     expect(await decisions.preload('revive', never)).toEqual({ available: true });
     clock.sleep(sleptMs);

@@ -29,7 +29,7 @@ async function show(ad: ReadyAd, element: HTMLElement) {
   return { result, destroyed, events: events.map(({ type }) => type) };
 }
 
-it('takes away at once a creative that failed while it waited', async () => {
+it('immediately removes a creative that failed while preloaded', async () => {
   const slot = document.createElement('div');
   document.body.replaceChildren(slot);
   const flood = html(
@@ -45,7 +45,7 @@ it('takes away at once a creative that failed while it waited', async () => {
   expect(slot.childNodes).toHaveLength(0);
 });
 
-it('answers an error where there is no element', async () => {
+it('returns an error if there is no element', async () => {
   const { destroyed, result } = await show(await loadMedia(image), null as unknown as HTMLElement);
   expect(result.outcome).toBe('error');
   expect(destroyed).toHaveBeenCalled();

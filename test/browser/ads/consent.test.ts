@@ -68,8 +68,8 @@ function openTcfDialogue() {
 const known = () =>
   eventually(() => expect(ads?.availability('revive').reason).not.toBe('not_ready'));
 
-describe('the consent of the page', () => {
-  it('lets nothing be sent, and nothing touch the game, before the player has chosen', async () => {
+describe('page consent', () => {
+  it('sends nothing and does not pause the game before the player has chosen', async () => {
     const dialogue = openTcfDialogue();
     const { availability, mountBanner, preload, showRewarded } = start({ consent: 'page' });
     await eventually(() => expect(dialogue.listeners.size).toBe(1));
@@ -99,7 +99,7 @@ describe('the consent of the page', () => {
     expect(requests[0]?.consent).toEqual({ status, tcf_string: 'CPtcf' });
   });
 
-  it('finds a framework that loads after the game', async () => {
+  it('detects a framework that loads after the game', async () => {
     start({ consent: 'page' });
     expect(ads?.availability('revive').reason).toBe('not_ready');
     const dialogue = openTcfDialogue();
@@ -130,7 +130,7 @@ describe('the consent of the page', () => {
     expect(requests[0]?.consent).toEqual({ status, gpp_string: 'DBgpp' });
   });
 
-  it('takes what was preloaded away when the player changes it, and tells both times', async () => {
+  it('discards preloaded ads when the player changes consent, and emits both changes', async () => {
     const dialogue = openTcfDialogue();
     start({ consent: 'page' });
     await eventually(() => expect(dialogue.listeners.size).toBe(1));
@@ -145,7 +145,7 @@ describe('the consent of the page', () => {
     expect(requests.map(({ consent }) => consent?.status)).toEqual(['granted', 'denied']);
   });
 
-  it('is left alone once the game has said it, and when the SDK is destroyed', async () => {
+  it('is no longer read once the game sets consent or the SDK is destroyed', async () => {
     const dialogue = openTcfDialogue();
     start({ consent: 'page' });
     await eventually(() => expect(dialogue.listeners.size).toBe(1));
@@ -161,7 +161,7 @@ describe('the consent of the page', () => {
   });
 });
 
-it('takes a change of consent with the next request', async () => {
+it('sends changed consent with the next request', async () => {
   start({ consent: { status: 'granted', tcfString: 'one' } });
   await ads?.preload('revive');
   ads?.setConsent({ status: 'denied' });
@@ -172,7 +172,7 @@ it('takes a change of consent with the next request', async () => {
   ]);
 });
 
-it('says nothing of who the player is in child-directed mode', async () => {
+it('sends nothing that identifies the player in child-directed mode', async () => {
   start({ childDirected: true, customData: 'account 7' });
   await ads?.preload('revive');
   expect(requests[0]).toMatchObject({

@@ -107,7 +107,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['where IntersectionObserver is silent', put(globalThis, 'IntersectionObserver', deaf)],
   ['where storage is forbidden', forbidden(globalThis, 'localStorage')],
 ])('A page %s', (name, ruin) => {
-  it('earns and hands over a reward, and no call throws', async () => {
+  it('earns and delivers a reward, and no call throws', async () => {
     ruin();
     const { ads, rewarded } = start();
     await callEverything(ads);
@@ -125,7 +125,7 @@ it.each<[name: string, ruin: () => void]>([
   ['absent', absent(globalThis, 'IntersectionObserver')],
   ['throwing', throwing(globalThis, 'IntersectionObserver')],
   ['silent', put(globalThis, 'IntersectionObserver', deaf)],
-])('tells that an ad was seen with IntersectionObserver %s', async (_, ruin) => {
+])('reports an impression with IntersectionObserver %s', async (_, ruin) => {
   ruin();
   const { ads, service } = start();
   service.answer = () => picture(1_500);
@@ -154,7 +154,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['throwing', throwing(globalThis, 'requestAnimationFrame')],
   ['silent', put(globalThis, 'requestAnimationFrame', () => 0)],
 ])('With requestAnimationFrame %s', (_, ruin) => {
-  it('a video earns its reward, which is handed over by a timer', async () => {
+  it('a video earns its reward, which a timer delivers', async () => {
     ruin();
     const { ads, rewarded, service } = start();
     service.answer = () => {
@@ -170,7 +170,7 @@ describe.each<[name: string, ruin: () => void]>([
   });
 });
 
-it('says pending where Web Locks never answer, since nothing can be sent yet', async () => {
+it('returns pending if Web Locks never respond, because nothing can be sent yet', async () => {
   put(navigator, 'locks', { request: never, query: never })();
   const { ads } = start({ confirmationTimeoutMs: 100 });
   await callEverything(ads);
@@ -178,7 +178,7 @@ it('says pending where Web Locks never answer, since nothing can be sent yet', a
   expect(await ads.rewards()).toMatchObject([{ state: 'pending' }]);
 });
 
-it('works on a page whose elements are named like what the SDK uses', async () => {
+it('works on a page whose element ids shadow globals that the SDK uses', async () => {
   const names = ['trueward', 'Trueward', 'ads', 'trustedTypes', '__tcfapi', '__gpp', 'scheduler'];
   for (const id of names) {
     const element = document.createElement('a');
@@ -191,7 +191,7 @@ it('works on a page whose elements are named like what the SDK uses', async () =
   await eventually(() => expect(rewarded).toHaveBeenCalledTimes(1));
 });
 
-it('gives the game back at once without <dialog>, and says that there is no ad', async () => {
+it('resumes the game immediately without <dialog> and reports that there is no ad', async () => {
   absent(HTMLDialogElement.prototype, 'showModal')();
   const { ads, service } = start();
   const before = document.body.children.length;
@@ -207,7 +207,7 @@ it('gives the game back at once without <dialog>, and says that there is no ad',
   expect(ads.diagnostics().showing).toBeNull();
 });
 
-it('tells that an ad was seen without IntersectionObserver v2, which only Chromium has', async () => {
+it('reports an impression without IntersectionObserver v2, which only Chromium has', async () => {
   const asked: (IntersectionObserverInit | undefined)[] = [];
   const Observer = IntersectionObserver;
   vi.stubGlobal(

@@ -33,7 +33,7 @@ const slowToConfirm = (): { service: StubService; answer: () => void } => {
   return { service, answer: () => answered.resolve() };
 };
 
-it('says that the ad has closed when the game is back, and the result when the call has ended', async () => {
+it('emits `close` when the game resumes and `result` when the call ends', async () => {
   const { service, answer } = slowToConfirm();
   const ads = start(service);
   const heard: string[] = [];
@@ -53,7 +53,7 @@ it('says that the ad has closed when the game is back, and the result when the c
   expect(heard.slice(3)).toEqual(['revive: rewarded']);
 });
 
-it('calls the other handlers though one throws, and reports that as an uncaught error', async () => {
+it('calls the other handlers if one throws, and reports the error as uncaught', async () => {
   const ads = start(stubService());
   const errors: unknown[] = [];
   const hear = (event: ErrorEvent) => {
@@ -73,7 +73,7 @@ it('calls the other handlers though one throws, and reports that as an uncaught 
   expect(errors).toEqual(['of a handler', 'of a handler']);
 });
 
-it('hands a reward to every handler, and again until none of them fails', async () => {
+it('delivers a reward to every handler, and again until none of them fails', async () => {
   const ads = start(stubService());
   const heard: string[] = [];
   const wallet = {
@@ -96,7 +96,7 @@ it('hands a reward to every handler, and again until none of them fails', async 
   await eventually(() => expect(heard).toEqual([decisionId]));
 });
 
-it('keeps a reward for a handler that comes later, once the one before has been removed', async () => {
+it('keeps a reward for a later handler after the previous one was removed', async () => {
   const ads = start(stubService());
   const never = vi.fn();
   ads.on('reward', never);
@@ -108,7 +108,7 @@ it('keeps a reward for a handler that comes later, once the one before has been 
   expect(never).not.toHaveBeenCalled();
 });
 
-it('gives a result and no close where there was no ad', async () => {
+it('emits `result` but not `close` if there was no ad', async () => {
   const service = stubService();
   service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
   const ads = start(service);
@@ -119,7 +119,7 @@ it('gives a result and no close where there was no ad', async () => {
   expect(heard).toEqual(['revive: no_fill']);
 });
 
-it('answers whether an ad can be shown as a boolean, and the details apart', async () => {
+it('returns a boolean from canShow() and the details from availability()', async () => {
   const service = stubService();
   const now = Date.now();
   service.answer = () => ({
@@ -137,7 +137,7 @@ it('answers whether an ad can be shown as a boolean, and the details apart', asy
   expect(retryAt).toBeInstanceOf(Date);
 });
 
-it('shows a second ad while the confirmation of the first is awaited', async () => {
+it('shows a second ad while the first awaits its confirmation', async () => {
   const { service, answer } = slowToConfirm();
   const ads = start(service, { confirmationTimeoutMs: 60_000 });
   const answers: unknown[] = [];
@@ -163,7 +163,7 @@ it('shows a second ad while the confirmation of the first is awaited', async () 
   expect(results.map(({ outcome }) => outcome)).toEqual(['rewarded', 'rewarded']);
 });
 
-it('tells of a change when a confirmation that was asked for has come, and when the game took the reward', async () => {
+it('emits `change` when a requested confirmation arrives and when the reward is delivered', async () => {
   const { service } = slowToConfirm();
   const { fetch } = service;
   const confirmed = deferred<void>();
@@ -187,7 +187,7 @@ it('tells of a change when a confirmation that was asked for has come, and when 
   await eventually(() => expect(states.at(-1)).toBe('0 pending, 0 undelivered'));
 });
 
-it('emits nothing more once destroyed, but the close of an ad that this ended', async () => {
+it('emits nothing after destroy() except the close of the ad that it ended', async () => {
   const ads = start(stubService());
   const heard: string[] = [];
   const started = deferred<void>();

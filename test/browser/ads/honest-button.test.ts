@@ -39,7 +39,7 @@ const shows = (text: string | RegExp, enabled: boolean) =>
   });
 const offer = /Watch an ad/;
 
-it('a button in a cooldown is enabled when the cooldown ends', async () => {
+it('the button is enabled when a cooldown ends', async () => {
   const now = Date.now();
   service.answer = () => ({
     status: 'no_fill',
@@ -53,7 +53,7 @@ it('a button in a cooldown is enabled when the cooldown ends', async () => {
   await shows(offer, true);
 });
 
-it('a button is enabled again when the ad has closed, and after a result that is pending', async () => {
+it('the button is enabled again after the ad has closed and after a pending result', async () => {
   const { fetch } = service;
   const answered = deferred();
   service.fetch = async (input, init) => {
@@ -69,7 +69,7 @@ it('a button is enabled again when the ad has closed, and after a result that is
   answered.resolve();
 });
 
-it('a button says that it needs a connection, and is enabled when that is back', async () => {
+it('the button says that it needs a connection and is enabled when the connection returns', async () => {
   start();
   await shows(offer, true);
   await ads.showRewarded('revive');

@@ -55,7 +55,7 @@ it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
   await eventually(() => expect(plays[0]).toBe(muted));
 });
 
-it('lets the player turn on the sound of an ad that started without', async () => {
+it('lets the player unmute an ad that started muted', async () => {
   // On a busy machine, the clip of a second would end before it can be clicked.
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     plays.push(this.muted);
@@ -70,7 +70,7 @@ it('lets the player turn on the sound of an ad that started without', async () =
   expect(plays).toEqual([true]);
 });
 
-it('asks for a tap where not even an ad without sound may start', async () => {
+it('requires a tap if the browser blocks even muted playback', async () => {
   vi.mocked(HTMLMediaElement.prototype.play).mockImplementation(function (this: HTMLMediaElement) {
     plays.push(this.muted);
     return Promise.reject(new DOMException('no gesture', 'NotAllowedError'));
@@ -80,7 +80,7 @@ it('asks for a tap where not even an ad without sound may start', async () => {
   expect(plays).toEqual([true]);
 });
 
-it('tells an HTML creative before it is shown', async () => {
+it('mutes an HTML creative before it is shown', async () => {
   const told = html(`
     port.onmessage = ({ data }) => {
       document.body.append(JSON.stringify(data));

@@ -30,7 +30,7 @@ it.each([
   ['a text', 'x', 'options must be an object.'],
   ['a callback', () => undefined, 'options must be an object.'],
   ['a controller', { signal: new AbortController() }, '`signal` must be an AbortSignal.'],
-])('answers a call with %s as its options, and says what is wrong', async (_, options, detail) => {
+])('returns an error that names the problem for %s as options', async (_, options, detail) => {
   const { ads } = start();
   const result = await ads.showRewarded('revive', options as never);
   expect(result).toEqual({ outcome: 'error', reason: 'option_invalid', detail });
@@ -41,7 +41,7 @@ it.each([
   expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
 });
 
-it('answers calls with `null` for a placement, an element, an id or what can be left out', async () => {
+it('returns a result for `null` as a placement, element, id or optional argument', async () => {
   const { ads } = start();
   const nothing = null as never;
   expect(ads.canShow(nothing)).toBe(true);
@@ -58,7 +58,7 @@ it.each([
   ['granted', 'got "granted"'],
   ['page', 'got "page"'],
   [{ status: 'yes' }, "{ status: 'granted' | 'denied' | 'unknown' }"],
-])('refuses %j as a consent, and keeps the one it has', async (consent, named) => {
+])('rejects %j as consent and keeps the current one', async (consent, named) => {
   const { ads, requests } = start({ consent: { status: 'denied' } });
   const set = () => ads.setConsent(consent as never);
   expect(set).toThrow(
@@ -71,7 +71,7 @@ it.each([
 });
 
 it.each(['nofill', null, 7])(
-  'refuses %j as a simulation, and keeps the one it has',
+  'rejects %j as a simulation and keeps the current one',
   async (outcome) => {
     const { ads, requests } = start();
     ads.simulate('slow');
@@ -85,7 +85,7 @@ it.each(['nofill', null, 7])(
   },
 );
 
-it.each([null, 'x', {}])('refuses %j as a handler', (handler) => {
+it.each([null, 'x', {}])('rejects %j as a handler', (handler) => {
   const { ads } = start();
   for (const method of ['on', 'once'] as const)
     expect(() => ads[method]('change', handler as never)).toThrow('listener must be a function');

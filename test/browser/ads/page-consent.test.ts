@@ -66,8 +66,8 @@ function openGpp(): { callback: Callback } {
   return gpp;
 }
 
-describe('looking for a framework', () => {
-  it('looks ever more rarely, and finds one that comes late', async () => {
+describe('detecting a framework', () => {
+  it('polls with growing intervals and detects one that loads late', async () => {
     const looks = vi.fn();
     Object.defineProperty(window, '__gpp', { get: looks, configurable: true });
     follow();
@@ -84,7 +84,7 @@ describe('looking for a framework', () => {
     expect(looks).not.toHaveBeenCalled();
   });
 
-  it('finds one that came while the player was away as soon as they are back', async () => {
+  it('detects one that loaded while the page was hidden as soon as the player returns', async () => {
     follow();
     await clock.advance(3_600_000);
     const tcf = openTcf();
@@ -93,7 +93,7 @@ describe('looking for a framework', () => {
     expect(statuses()).toEqual(['denied']);
   });
 
-  it('takes no element for a framework', async () => {
+  it('does not mistake an element for a framework', async () => {
     const element = document.createElement('a');
     element.id = '__tcfapi';
     document.body.append(element);
@@ -110,7 +110,7 @@ describe('a framework that misbehaves', () => {
     ['fails with data', [tcData([1, 2, 7]), false]],
     ['says nothing', [undefined]],
     ['says text', ['granted', true]],
-  ])('that %s is asked again later', async (_, args) => {
+  ])('that %s is queried again later', async (_, args) => {
     const tcf = openTcf();
     follow();
     tcf.callback(...args);
@@ -121,7 +121,7 @@ describe('a framework that misbehaves', () => {
     expect(statuses()).toEqual(['granted']);
   });
 
-  it('that throws is asked again later', async () => {
+  it('that throws is queried again later', async () => {
     window.__tcfapi = () => {
       throw new Error('not yet');
     };
@@ -143,7 +143,7 @@ describe('a framework that misbehaves', () => {
     expect(statuses()).toEqual([status]);
   });
 
-  it('passes on no string that the service would refuse', () => {
+  it('does not forward a string that the service would reject', () => {
     const tcf = openTcf();
     follow();
     tcf.callback({ ...tcData([1, 2, 7]), tcString: 'C'.repeat(4_097) }, true);
@@ -177,7 +177,7 @@ describe('TCF and GPP together', () => {
     expect(told).toHaveLength(2);
   });
 
-  it('TCF is believed after two seconds where GPP says nothing', async () => {
+  it('TCF alone applies after two seconds without a response from GPP', async () => {
     const tcf = openTcf();
     openGpp();
     follow();
@@ -190,7 +190,7 @@ describe('TCF and GPP together', () => {
 });
 
 describe('Global Privacy Control', () => {
-  it('is an opt-out where there is no framework, and an answer of one replaces it', async () => {
+  it('is an opt-out if there is no framework, until one responds', async () => {
     setGpc(true);
     follow();
     await clock.advance(4_999);
@@ -203,7 +203,7 @@ describe('Global Privacy Control', () => {
     expect(statuses()).toEqual(['denied', 'granted']);
   });
 
-  it('waits for the player while a dialogue is open', async () => {
+  it('waits for the player while a consent dialog is open', async () => {
     setGpc(true);
     const tcf = openTcf();
     follow();
@@ -223,7 +223,7 @@ describe('Global Privacy Control', () => {
     expect(statuses()).toEqual([status]);
   });
 
-  it.each([[false], [undefined], ['1']])('of %j says nothing', async (value) => {
+  it.each([[false], [undefined], ['1']])('with the value %j is ignored', async (value) => {
     setGpc(value);
     follow();
     await clock.advance(60_000);
@@ -289,7 +289,7 @@ describe('in a frame', () => {
   it.each([
     ['objects', false],
     ['text', true],
-  ])('hears TCF of the page around it, by messages that are %s', async (_, asText) => {
+  ])('reads TCF from the parent page through messages that are %s', async (_, asText) => {
     const tcf = openAround('__tcfapi', asText);
     follow();
     await eventually(() =>
@@ -304,7 +304,7 @@ describe('in a frame', () => {
     await eventually(() => expect(statuses()).toEqual(['granted', 'denied']));
   });
 
-  it('takes itself off the list of the page around it', async () => {
+  it('removes its listener from the parent page', async () => {
     const tcf = openAround('__tcfapi');
     const stop = followPageConsent(clock, (consent) => told.push(consent), page);
     await eventually(() => expect(tcf.added()).toHaveLength(1));
@@ -320,7 +320,7 @@ describe('in a frame', () => {
     );
   });
 
-  it('hears GPP of the page around it', async () => {
+  it('reads GPP from the parent page', async () => {
     const gpp = openAround('__gpp');
     follow();
     await eventually(() => expect(gpp.added()).toHaveLength(1));
@@ -329,7 +329,7 @@ describe('in a frame', () => {
     await eventually(() => expect(told).toEqual([{ status: 'denied', gppString: 'DBgpp' }]));
   });
 
-  it('believes no message of another window', async () => {
+  it('ignores messages from other windows', async () => {
     const tcf = openAround('__tcfapi');
     const heard: string[] = [];
     const spy = ({ data }: MessageEvent<{ __tcfapiCall?: { callId: string } } | null>): void => {
@@ -352,7 +352,7 @@ describe('in a frame', () => {
     await eventually(() => expect(statuses()).toEqual(['denied']));
   });
 
-  it('asks again when the page around it fails', async () => {
+  it('queries again if the parent page fails', async () => {
     const tcf = openAround('__tcfapi');
     follow();
     await eventually(() => expect(tcf.added()).toHaveLength(1));

@@ -35,7 +35,7 @@ function game() {
   return { service, requests, start };
 }
 
-it('hands a reward to the player who earned it and to no other one on the device', async () => {
+it('delivers a reward only to the player on the device who earned it', async () => {
   const { start } = game();
   const first = start({ userRef: 'ann' });
   const { decisionId = '' } = await first.ads.showRewarded('revive');
@@ -49,7 +49,7 @@ it('hands a reward to the player who earned it and to no other one on the device
   await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('keeps children apart by names that do not leave the device', async () => {
+it('distinguishes children by user references that never leave the device', async () => {
   const { requests, start } = game();
   const { ads, got, listen } = start({ userRef: 'ann', childDirected: true });
   await ads.showRewarded('revive');
@@ -65,7 +65,7 @@ it('keeps children apart by names that do not leave the device', async () => {
   expect(JSON.stringify(requests)).not.toMatch(/ann|bob/);
 });
 
-it('keeps children apart by user tokens from a function, which are not sent', async () => {
+it('distinguishes children by user tokens from a function, which are never sent', async () => {
   const { requests, start } = game();
   const ann = await tokenFor('ann');
   const first = start({ userToken: () => ann, childDirected: true });
@@ -80,7 +80,7 @@ it('keeps children apart by user tokens from a function, which are not sent', as
   expect(requests[0]).not.toHaveProperty('user_token');
 });
 
-it('knows the player by a user token, and waits for the function that gives one', async () => {
+it('identifies the player by a user token and waits for the function that returns it', async () => {
   const { start } = game();
   const first = start({ userToken: await tokenFor('ann') });
   const { decisionId } = await first.ads.showRewarded('revive');
@@ -93,7 +93,7 @@ it('knows the player by a user token, and waits for the function that gives one'
   await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('follows a user token that names another player', async () => {
+it('switches players when a user token names another one', async () => {
   const { start } = game();
   let token = await tokenFor('ann');
   const { ads, got, listen } = start({ userToken: () => token });
@@ -104,7 +104,7 @@ it('follows a user token that names another player', async () => {
   await eventually(() => expect(got).toMatchObject([{ decisionId, userRef: 'bob' }]));
 });
 
-it('asks in the name of the new player at once, and drops what was preloaded for the old one', async () => {
+it('requests ads for the new player immediately and drops those preloaded for the old one', async () => {
   const { requests, start } = game();
   const { ads } = start({ userRef: 'guest', customData: 'level 1', segments: ['newcomer'] });
   await ads.preload('revive');
@@ -120,7 +120,7 @@ it('asks in the name of the new player at once, and drops what was preloaded for
   expect(requests[1]).not.toHaveProperty('segments');
 });
 
-it('leaves the ad on the screen to the player who started it', async () => {
+it('attributes the ad on the screen to the player who started it', async () => {
   const { start } = game();
   const { ads, got, listen } = start({ userRef: 'ann' });
   listen();
@@ -133,7 +133,7 @@ it('leaves the ad on the screen to the player who started it', async () => {
   await eventually(() => expect(got).toMatchObject([{ userRef: 'ann' }]));
 });
 
-it('transfers what a guest earned to the account they sign in to', async () => {
+it('transfers a guest’s rewards to the account they sign in to', async () => {
   const { start } = game();
   const { ads, got, listen } = start({ userRef: 'guest' });
   await ads.showRewarded('revive');
@@ -148,7 +148,7 @@ it.each([
   [{ userToken: 7 }, 'option_invalid', '`userToken`'],
   [{ locale: 'de' }, 'option_unknown', '`locale`'],
   [null, 'option_invalid', 'setUser()'],
-])('refuses %j as a user, and keeps the one it has', async (user, code, named) => {
+])('rejects %j as a user and keeps the current one', async (user, code, named) => {
   const { requests, start } = game();
   const { ads } = start({ userRef: 'ann' });
   const set = () => ads.setUser(user as never);
@@ -158,7 +158,7 @@ it.each([
   expect(requests).toMatchObject([{ user_ref: 'ann' }]);
 });
 
-it('takes over what pages with an earlier publishable key left, and hands it over once', async () => {
+it('adopts rewards stored under an earlier publishable key and delivers them once', async () => {
   const { service, start } = game();
   let revoked = true;
   const answer = service.fetch;
@@ -178,7 +178,7 @@ it('takes over what pages with an earlier publishable key left, and hands it ove
   expect(service.events.map(({ type }) => type)).toContain('complete');
 });
 
-it('fails a request whose token was overtaken by that of another player', async () => {
+it('fails a request whose token was superseded by another player’s', async () => {
   const { requests, start } = game();
   const slow = deferred<string>();
   const bob = await tokenFor('bob');
@@ -195,7 +195,7 @@ it('fails a request whose token was overtaken by that of another player', async 
   expect(requests).toHaveLength(1);
 });
 
-it('accepts a token that was overtaken by another one of the same player', async () => {
+it('accepts a token that was superseded by another of the same player', async () => {
   const { requests, start } = game();
   const slow = deferred<string>();
   const ann = await tokenFor('ann');
@@ -221,7 +221,7 @@ async function showBeforeIdentified({ service, start }: ReturnType<typeof game>)
   return { ...visit, decisionId, session };
 }
 
-it('holds the reward of a decision that was given early for the player whom the token names', async () => {
+it('keeps the reward of a server-side decision for the player whom the later token names', async () => {
   const device = game();
   const { ads, decisionId, session } = await showBeforeIdentified(device);
   expect(await ads.rewards()).toEqual([]);
@@ -235,7 +235,7 @@ it('holds the reward of a decision that was given early for the player whom the 
   await eventually(() => expect(second.got).toMatchObject([{ decisionId, userRef: 'ann' }]));
 });
 
-it('holds it for that player even if another one signs in before the token is there', async () => {
+it('keeps it for that player even if another one signs in before the token arrives', async () => {
   const { ads, decisionId, got, listen, session } = await showBeforeIdentified(game());
   ads.setUser({ userRef: 'bob' });
   listen();

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => ads.destroy());
 
-it('asks with what the call says, and shows no ad that was preloaded for another', async () => {
+it('sends the options of the call and ignores ads preloaded with other options', async () => {
   await ads.preload('revive');
   const call: ShowOptions = { customData: 'level-7', segments: ['newcomer'] };
   expect((await ads.showRewarded('revive', call)).outcome).toBe('rewarded');
@@ -34,7 +34,7 @@ it('asks with what the call says, and shows no ad that was preloaded for another
   ]);
 });
 
-it('shows the ad that was preloaded for the same call', async () => {
+it('shows an ad preloaded with the same options', async () => {
   await ads.preload('revive', { customData: 'level-7' });
   await ads.showRewarded('revive', { customData: 'level-7' });
   expect(requests).toHaveLength(1);
@@ -54,7 +54,7 @@ it.each<[object, string]>([
   [{ segments: ['a', 'a'] }, '`segments` must be'],
   [{ segments: Array.from({ length: 21 }, (_, index) => String(index)) }, '`segments` must be'],
   [{ muted: 'yes' }, '`muted` must be of type boolean; got "yes"'],
-])('answers %j with `option_invalid`, and asks nobody', async (options, detail) => {
+])('returns `option_invalid` for %j without a request', async (options, detail) => {
   for (const show of [ads.showRewarded, ads.showInterstitial]) {
     expect(await show('revive', options)).toEqual({
       outcome: 'error',

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 const open: Ads[] = [];
 afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
-it('ends a preload that has a signal of its own, on terms that have changed since', async () => {
+it('aborts a preload by its own signal after the request options have changed', async () => {
   const asked = vi.fn<(signal: AbortSignal) => void>();
   const ads = createAds({
     publishableKey: freshKey(),
@@ -24,7 +24,7 @@ it('ends a preload that has a signal of its own, on terms that have changed sinc
   expect(await preloaded).toEqual({ available: false, reason: 'aborted' });
 });
 
-it('keeps a completion when the game destroys the SDK as the ad closes', async () => {
+it('keeps a completion if the game destroys the SDK as the ad closes', async () => {
   const service = stubService();
   service.answer = () => picture(200);
   const publishableKey = freshKey();
@@ -47,7 +47,7 @@ it('keeps a completion when the game destroys the SDK as the ad closes', async (
   expect(rewarded.mock.calls[0]?.[0]).toMatchObject({ decisionId });
 });
 
-it('is not locked by a signal that is none', async () => {
+it('is not blocked by an invalid signal', async () => {
   const ads = createAds({
     publishableKey: freshKey(),
     serviceUrl: 'https://ads.test',

@@ -36,7 +36,7 @@ it.each([
   ['opens after four seconds', 4_000, 'indexeddb'],
   ['never opens', undefined, 'memory'],
 ] as const)(
-  'an ad whose database %s earns: its events carry the times at which they happened',
+  'an ad earns its reward if the database %s, and its events carry the times at which they happened',
   async (_what, ms, storage) => {
     const { opened } = slowDatabases(ms);
     const service = stubService();

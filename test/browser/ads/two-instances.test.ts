@@ -43,7 +43,7 @@ const overlays = () =>
 it.each([
   ['another instance', async () => createAds],
   ['another copy of the script', fromAnotherCopy],
-])('shows no second ad over the one of %s, and one of its own after it', async (_name, other) => {
+])('shows no ad over one of %s, but shows its own afterwards', async (_name, other) => {
   const first = created(createAds);
   const second = created(await other());
   service.answer = () => picture(60_000);
@@ -66,7 +66,7 @@ it.each([
   expect((await first.showRewarded('revive')).outcome).toBe('rewarded');
 });
 
-it('shows an ad after an instance was destroyed in the middle of one', async () => {
+it('shows an ad after another instance was destroyed during its ad', async () => {
   const first = created(createAds);
   const second = created(createAds);
   service.answer = () => picture(60_000);

@@ -36,8 +36,8 @@ function setHidden(hidden: boolean): void {
   else engine.show();
 }
 
-describe('Holding', () => {
-  test('silences a sound that the game starts, and release starts it.', async () => {
+describe('hold()', () => {
+  test('silences a sound that the game starts until the release', async () => {
     const alarm = engine.addSound();
     const jingle = engine.addSound();
     hold();
@@ -54,7 +54,7 @@ describe('Holding', () => {
     expect(alarm.state).toBe('playing');
   });
 
-  test('starts such a sound with the game, where the page is hidden when it ends.', async () => {
+  test('starts such a sound when the game resumes if the page is hidden on release', async () => {
     const alarm = engine.addSound();
     hold();
     alarm.play();
@@ -66,7 +66,7 @@ describe('Holding', () => {
     expect(alarm.state).toBe('playing');
   });
 
-  test('stops frames and the sounds that play, and release starts both again.', () => {
+  test('stops frames and playing sounds until the release', () => {
     let updates = 0;
     engine.onUpdate = () => (updates += 1);
     const music = engine.playSound();
@@ -84,14 +84,14 @@ describe('Holding', () => {
     expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
   });
 
-  test('leaves a game paused that was paused before.', () => {
+  test('leaves a game paused that was paused before', () => {
     engine.game.pause();
     hold();
     release();
     expect(engine.game.isPaused()).toBe(true);
   });
 
-  test('lasts when the page is hidden and shown again.', () => {
+  test('stays in effect when the page is hidden and shown again', () => {
     hold();
     setHidden(true);
     setHidden(false);
@@ -100,7 +100,7 @@ describe('Holding', () => {
     expect(engine.game.isPaused()).toBe(false);
   });
 
-  test('lasts when the page was hidden before, and the sounds stay silent.', () => {
+  test('stays in effect if the page was hidden before, with the sounds silent', () => {
     const music = engine.playSound();
     setHidden(true);
     hold();
@@ -112,7 +112,7 @@ describe('Holding', () => {
     expect(music.state).toBe('playing');
   });
 
-  test('cannot be ended by the game, which goes on with the release instead.', () => {
+  test('defers a resume by the game until the release', () => {
     hold();
     engine.game.resume();
     expect(engine.game.isPaused()).toBe(true);
@@ -120,7 +120,7 @@ describe('Holding', () => {
     expect(engine.game.isPaused()).toBe(false);
   });
 
-  test('that ends in a hidden page resumes when the page is shown.', () => {
+  test('resumes a game that was released on a hidden page when the page is shown', () => {
     const music = engine.playSound();
     hold();
     setHidden(true);
@@ -132,7 +132,7 @@ describe('Holding', () => {
     expect(music.state).toBe('playing');
   });
 
-  test('leaves no listener behind, and releasing twice does nothing more.', () => {
+  test('leaves no listeners, and a second release has no effect', () => {
     hold();
     release();
     engine.tick();
@@ -143,8 +143,8 @@ describe('Holding', () => {
   });
 });
 
-describe('The delta after the release', () => {
-  test.each([300, 800, 30_000])('is one frame after %i ms.', (ms) => {
+describe('the delta time after the release', () => {
+  test.each([300, 800, 30_000])('is one frame after %i ms', (ms) => {
     engine.tick();
     hold();
     engine.wait(ms);
@@ -156,7 +156,7 @@ describe('The delta after the release', () => {
     expect(engine.Game.DEBUG_DT_THRESHOLD).toBe(1);
   });
 
-  test('is right after two holds in one frame, too.', () => {
+  test('is one frame after two holds in one frame', () => {
     engine.tick();
     hold();
     release();
@@ -169,8 +169,8 @@ describe('The delta after the release', () => {
   });
 });
 
-describe('Frames', () => {
-  test('come after the update and before the drawing.', () => {
+describe('onFrame()', () => {
+  test('calls back after the update and before rendering', () => {
     const log: string[] = [];
     engine.onUpdate = () => log.push('update');
     engine.onDraw = () => log.push('draw');
@@ -182,13 +182,13 @@ describe('Frames', () => {
     expect(log.filter((line) => line === 'frame')).toHaveLength(1);
   });
 
-  test('cost nothing while nobody asked for them.', () => {
+  test('adds no listener without callbacks', () => {
     const stop = driver.onFrame(() => {});
     stop();
     expect(engine.listenerCount()).toBe(0);
   });
 
-  test('do not come while the game is held.', () => {
+  test('does not call back while the game is held', () => {
     let frames = 0;
     driver.onFrame(() => (frames += 1));
     hold();
@@ -199,7 +199,7 @@ describe('Frames', () => {
     expect(frames).toBe(1);
   });
 
-  test('come once each while the game itself has paused its director, before the drawing.', () => {
+  test('calls back once per frame, before rendering, while the game has paused its director', () => {
     const log: string[] = [];
     engine.onDraw = () => log.push('draw');
     driver.onFrame(() => log.push('frame'));
@@ -208,7 +208,7 @@ describe('Frames', () => {
     expect(log).toEqual(['frame', 'draw']);
   });
 
-  test('come to the same callback as often as it was given.', () => {
+  test('calls a callback once for each registration', () => {
     let frames = 0;
     const callback = () => (frames += 1);
     const stop = driver.onFrame(callback);
@@ -221,8 +221,8 @@ describe('Frames', () => {
   });
 });
 
-describe('The keyboard', () => {
-  test('is back on the canvas after an ad in an iframe.', () => {
+describe('keyboard focus', () => {
+  test('returns to the canvas after an ad in an iframe', () => {
     canvas.blur();
     hold();
     const frame = document.createElement('iframe');

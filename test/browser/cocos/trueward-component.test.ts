@@ -50,20 +50,20 @@ function gameAds(given: CocosAdsOptions) {
   return made;
 }
 
-test('The component outlives its scene.', () => {
+test('the component outlives its scene', () => {
   const made = gameAds(options);
   call(made, 'onLoad');
   expect(engine.persistent).toEqual([made.node]);
 });
 
-test('Its ads are there before it has loaded, and stay the same.', () => {
+test('its ads exist before it has loaded and stay the same', () => {
   const made = gameAds(options);
   const { ads } = made;
   call(made, 'onLoad');
   expect(made.ads).toBe(ads);
 });
 
-test('It takes rewards while it is enabled, and only then.', () => {
+test('it receives rewards only while it is enabled', () => {
   const made = gameAds(options);
   const stop = vi.fn();
   const listen = vi.spyOn(made.ads, 'on').mockReturnValue(stop);
@@ -81,7 +81,7 @@ test('It takes rewards while it is enabled, and only then.', () => {
   expect(stop).toHaveBeenCalledOnce();
 });
 
-test('Without onReward it leaves the rewards to others.', () => {
+test('without onReward it leaves rewards to other handlers', () => {
   const made = new (createTruewardComponent(engine))();
   made.adsOptions = () => options;
   component = made;
@@ -91,14 +91,14 @@ test('Without onReward it leaves the rewards to others.', () => {
   expect(listen).not.toHaveBeenCalled();
 });
 
-test('Destroying it ends its ads.', async () => {
+test('destroying it destroys its ads', async () => {
   const made = gameAds(options);
   call(made, 'onLoad');
   call(made, 'onDestroy');
   expect(await made.ads.showRewarded('revive')).toMatchObject({ outcome: 'aborted' });
 });
 
-test('A mistake in the options is reported once and costs the ads, not the game.', async () => {
+test('invalid options are reported once and disable the ads, not the game', async () => {
   const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
   const made = gameAds({ ...options, publishableKey: 'sk_sandbox_x' });
   call(made, 'onLoad');
@@ -110,7 +110,7 @@ test('A mistake in the options is reported once and costs the ads, not the game.
   });
 });
 
-test('Options that were never given are named.', async () => {
+test('the error names missing options', async () => {
   vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
   component = new (createTruewardComponent(engine))();
   call(component, 'onLoad');

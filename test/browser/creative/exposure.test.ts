@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 it.each(['sleep', 'freeze'] as const)(
-  'counts no more than a tick of an hour of %s as watched',
+  'counts at most one tick of an hour of %s as watched',
   async (pass) => {
     const clock = manualClock();
     const told: RendererEvent[] = [];

@@ -27,7 +27,7 @@ describe.each(['en', 'he'])('In %s', (locale) => {
   });
 });
 
-it('finds a barrier, so that the tests above can fail', async () => {
+it('detects a violation, so that the tests above can fail', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
   shown.dialog?.querySelector('button.close')?.removeAttribute('aria-label');
   shown.opened.allowClose();
@@ -53,7 +53,7 @@ it.each([
   ['with sound', ['Turn sound off', 'Close ad', 'Learn more']],
   ['asking whether to close', ['Keep watching', 'Close anyway']],
   ['on the end card', ['Close ad', 'Learn more']],
-])('the keyboard stays in the overlay %s, and reaches all of it', async (look, stops) => {
+])('keyboard focus stays in the overlay %s and reaches every control', async (look, stops) => {
   const outside = Object.assign(document.createElement('button'), { textContent: 'outside' });
   shown = await openWith(kinds['image'] as never, 'en');
   document.body.append(outside);
@@ -61,7 +61,7 @@ it.each([
   expect((await tabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 
-it('the Tab key goes round, forwards and backwards', async () => {
+it('the Tab key wraps around in both directions', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
   shown.opened.askClose(true);
   const at = () => shown.root?.activeElement?.textContent;
@@ -74,7 +74,7 @@ it('the Tab key goes round, forwards and backwards', async () => {
   expect(at()).toBe('Close anyway');
 });
 
-it('the Tab key gets from the controls into an HTML creative', async () => {
+it('the Tab key moves from the controls into an HTML creative', async () => {
   shown = await openWith(kinds['html'] as never, 'en', { clickUrl: undefined });
   shown.opened.allowClose();
   await userEvent.tab();
@@ -83,7 +83,7 @@ it('the Tab key gets from the controls into an HTML creative', async () => {
   expect(document.activeElement).toBe(document.querySelector('iframe'));
 });
 
-it('tells a screen reader what is asked and what was earned', async () => {
+it('announces prompts and the earned reward to screen readers', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
   const { dialog, opened, root } = shown;
   expect(dialog?.ariaLabel).toBe('Advertisement: Watch to get \u206850\u00a0coins\u2069');

@@ -45,7 +45,7 @@ describe.each([
 ])('On a screen of %i × %i', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
-  it.each(languages)('every text in “%s” fits, and every control can be hit', async (language) => {
+  it.each(languages)('every text in “%s” fits and every control can be clicked', async (language) => {
     for (const [look, make] of Object.entries(looks)) {
       shown = await openWith(image, language, {
         alt: 'Meadow, a quiet game about sheep and the wind',
@@ -77,7 +77,7 @@ it.each([
   ['on the end card', ['.end a', '.end button', 'button.close']],
   ['with sound', ['button.mute', 'button.close', 'footer a']],
 ] as const)(
-  'every control %s can be reached on 320 px with text twice as large',
+  'every control %s is reachable at 320 px with text at twice its size',
   async (look, all) => {
     await page.viewport(320, 568);
     shown = await openWith(image, 'de');
@@ -94,7 +94,7 @@ it.each([
 
 // Only Chromium can be told so from a page.
 it.runIf(server.browser === 'chromium')(
-  'draws a border around every control where the player has chosen the colours',
+  'draws a border around every control in forced-colors mode',
   async () => {
     const force = (value: string) =>
       cdp().send('Emulation.setEmulatedMedia', { features: [{ name: 'forced-colors', value }] });
@@ -111,7 +111,7 @@ it.runIf(server.browser === 'chromium')(
 it.each([
   [1280, 720],
   [3840, 2160],
-])('on a screen of %i × %i, texts grow with it and the ad fills it', async (width, height) => {
+])('on a %i × %i screen, text scales up and the ad fills the screen', async (width, height) => {
   await page.viewport(width, height);
   shown = await openWith(image, 'en');
   shown.opened.allowClose();
@@ -123,7 +123,7 @@ it.each([
   expect(picture).toBeGreaterThan(height * 0.7);
 });
 
-it('is laid out anew when the screen is turned, during an ad and between two', async () => {
+it('updates the layout when the screen is rotated, during an ad and between two', async () => {
   const cardPadding = async () => {
     const card = shown.shown('.end .card') as Element;
     await eventually(() => expect(flaws()).toEqual([]));
@@ -149,7 +149,7 @@ it('is laid out anew when the screen is turned, during an ad and between two', a
   expect(await cardPadding()).toBe(upright);
 });
 
-it('keeps clear of the notch and the rounded corners of a screen', async () => {
+it('stays inside the safe area of a screen with a notch and rounded corners', async () => {
   await page.viewport(640, 360);
   shown = await openWith(image, 'en');
   const sheet = shown.root?.adoptedStyleSheets[0];
@@ -158,7 +158,7 @@ it('keeps clear of the notch and the rounded corners of a screen', async () => {
     expect(rule?.cssText).toContain(`env(safe-area-inset-${side})`);
 });
 
-it('takes the colours and the font of the game', async () => {
+it('uses the colors and font of the game', async () => {
   await page.viewport(640, 360);
   const { style } = document.documentElement;
   style.setProperty('--trueward-accent', 'rgb(1, 2, 3)');
@@ -181,7 +181,7 @@ it('takes the colours and the font of the game', async () => {
 
 // Only Chromium can be told so from a page.
 it.runIf(server.browser === 'chromium')(
-  'moves nothing where the player wants less motion',
+  'animates nothing if the player prefers reduced motion',
   async () => {
     const still = (value: string) =>
       cdp().send('Emulation.setEmulatedMedia', {

@@ -49,7 +49,7 @@ afterEach(() => {
   end();
 });
 
-it('counts an ad that nothing hides, once', async () => {
+it('counts an ad that nothing covers, once', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
   // Whatever happens, it looks again.
@@ -65,7 +65,7 @@ it('counts an ad that nothing hides, once', async () => {
 it.each([
   ['lies under something', () => put('left: 0; top: 0; background: red')],
   ['lies under something for the most part', () => put('left: 0; top: 0; height: 70px')],
-])('does not count an ad that %s, and counts it when that goes', async (_, cover) => {
+])('does not count an ad that %s until that is removed', async (_, cover) => {
   const covering = cover();
   await watch();
   await longEnough();
@@ -77,7 +77,7 @@ it.each([
 it.each([
   ['is off the screen', 'left: -300px'],
   ['is off the screen for the most part', 'left: -120px'],
-])('does not count an ad that %s, and counts it when it comes back', async (_, css) => {
+])('does not count an ad that %s until it is visible again', async (_, css) => {
   ad.style.cssText += css;
   await watch();
   await longEnough();
@@ -86,14 +86,14 @@ it.each([
   await expectToCount();
 });
 
-it('counts an ad of which half is on the screen', async () => {
+it('counts an ad that is half on the screen', async () => {
   ad.style.left = '-90px';
   await watch();
   await expectToCount();
   expect(seen.mock.calls[0]?.[0].ratio).toBeCloseTo(0.55, 1);
 });
 
-it('begins again when the page was hidden or the video stood still', async () => {
+it('restarts after the page was hidden or the video stalled', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
   watched.setPlaying(false);
@@ -108,7 +108,7 @@ it('begins again when the page was hidden or the video stood still', async () =>
   await expectToCount();
 });
 
-it('begins again when the device or the page slept', async () => {
+it('restarts after the device or the page slept', async () => {
   await watch();
   await clock.advance(requiredMs - 1);
   clock.freeze(3_600_000);

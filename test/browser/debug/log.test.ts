@@ -30,7 +30,7 @@ function start(debug: boolean) {
   return { service, lines: () => written.mock.calls.map(([line]) => String(line)) };
 }
 
-it('writes requests, answers, the steps of a break, rewards and failures to the console, a line each', async () => {
+it('logs requests, responses, ad break steps, rewards and failures, one line each', async () => {
   const { lines } = start(true);
   const { decisionId } = await ads.showRewarded('revive');
   await eventually(() => expect(lines().join('\n')).toContain('taken by the game'));
@@ -60,7 +60,7 @@ it('writes requests, answers, the steps of a break, rewards and failures to the 
   );
 });
 
-it('writes nothing unless it is asked to', async () => {
+it('logs nothing by default', async () => {
   const { lines } = start(false);
   await ads.showRewarded('revive');
   expect(lines()).toEqual([]);

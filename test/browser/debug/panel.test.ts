@@ -19,7 +19,7 @@ function start() {
 
 afterEach(() => history.replaceState(null, '', location.pathname));
 
-it('tells of the last break, of requests and why they came out so, of the queue and the rewards', async () => {
+it('shows the last ad break, the requests and their reasons, the queue and the rewards', async () => {
   const { ads, service } = start();
   service.answer = ({ placement }) =>
     placement === 'revive'
@@ -46,7 +46,7 @@ it('tells of the last break, of requests and why they came out so, of the queue 
   await eventually(() => expect(panel()).toBeNull());
 });
 
-it('opens by the address, closes when it is called again, and leaves nothing', async () => {
+it('opens through the URL, closes on the second call, and leaves nothing in the page', async () => {
   history.replaceState(null, '', '?trueward-debug');
   const { ads } = start();
   await eventually(() => expect(panel()).not.toBeNull());

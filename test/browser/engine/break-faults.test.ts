@@ -52,7 +52,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(document.activeElement).toBe(game.canvas);
   }
 
-  it('an ad that is watched holds the game, and is rewarded once, on a frame', async () => {
+  it('a watched ad pauses the game, and its reward is delivered once, on a frame', async () => {
     const seen: number[] = [];
     const look = () => void seen.push(game.frames());
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: look, onClose: look });
@@ -66,7 +66,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(rewards).toHaveLength(1);
   });
 
-  it('an ad whose picture does not load never holds the game', async () => {
+  it('an ad whose image does not load never pauses the game', async () => {
     service.answer = () => picture(400, 'missing.png');
     const opened = vi.fn();
     const { outcome } = await game.ads.showRewarded('revive', { onOpen: opened });
@@ -74,14 +74,14 @@ describe.each(games)('With $name', ({ start }) => {
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('a service that fails never holds the game', async () => {
+  it('a service that fails never pauses the game', async () => {
     service.answer = () => new Response('', { status: 503 });
     const opened = vi.fn();
     await game.ads.showRewarded('revive', { onOpen: opened });
     expect(opened).not.toHaveBeenCalled();
   });
 
-  it('an ad that stands still is given up', async () => {
+  it('a stalled ad ends with `stalled`', async () => {
     // The watchdog's patience of eight seconds ends when the test says so.
     const { after } = systemClock;
     const patience = new Set<() => void>();
@@ -103,7 +103,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(rewards).toEqual([]);
   });
 
-  it('an ad that is aborted in the middle ends at once', async () => {
+  it('an ad that is aborted while playing ends immediately', async () => {
     service.answer = () => picture(60_000);
     const controller = new AbortController();
     const running = game.ads.showRewarded('revive', { signal: controller.signal });
@@ -113,7 +113,7 @@ describe.each(games)('With $name', ({ start }) => {
     await expectGivenBack();
   });
 
-  it('destroying the SDK in the middle gives the game back', async () => {
+  it('destroying the SDK during an ad resumes the game', async () => {
     service.answer = () => picture(60_000);
     const running = game.ads.showRewarded('revive');
     await shown();
@@ -138,7 +138,7 @@ describe.each(games)('With $name', ({ start }) => {
     expect(rewards).toEqual([]);
   });
 
-  it('hiding and showing the page leaves the game held', async () => {
+  it('hiding and showing the page leaves the game paused', async () => {
     service.answer = () => picture(60_000);
     const controller = new AbortController();
     const running = game.ads.showRewarded('revive', { signal: controller.signal });
@@ -151,7 +151,7 @@ describe.each(games)('With $name', ({ start }) => {
     await expectGivenBack();
   });
 
-  it('handlers of the game that throw lose neither the game nor the reward', async () => {
+  it('if the game’s handlers throw, the game still resumes and the reward is still delivered', async () => {
     const surfaced: string[] = [];
     const stop = new AbortController();
     window.addEventListener(

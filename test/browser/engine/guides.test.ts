@@ -45,7 +45,7 @@ function linesOf(guide: string): string[] {
 it.each([
   ['a plain canvas', canvasGuide, canvasSource],
   ['drivers', driverGuide, canvasSource],
-])('the guide to %s shows code that is tested here', (_name, guide, source) => {
+])('the code in the guide to %s is tested here', (_name, guide, source) => {
   const lines = linesOf(guide);
   expect(lines.length).toBeGreaterThan(5);
   const tested = new Set(source.split('\n').map((line) => line.trim()));
@@ -83,7 +83,7 @@ async function runModule<Exports>(code = '', guide: object): Promise<Exports> {
   return exports;
 }
 
-it('the code of the Phaser guide, run as JavaScript, gives coins for an ad', async () => {
+it('the code of the Phaser guide, run as JavaScript, credits coins for an ad', async () => {
   const game = await startPhaserGame(options());
   clean.push(() => game.destroy(true));
   await eventually(() =>
@@ -101,7 +101,7 @@ it('the code of the Phaser guide, run as JavaScript, gives coins for an ad', asy
   await eventually(() => expect(runs).toHaveBeenCalledOnce());
 });
 
-it('the game of the canvas guide stands still during an ad, and gives coins for it', async () => {
+it('the game of the canvas guide pauses during an ad and credits coins for it', async () => {
   const canvas = document.createElement('canvas');
   canvas.tabIndex = 0;
   document.body.append(canvas);

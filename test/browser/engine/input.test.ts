@@ -62,7 +62,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.heard()).toEqual([]);
   }
 
-  it('a key that repeats and is released during the ad is released in the game, once', async () => {
+  it('a repeating key released during the ad is released in the game once', async () => {
     await keyboard.down(keys.right);
     await keyboard.repeat(keys.right);
     game.heard();
@@ -78,7 +78,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.heard()).toEqual(['keydown ArrowRight', 'keyup ArrowRight']);
   });
 
-  it('two keys that are released during the ad are both released in the game, once', async () => {
+  it('two keys released during the ad are each released in the game once', async () => {
     await keyboard.down(keys.right);
     await keyboard.down(keys.up);
     await frames(2);
@@ -90,7 +90,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await gameHears('keyup ArrowRight', 'keyup ArrowUp');
   });
 
-  it('a key that is held through the whole ad is still down, and released once', async () => {
+  it('a key held through the whole ad stays down and is released once', async () => {
     await keyboard.down(keys.right);
     game.heard();
     await openAd();
@@ -101,7 +101,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.heard()).toEqual(['keyup ArrowRight']);
   });
 
-  it('a key that closes the ad is not the game’s, though it repeats and comes up after the ad', async () => {
+  it('the game does not receive the key that closes the ad, even if it repeats and is released after the ad', async () => {
     await openAd();
     game.heard();
     const close = () => overlay().shown('button.close');
@@ -120,7 +120,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.heard()).toEqual(['keydown Enter', 'keyup Enter']);
   });
 
-  it('a mouse button that is released during the ad is released in the game, and clicks nothing', async () => {
+  it('a mouse button released during the ad is released in the game and clicks nothing', async () => {
     await mouse.down(game.canvas);
     expect(game.heard()).toEqual(['press']);
     const dialog = await openAd();
@@ -134,7 +134,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.heard()).toEqual(['press', 'release', 'click']);
   });
 
-  it('a mouse button that is released over the frame of an HTML ad is released in the game', async () => {
+  it('a mouse button released over the iframe of an HTML ad is released in the game', async () => {
     service.answer = () => ({ ...picture(60_000), creative: htmlCreative });
     await mouse.down(game.canvas);
     game.heard();
@@ -147,7 +147,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await gameHears('release away');
   });
 
-  it('a touch that ends during the ad ends in the game, and clicks neither game nor ad', async () => {
+  it('a touch that ends during the ad ends in the game and clicks neither game nor ad', async () => {
     await finger.down(game.canvas);
     expect(game.heard()).toEqual(['press']);
     const dialog = await openAd();
@@ -166,7 +166,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.heard().slice(0, 2)).toEqual(['press', 'release']);
   });
 
-  it('a touch that is held through the whole ad ends after it, once', async () => {
+  it('a touch held through the whole ad ends once, after the ad', async () => {
     await finger.down(game.canvas);
     await openAd();
     await endAd();
@@ -176,7 +176,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect(game.heard()).toEqual([]);
   });
 
-  it('the mouse and the finger work in the ad, and the game hears nothing of them', async () => {
+  it('mouse and touch work in the ad, and the game receives neither', async () => {
     await openAd();
     game.heard();
     const close = () => overlay().shown('button.close');
@@ -193,7 +193,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     await gameHears();
   });
 
-  it('a pointer that the game has locked is free in the ad', async () => {
+  it('a pointer locked by the game is unlocked in the ad', async () => {
     await mouse.down(game.canvas);
     await mouse.up(game.canvas);
     await game.canvas.requestPointerLock();

@@ -3,7 +3,7 @@ import { noEngine } from '../../../src/engine/engine-driver.ts';
 
 const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
-it('calls back on frames, and not while the game is held', async () => {
+it('calls back on frames, but not while the game is held', async () => {
   const driver = noEngine();
   let calls = 0;
   const stop = driver.onFrame(() => (calls += 1));
@@ -26,7 +26,7 @@ it('calls back on frames, and not while the game is held', async () => {
   expect(calls).toBe(after);
 });
 
-it('calls back by a timer where there are no frames, but not while the game is held or hidden', () => {
+it('calls back by a timer if there are no frames, but not while the game is held or hidden', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   vi.spyOn(window, 'requestAnimationFrame').mockReturnValue(0);
   const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
@@ -53,7 +53,7 @@ it('calls back by a timer where there are no frames, but not while the game is h
   vi.useRealTimers();
 });
 
-it('gives the keyboard back to what had it, once', () => {
+it('restores focus to the previously focused element, once', () => {
   const canvas = document.createElement('canvas');
   const field = document.createElement('input');
   document.body.replaceChildren(canvas, field);
@@ -67,7 +67,7 @@ it('gives the keyboard back to what had it, once', () => {
   expect(document.activeElement).toBe(document.body);
 });
 
-it('gives the keyboard to the canvas where nothing had it, after an iframe that took it is gone', () => {
+it('focuses the canvas after a focused iframe is removed if nothing had focus before', () => {
   const canvas = document.createElement('canvas');
   const ad = document.createElement('iframe');
   document.body.replaceChildren(canvas, ad);

@@ -4,7 +4,7 @@ import { createFrameQueue, type FrameQueue } from '../../../src/engine/frame-que
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import { bootGame, frames, nextStep, phaserVersions } from './phaser-games.ts';
 
-describe.each(phaserVersions)('What is handed to a game of Phaser $version', ({ load }) => {
+describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let game: Phaser.Game;
   let end: () => Promise<void>;
@@ -42,7 +42,7 @@ describe.each(phaserVersions)('What is handed to a game of Phaser $version', ({ 
     await nextStep(game);
   }
 
-  it('comes four in a step, in order, never while it renders, and leaves no listener', async () => {
+  it('runs in order, at most four per step, never during rendering, and leaves no listener', async () => {
     push(10);
     await untilHanded(10);
     expect(names()).toEqual(firstTen);
@@ -52,7 +52,7 @@ describe.each(phaserVersions)('What is handed to a game of Phaser $version', ({ 
     expect(game.events.listenerCount('step')).toBe(idleListeners);
   });
 
-  it('waits while the game is paused, and is not lost', async () => {
+  it('waits while the game is paused and is not lost', async () => {
     game.pause();
     push(10);
     await frames(5);
@@ -62,7 +62,7 @@ describe.each(phaserVersions)('What is handed to a game of Phaser $version', ({ 
     expect(names()).toEqual(firstTen);
   });
 
-  it('waits while the game sleeps, and is not lost', async () => {
+  it('waits while the game sleeps and is not lost', async () => {
     game.loop.sleep();
     push(10);
     await frames(5);

@@ -10,7 +10,7 @@ import { bootGame, nextStep, olderPhasers } from './phaser-games.ts';
 // folder run in them with `npm run test:full`.
 
 it.each(olderPhasers)(
-  'in Phaser $version an ad holds the game, and its reward comes in a step of it',
+  'in Phaser $version an ad pauses the game, and its reward is delivered in a game step',
   async ({ load }) => {
     document.body.replaceChildren();
     const service = stubService();

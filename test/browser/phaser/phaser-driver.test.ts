@@ -17,7 +17,7 @@ async function wait(ms: number): Promise<void> {
   while (performance.now() - from < ms) await frames(1);
 }
 
-describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
+describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let game: Phaser.Game;
   let scene: Phaser.Scene;
@@ -37,7 +37,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     end = undefined;
   });
 
-  it('stops every step during the ad, also when the tab is hidden and shown', async () => {
+  it('stops every step during the ad, even if the tab is hidden and shown', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     let steps = 0;
@@ -53,7 +53,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(steps).toBe(1);
   });
 
-  it('stays paused though a listener of the game resumes it, and follows that wish afterwards', async () => {
+  it('stays paused if the game resumes itself during the ad, and resumes afterwards', async () => {
     await boot();
     game.pause();
     const release = phaserDriver(game).hold();
@@ -70,7 +70,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(game.isPaused).toBe(true);
   });
 
-  it('pauses the sounds that play, and starts only those again', async () => {
+  it('pauses the playing sounds and resumes only those', async () => {
     await boot({ audio: {} });
     const manager = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', manager.context.createBuffer(1, 44_100, 44_100));
@@ -85,7 +85,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect([music.isPlaying, pausedByGame.isPlaying, idle.isPlaying]).toEqual([true, false, false]);
   });
 
-  it('keeps what the game starts to play during the ad silent until it ends', async () => {
+  it('silences sounds that the game starts during the ad until it ends', async () => {
     await boot({ audio: {} });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
@@ -106,7 +106,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(started.isPlaying).toBe(true);
   });
 
-  it('leaves a sound stopped that the game stopped during the ad', async () => {
+  it('does not resume a sound that the game stopped during the ad', async () => {
     await boot({ audio: {} });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
@@ -118,7 +118,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(music.isPlaying).toBe(false);
   });
 
-  it('stays paused afterwards where the game paused itself during the ad', async () => {
+  it('stays paused after the ad if the game paused itself during it', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     game.pause();
@@ -136,7 +136,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(game.isPaused).toBe(false);
   });
 
-  it('does not let time jump with the first step after the ad', async () => {
+  it('causes no time jump in the first step after the ad', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     await wait(800);
@@ -147,7 +147,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(step).toBeLessThan(performance.now() - releasedAt + 200);
   });
 
-  it('leaves the volume and the mute of the game as they are', async () => {
+  it('does not change the volume or mute state of the game', async () => {
     await boot({ audio: {} });
     const changes: string[] = [];
     for (const name of ['mute', 'volume', 'pauseall', 'resumeall', 'stopall'])
@@ -158,7 +158,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(changes).toEqual(['mute']);
   });
 
-  it('wakes the sound that the device interrupted during the ad', async () => {
+  it('resumes audio that the device interrupted during the ad', async () => {
     await boot({ audio: {} });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     // Only after a gesture may a page be heard.
@@ -172,7 +172,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     await eventually(() => expect(context.state).toBe('running'));
   });
 
-  it('lets a tween and a timer go on where they were', async () => {
+  it('resumes tweens and timers where they were', async () => {
     await boot();
     const target = { x: 0 };
     let fired = false;
@@ -193,7 +193,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(fired).toBe(false);
   });
 
-  it('holds a game that sleeps, and leaves it asleep', async () => {
+  it('pauses a sleeping game and leaves it asleep', async () => {
     await boot();
     game.loop.sleep();
     const release = phaserDriver(game).hold();
@@ -207,7 +207,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(steps).toBeGreaterThan(0);
   });
 
-  it('holds a game that steps by timers, also while it is hidden', async () => {
+  it('pauses a game that steps by timers, even while it is hidden', async () => {
     await boot({ fps: { forceSetTimeOut: true } });
     const release = phaserDriver(game).hold();
     let steps = 0;
@@ -222,7 +222,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(steps).toBeGreaterThan(0);
   });
 
-  it('covers a game in fullscreen, which stays in it', async () => {
+  it('covers a full-screen game, which stays full-screen', async () => {
     await boot();
     scene.input.on('pointerup', () => scene.scale.startFullscreen());
     await userEvent.click(game.canvas);
@@ -241,7 +241,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     await document.exitFullscreen();
   });
 
-  it('focuses the canvas after the iframe of an ad had the focus and is gone', async () => {
+  it('focuses the canvas after a focused ad iframe is removed', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     const frame = document.body.appendChild(document.createElement('iframe'));
@@ -253,7 +253,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(game.hasFocus).toBe(document.hasFocus());
   });
 
-  it('leaves the focus with the button that has it again', async () => {
+  it('keeps the restored focus on a button', async () => {
     await boot();
     const button = document.body.appendChild(document.createElement('button'));
     const release = phaserDriver(game).hold();
@@ -263,7 +263,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     button.remove();
   });
 
-  it('calls back on every step from the first after the ad, and on none afterwards', async () => {
+  it('calls back on every step from the first after the ad until it is unsubscribed', async () => {
     await boot();
     const driver = phaserDriver(game);
     const release = driver.hold();
@@ -281,7 +281,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(game.events.listenerCount('step')).toBe(listenersBefore);
   });
 
-  it('may be released twice', async () => {
+  it('can be released twice', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     release();
@@ -290,7 +290,7 @@ describe.each(phaserVersions)('The driver of Phaser $version', ({ load }) => {
     expect(game.isPaused).toBe(true);
   });
 
-  it('may be released after the game was destroyed', async () => {
+  it('can be released after the game was destroyed', async () => {
     await boot();
     const release = phaserDriver(game).hold();
     await end?.();

@@ -50,7 +50,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
   };
 
   describe('the plugin', () => {
-    it('hands a reward over on a step of the game, in the frame before its update', async () => {
+    it('delivers a reward in a game step, before the update', async () => {
       const { game, scene } = await boot(configured());
       const order: string[] = [];
       let inStep = false;
@@ -61,7 +61,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       await eventually(() => expect(order).toEqual(['reward in a step']));
     });
 
-    it('calls handlers with their context, once where that is asked for, and not after off()', async () => {
+    it('calls handlers with their context, only once for once(), and not after off()', async () => {
       const { ads } = await installed();
       const heard: string[] = [];
       class Listener {
@@ -85,7 +85,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(heard).toEqual(['context']);
     });
 
-    it('keeps what listens before start() and over stop() and start()', async () => {
+    it('keeps handlers added before start(), and across stop() and start()', async () => {
       const { game } = await boot();
       const ads = new TruewardPlugin(game.plugins);
       const heard: string[] = [];
@@ -108,7 +108,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       ads.destroy();
     });
 
-    it('is installed into a game that has not booted yet', async () => {
+    it('can be installed into a game that has not booted yet', async () => {
       const game = new library.Game({
         type: library.CANVAS,
         banner: false,
@@ -128,7 +128,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('is installed into a headless game, and shows its ads there', async () => {
+    it('can be installed into a headless game and shows ads there', async () => {
       const { ads, scene } = await boot({ type: library.HEADLESS }).then((running) => ({
         ...running,
         ads: TruewardPlugin.install(running.game, data),
@@ -137,7 +137,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('is installed once, however often it is asked for', async () => {
+    it('is installed once, no matter how often install() is called', async () => {
       const { ads, game } = await installed();
       expect(TruewardPlugin.install(game, data)).toBe(ads);
       ads.destroy();
@@ -147,7 +147,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
     });
 
     it.each(['global', 'installed'])(
-      'reports no error when its game is destroyed during an ad while a sound plays (%s)',
+      'reports no error if its game is destroyed during an ad while a sound plays (%s)',
       async (way) => {
         service.answer = () => picture(60_000);
         const { game, scene, end } = await bootGame(library, {
@@ -180,7 +180,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       },
     );
 
-    it('settles a show whose game is destroyed in the middle, and leaves nothing in the page', async () => {
+    it('settles a show if its game is destroyed during the ad, and leaves nothing in the page', async () => {
       service.answer = () => picture(60_000);
       const { ads } = await installed();
       const started = new Promise<void>((resolve) => ads.on('start', () => resolve()));
@@ -191,14 +191,14 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(document.body.children).toHaveLength(0);
     });
 
-    it('works in the game that a hot reload puts in place of another', async () => {
+    it('works in a game that replaced another in a hot reload', async () => {
       await boot(configured());
       await ends.pop()?.();
       const { scene } = await boot(configured());
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('works in the new game though the old one ends after it was made', async () => {
+    it('works in the new game even if the old one is destroyed after its creation', async () => {
       const first = await installed();
       const ended = ends.pop()?.();
       const second = await installed();
@@ -207,7 +207,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await second.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('stays with a scene that is restarted', async () => {
+    it('survives a scene restart', async () => {
       const { scene } = await boot(configured());
       const { ads } = scene;
       scene.scene.restart();
@@ -216,7 +216,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await scene.ads.showRewarded('revive')).outcome).toBe('rewarded');
     });
 
-    it('comes by load.plugin() from the built file, and gets its data by install()', async () => {
+    it('loads through load.plugin() from the built file and gets its data through install()', async () => {
       const { game, scene } = await boot({ scene: [{ key: 'main' }, { key: 'waiting' }] });
       const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
       const url = '/dist/trueward-phaser.js';
@@ -246,7 +246,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       await new Promise((resolve) => scene.events.once('create', resolve));
     };
 
-    it('ends what a scene listens to with every run of the scene, and begins anew', async () => {
+    it('removes a scene’s handlers when the scene shuts down and accepts new ones when it restarts', async () => {
       const { scene } = await boot(configured());
       const heard: string[] = [];
       for (const run of ['first', 'second', 'third']) {
@@ -258,7 +258,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(heard).toEqual(['first', 'second', 'third'].flatMap((run) => [run, `${run} is over`]));
     });
 
-    it('leaves no listener on the scene for what has ended', async () => {
+    it('leaves no listener on the scene after an ad or a handler has ended', async () => {
       const { scene } = await boot(configured());
       const count = () =>
         scene.events.listenerCount('shutdown') + scene.events.listenerCount('destroy');
@@ -268,7 +268,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(count()).toBe(before);
     });
 
-    it('ends an ad with the scene that shows it', async () => {
+    it('aborts an ad when its scene shuts down', async () => {
       service.answer = () => picture(60_000);
       const { scene } = await boot(configured());
       const started = new Promise<void>((resolve) => scene.ads.on('start', () => resolve()));
@@ -278,7 +278,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect((await running).outcome).toBe('aborted');
     });
 
-    it('ends with a game that is destroyed without a shutdown of its scenes', async () => {
+    it('is disposed of when the game is destroyed without shutting down its scenes', async () => {
       service.answer = () => picture(60_000);
       const { scene } = await boot(configured());
       const removed = vi.fn();
@@ -290,7 +290,7 @@ describe.each(phaserVersions)('In Phaser $version', ({ load }) => {
       expect(removed).toHaveBeenCalledOnce();
     });
 
-    it('says what is missing in a game without the plugin', async () => {
+    it('reports what is missing in a game without the plugin', async () => {
       const { scene } = await boot({
         plugins: {
           scene: [{ key: 'truewardScene', plugin: TruewardScenePlugin, mapping: 'sceneAds' }],

@@ -7,7 +7,7 @@ import { freshKey, picture, stubService, type StubService } from '../../support/
 import { bootGame, nextStep, phaserVersions, type RunningGame } from './phaser-games.ts';
 import { eventually } from '../../support/eventually.ts';
 
-describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
+describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   let running: RunningGame;
   let service: StubService;
@@ -49,7 +49,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
   const drawnText = (button: Phaser.GameObjects.Container) =>
     (button.list[1] as Phaser.GameObjects.Text).text;
 
-  it('loads an ad by itself, and is ready then', async () => {
+  it('preloads an ad and becomes ready', async () => {
     const button = add();
     expect(element()?.textContent).toBe('Loading …');
     expect(element()?.ariaDisabled).toBe('true');
@@ -59,7 +59,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     expect(service.asked).toEqual(['revive']);
   });
 
-  it('shows the ad when it is clicked, tells the result, and loads the next', async () => {
+  it('shows the ad when clicked, emits the result, and preloads the next', async () => {
     add();
     await says('Watch an ad');
     await nextStep(running.game);
@@ -71,7 +71,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
   });
 
   it.each(['{Enter}', ' '])(
-    'shows the ad with the key “%s”, which the game does not hear',
+    'shows the ad on the key “%s”, which the game does not receive',
     async (key) => {
       let heard = 0;
       running.scene.input.keyboard?.createCursorKeys();
@@ -87,7 +87,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     },
   );
 
-  it('offers no ad once the plugin is stopped', async () => {
+  it('offers no ad after the plugin is stopped', async () => {
     add();
     await says('Watch an ad');
     running.scene.ads.stop();
@@ -95,7 +95,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     expect(element()?.ariaDisabled).toBe('true');
   });
 
-  it('shows a ring while the keyboard is on it', async () => {
+  it('shows a focus ring while it has keyboard focus', async () => {
     const button = add();
     const box = button.list[0] as Phaser.GameObjects.Rectangle;
     element()?.focus();
@@ -104,7 +104,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     expect(box.isStroked).toBe(false);
   });
 
-  it('counts a cooldown down, and loads the next ad when it is over', async () => {
+  it('counts down a cooldown and preloads the next ad when it ends', async () => {
     const retryAt = new Date(Date.now() + 2500).toISOString();
     service.answer = () => ({ status: 'blocked', reason: 'cooldown', retry_at: retryAt });
     add();
@@ -122,7 +122,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     expect(service.asked).toEqual(['revive', 'revive']);
   });
 
-  it('loads the next ad at once when the scene slept until the cooldown was over', async () => {
+  it('preloads the next ad immediately if the cooldown ended while the scene slept', async () => {
     const retryAt = Date.now() + 1500;
     const blocked = { status: 'blocked', reason: 'cooldown' } as const;
     service.answer = () => ({ ...blocked, retry_at: new Date(retryAt).toISOString() });
@@ -135,14 +135,14 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     await says('Watch an ad');
   });
 
-  it('says that there is none', async () => {
+  it('shows that no ad is available', async () => {
     service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
     const button = add();
     await says('No ad now');
     expect(drawnText(button)).toBe('No ad now');
   });
 
-  it('leaves two of one placement at rest', async () => {
+  it('two buttons of one placement cause no repeated updates', async () => {
     service.answer = () => new Response('', { status: 503 });
     add();
     add();
@@ -156,7 +156,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     ['de-AT', 'Gerade keine Werbung', 'ltr', 'Gerade keine Werbung'],
     ['ar', 'لا يوجد إعلان الآن', 'rtl', '\u2067لا يوجد إعلان الآن\u2069'],
   ])(
-    'says its texts in %s as soon as they have been loaded',
+    'shows its texts in %s once they have loaded',
     async (locale, text, direction, drawn) => {
       service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
       await running.end();
@@ -174,7 +174,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     },
   );
 
-  it('says its texts in the words of the game', async () => {
+  it('shows the game’s own texts', async () => {
     running.scene.ads.addRewardedButton(running.scene, {
       placement: 'revive',
       x: 100,
@@ -184,7 +184,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     await says('Weiterleben');
   });
 
-  it('is gone with its scene, and comes again with it', async () => {
+  it('is destroyed with its scene and created again with it', async () => {
     const { scene } = running;
     const listeners = () => running.game.canvas.querySelectorAll('button').length;
     add();
@@ -196,7 +196,7 @@ describe.each(phaserVersions)('The button in Phaser $version', ({ load }) => {
     expect(listeners()).toBe(1);
   });
 
-  it('ends its ad when it is destroyed meanwhile', async () => {
+  it('aborts its ad when destroyed during it', async () => {
     service.answer = () => picture(60_000);
     const button = add();
     const closed = new Promise<ShowResult>((resolve) => {

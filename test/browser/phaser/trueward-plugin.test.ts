@@ -12,7 +12,7 @@ const configured = (data: Partial<TruewardPluginData>): Phaser.Types.Core.GameCo
   },
 });
 
-describe.each(phaserVersions)('The plugin in Phaser $version', ({ load }) => {
+describe.each(phaserVersions)('the plugin in Phaser $version', ({ load }) => {
   let library: typeof Phaser;
   const ends: (() => Promise<void>)[] = [];
 
@@ -30,7 +30,7 @@ describe.each(phaserVersions)('The plugin in Phaser $version', ({ load }) => {
     for (const end of ends.splice(0)) await end();
   });
 
-  it('reports a secret key once, and the game runs and gets typed answers', async () => {
+  it('reports a secret key once, and the game runs and gets typed results', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { game, scene } = await boot(configured({ publishableKey: 'sk_sandbox_x', serviceUrl }));
     expect(report).toHaveBeenCalledOnce();
@@ -44,7 +44,7 @@ describe.each(phaserVersions)('The plugin in Phaser $version', ({ load }) => {
     expect(await nextStep(game)).toBeGreaterThan(0);
   });
 
-  it('names what is missing where the game gave no data', async () => {
+  it('names what is missing if the game passed no data', async () => {
     const report = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { scene } = await boot({
       plugins: { global: [{ key: 'trueward', plugin: TruewardPlugin, mapping: 'ads' }] },
@@ -56,7 +56,7 @@ describe.each(phaserVersions)('The plugin in Phaser $version', ({ load }) => {
     });
   });
 
-  it('is installed into two games that run already, each with its own', async () => {
+  it('can be installed into two running games, each with its own ads', async () => {
     vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const first = await boot();
     const second = await boot();
@@ -71,7 +71,7 @@ describe.each(phaserVersions)('The plugin in Phaser $version', ({ load }) => {
     expect(first.game.scene.getScene('later').ads).toBe(installed);
   });
 
-  it('ends with its game, and may be destroyed before it', async () => {
+  it('is destroyed with its game, and can be destroyed before it', async () => {
     vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { scene } = await boot(configured({ publishableKey: 'pk_wrong', serviceUrl }));
     const destroy = vi.spyOn(TruewardPlugin.prototype, 'destroy');

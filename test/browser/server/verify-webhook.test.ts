@@ -19,7 +19,7 @@ const sign = async () => ({
   ...(await signWebhook(body, secret, Math.floor(Date.now() / 1_000))),
 });
 
-test('a webhook is verified in a browser, as text, bytes or a Request', async () => {
+test('verifies a webhook in a browser, as text, bytes or a Request', async () => {
   expect(globalThis).not.toHaveProperty('Buffer');
   const request = new Request('https://game.example/', {
     method: 'POST',
@@ -32,7 +32,7 @@ test('a webhook is verified in a browser, as text, bytes or a Request', async ()
   expect(await verifyWebhook(bytes, request.headers, secret)).toEqual(JSON.parse(body));
 });
 
-test('a modified webhook is rejected in a browser too', async () => {
+test('rejects a modified webhook in a browser', async () => {
   await expect(
     verifyWebhook(body.replace('"amount":5', '"amount":6'), await sign(), secret),
   ).rejects.toMatchObject({ code: 'mismatch' });
