@@ -113,7 +113,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
     isKnown: player.isKnown,
     retryConsent: player.retryConsent,
     isOnline: browserConnectivity.isOnline,
-    // Without CORS, since all that counts is whether anything answers.
+    // Without CORS, because all that matters is whether the host responds.
     reach: (signal) => fetch(`${serviceUrl}/healthz`, { mode: 'no-cors', signal }),
     profile: player.current,
     onAnswer: recorder.answered,
@@ -129,7 +129,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       return createShowAd(locale, checked.strings);
     },
   });
-  // An ad that was got on other terms must not be shown on these.
+  // An ad requested with other options must not be shown with these.
   player.onChange(() => {
     requests.forget();
     changed();
@@ -180,7 +180,7 @@ export function startAds(options: AdsOptions, events: Emitter<AdsListeners>): Ad
       frames.destroy();
     },
   });
-  // What a first ad needs beside the core arrives as early as if it were part of it, without holding up the game.
+  // Prefetches what a first ad needs besides the core as early as if it were bundled, without delaying the game.
   requests.prefetch();
   outbox.prefetch();
   rewards.prefetch();

@@ -28,31 +28,33 @@ export function lazyRequests(parts: RequestsParts): LazyRequests {
     return requests;
   }
 
-  const opened = async (signal: AbortSignal | undefined): Promise<Requests | NoAd> => {
+  const ensureLoaded = async (signal: AbortSignal | undefined): Promise<Requests | NoAd> => {
     const result = requests ?? (await bounded(clock, loadTimeoutMs, signal, load));
     return typeof result === 'string' ? notLoaded[result] : result;
   };
 
-  /** Loads at the same time what a show needs as well; what fails is reported by the show. */
+  /** Loads the code that shows ads in parallel; a failure is reported by the show. */
   const prepare = (): void => void loadShowAd().catch(() => undefined);
 
   return {
     prefetch: () => void load().catch(() => undefined),
     async preload(...call) {
       prepare();
-      const result = await opened(call[1]);
+      const result = await ensureLoaded(call[1]);
       return 'preload' in result
         ? result.preload(...call)
         : { available: false, reason: result.outcome };
     },
     async runBreak(request) {
-      const beganAt = clock.monotonic();
+      const startedAt = clock.monotonic();
       prepare();
-      const result = await opened(request.signal);
-      return 'runBreak' in result ? result.runBreak(request, clock.monotonic() - beganAt) : result;
+      const result = await ensureLoaded(request.signal);
+      return 'runBreak' in result
+        ? result.runBreak(request, clock.monotonic() - startedAt)
+        : result;
     },
     async showBanner(...call) {
-      const result = await opened(call[2]);
+      const result = await ensureLoaded(call[2]);
       return 'showBanner' in result ? result.showBanner(...call) : result;
     },
     availability(placement) {

@@ -55,9 +55,9 @@ export interface ShowResult {
   reason?: Reason;
   /** Text for the developer, where the reason says too little. */
   detail?: string;
-  /** When asking again can succeed. */
+  /** When a request can succeed again. */
   retryAt?: Date;
-  /** The reward that was confirmed, or that is awaited. */
+  /** The confirmed or pending reward. */
   reward?: Reward;
 }
 

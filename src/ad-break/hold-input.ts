@@ -11,7 +11,7 @@ const pressEvents = ['click', 'dblclick', 'contextmenu', 'wheel'].concat(
  * (Phaser unlocks audio there) work as usual.
  *
  * Keys and pointers that were down when the ad opened belong to the game. If one is released during the ad, the
- * game receives the release after the ad (pointers: `give-back-presses.ts`); if it is still down then, the game
+ * game receives the release after the ad (pointers: `release-presses.ts`); if it is still down then, the game
  * receives the real release. A key that was pressed during the ad never reaches the game, even if it is released
  * after the ad has closed.
  *
@@ -50,7 +50,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
       pressesMissed.push(event);
       // Most ads never need this code. Loading it now has it ready when the ad ends; a failed load is retried
       // then.
-      loadGiveBack().catch(() => undefined);
+      loadReleasePresses().catch(() => undefined);
       // Otherwise the browser would click whatever part of the ad is under the finger.
       if (type === 'touchend' && event.cancelable) event.preventDefault();
       keep(event);
@@ -61,7 +61,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   }
 
   /** On the root element: after listeners on `body`, and before those on `document` and `window`. */
-  function keepInAd(event: Event): void {
+  function stopAtAd(event: Event): void {
     const { target } = event;
     // A press that begins in the game and ends in the ad is a click on their common ancestor.
     if (target instanceof Node && (ad.contains(target) || target.contains(ad)))
@@ -76,7 +76,7 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
   for (const type of keyEvents) window.addEventListener(type, onKey, { capture: true, signal });
   for (const type of pressEvents) {
     window.addEventListener(type, onPress, { capture: true, signal });
-    document.documentElement.addEventListener(type, keepInAd, { signal });
+    document.documentElement.addEventListener(type, stopAtAd, { signal });
   }
   // On the ad itself and never removed: the click that closes the ad still bubbles after the hold has ended.
   ad.onclick = (event) => event.stopPropagation();
@@ -92,14 +92,14 @@ export function holdInput(ad: HTMLElement, canvas: HTMLElement | null): () => vo
     for (const event of keysMissed) game.dispatchEvent(new KeyboardEvent('keyup', event));
     if (keysInAd.size > 0) keepUntilReleased(keysInAd);
     if (pressesMissed.length > 0)
-      loadGiveBack().then(
-        ({ giveBackPresses }) => giveBackPresses(game, pressesMissed),
+      loadReleasePresses().then(
+        ({ releasePresses }) => releasePresses(game, pressesMissed),
         () => undefined,
       );
   };
 }
 
-const loadGiveBack = () => import('./give-back-presses.ts');
+const loadReleasePresses = () => import('./release-presses.ts');
 
 /**
  * Keeps the repeats and the release of keys that are still down from the game. Not loaded lazily, because the key

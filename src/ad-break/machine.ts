@@ -19,7 +19,7 @@ export interface Showing {
   /** The page is hidden. */
   hidden: boolean;
   /** The player is being asked whether to lose the reward. */
-  asking: boolean;
+  prompting: boolean;
   /** Quartiles that were reported. */
   quartiles: number;
   watchedMs: number;
@@ -53,7 +53,7 @@ export type BreakEvent =
   | { type: 'confirmed'; report: RewardReport };
 
 export type BreakEffect =
-  /** Hold the game and put the ad over it. */
+  /** Pause the game and show the ad over it. */
   | { type: 'open' }
   | {
       type: 'report';
@@ -67,11 +67,11 @@ export type BreakEffect =
   | { type: 'pause' }
   | { type: 'resume' }
   | { type: 'allowClose' }
-  | { type: 'askClose'; asking: boolean }
+  | { type: 'promptClose'; prompting: boolean }
   | { type: 'showEndCard' }
-  /** Take the ad away and give the game back. */
+  /** Close the ad and resume the game. */
   | { type: 'release' }
-  /** Wait for the service's word on the reward. */
+  /** Wait for the service to confirm the reward. */
   | { type: 'confirm' }
   | { type: 'settle'; result: ShowResult };
 
@@ -94,7 +94,7 @@ export function begin(ad: Pick<Showing, 'kind' | 'minWatchMs' | 'endCard' | 'hid
     clicked: false,
     completed: false,
     closable: false,
-    asking: false,
+    prompting: false,
     quartiles: 0,
     watchedMs: 0,
   };
@@ -158,20 +158,20 @@ function whileClosing(state: OnScreen, event: BreakEvent): Transition {
       return stay({ ...state, closable: true }, { type: 'allowClose' });
     case 'closeRequested':
       if (state.phase === 'endCard' || state.completed) return hide(state);
-      if (!state.closable || state.asking) return stay(state);
+      if (!state.closable || state.prompting) return stay(state);
       if (state.kind === 'interstitial') return closeEarly(state);
       return stay(
-        { ...state, asking: true },
+        { ...state, prompting: true },
         { type: 'pause' },
-        { type: 'askClose', asking: true },
+        { type: 'promptClose', prompting: true },
       );
     case 'closeConfirmed':
-      return state.asking ? closeEarly(state) : stay(state);
+      return state.prompting ? closeEarly(state) : stay(state);
     case 'closeCancelled':
-      if (!state.asking) return stay(state);
+      if (!state.prompting) return stay(state);
       return stay(
-        { ...state, asking: false },
-        { type: 'askClose', asking: false },
+        { ...state, prompting: false },
+        { type: 'promptClose', prompting: false },
         ...(state.hidden ? [] : [{ type: 'resume' } as const]),
       );
     case 'endCardOver':
@@ -193,8 +193,8 @@ function moveOn(
   if (next.completed || watchedMs < state.minWatchMs) return stay(next, ...effects);
   const completed = complete(next);
   effects.push(...completed.effects);
-  // Nobody answers the question any more, and the ad goes on without its answer.
-  if (state.asking && !state.hidden) effects.push({ type: 'resume' });
+  // The prompt is obsolete, so the ad continues.
+  if (state.prompting && !state.hidden) effects.push({ type: 'resume' });
   return stay(completed.state, ...effects);
 }
 
@@ -205,9 +205,9 @@ function complete<State extends OnScreen>(state: State): { state: State; effects
     { type: 'report', event: 'complete', watchedMs: state.watchedMs },
   ];
   if (state.kind === 'rewarded') effects.push({ type: 'watched' });
-  if (state.asking) effects.push({ type: 'askClose', asking: false });
+  if (state.prompting) effects.push({ type: 'promptClose', prompting: false });
   if (!state.closable) effects.push({ type: 'allowClose' });
-  return { state: { ...state, completed: true, closable: true, asking: false }, effects };
+  return { state: { ...state, completed: true, closable: true, prompting: false }, effects };
 }
 
 function end(state: Showing): Transition {
@@ -225,8 +225,11 @@ function turnVisibility(state: OnScreen, hidden: boolean): Transition {
   if (state.hidden === hidden) return stay(state);
   const next = { ...state, hidden };
   if (hidden) return stay(next, { type: 'pause' });
-  // The question is asked again, because its time stood still.
-  return stay(next, state.asking ? { type: 'askClose', asking: true } : { type: 'resume' });
+  // Show the prompt again to restart its timeout, which was canceled while the page was hidden.
+  return stay(
+    next,
+    state.prompting ? { type: 'promptClose', prompting: true } : { type: 'resume' },
+  );
 }
 
 function closeEarly(state: OnScreen): Transition {

@@ -72,8 +72,8 @@ function showAd(
       case 'watched':
         stored = stored?.then(() => rewards.watched(decision.id)).catch(surface);
         return stage?.setWatched();
-      case 'askClose':
-        return stage?.askClose(effect.asking);
+      case 'promptClose':
+        return stage?.promptClose(effect.prompting);
       case 'confirm':
         return confirm();
       case 'settle':

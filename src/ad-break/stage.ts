@@ -23,19 +23,19 @@ const answerMs = 20_000;
 export interface Stage {
   /** The root element of the ad. */
   readonly element: HTMLElement;
-  /** Begins to play and to tell; apart from opening, so that a fault has a stage to close. */
+  /** Starts playback and events; separate from opening, so that a failure leaves a stage to close. */
   start(): void;
   pause(): void;
   resume(): void;
   allowClose(): void;
-  askClose(asking: boolean): void;
+  promptClose(prompting: boolean): void;
   setWatched(): void;
   showEndCard(): void;
-  /** Takes all of it out of the page. */
+  /** Removes everything from the page. */
   close(): void;
 }
 
-/** Shows an ad over the page, and dispatches what happens to it. */
+/** Shows an ad over the page and dispatches its events. */
 export function openStage(
   { creative, decision, expiry }: ReadyAd,
   options: {
@@ -52,7 +52,7 @@ export function openStage(
   let muted = false;
   let ended = false;
   let paused = false;
-  let asked = false;
+  let prompted = false;
   /** How long the ad may continue after its expiry, in milliseconds. */
   let graceMs = 0;
   let cancelWait: (() => void) | undefined;
@@ -74,7 +74,7 @@ export function openStage(
       closeCancelled: () => dispatch({ type: 'closeCancelled' }),
       clicked() {
         dispatch({ type: 'clicked' });
-        // A new window need not hide this page, but the player is there and not here.
+        // A new window may leave this page visible, but the player is looking at the new window.
         dispatch({ type: 'hidden' });
         cancelLeave?.();
         cancelLeave = clock.after(leaveMs, () => document.hasFocus() && onVisibility());
@@ -82,7 +82,7 @@ export function openStage(
       muteToggled: () => creative.setMuted(!muted),
       tapped() {
         cancelWait?.();
-        overlay.askTap(false);
+        overlay.promptTap(false);
         resume();
       },
     },
@@ -104,17 +104,17 @@ export function openStage(
     document.hidden ? dispatch({ type: 'hidden' }) : dispatchUnlessExpired({ type: 'visible' });
   document.addEventListener('visibilitychange', onVisibility);
   window.addEventListener('focus', onVisibility);
-  // Inside the frame of a portal the focus may come back to the portal: then this says who is here.
+  // In a portal's iframe, focus may return to the portal instead; then a press shows that the player is back.
   window.addEventListener('pointerdown', onVisibility, true);
 
-  /** Nothing that needs the player waits for ever. */
+  /** Limits how long the ad waits for the player. */
   function waitAtMost(ms: number, event: BreakEvent): void {
     cancelWait?.();
     cancelWait = clock.after(ms, () => dispatch(event));
   }
 
   function moved(): void {
-    // A pause does not stop what is on its way.
+    // Events may still arrive after a pause.
     if (paused) return;
     watchdog.reset();
     viewability.setPlaying(true);
@@ -137,7 +137,7 @@ export function openStage(
         graceMs ||= seenGraceMs;
         break;
       case 'clicked':
-        // Its link tells of the click.
+        // The overlay's link reports the click.
         overlay.openPage();
         break;
       case 'muted':
@@ -146,12 +146,12 @@ export function openStage(
         break;
       case 'tapNeeded':
         watchdog.stop();
-        overlay.askTap(true);
+        overlay.promptTap(true);
         waitAtMost(answerMs, { type: 'stalled' });
         break;
       case 'closeRequested':
-        // Asked over and over by the creative, the question would keep the ad from its end.
-        if (!asked) dispatchUnlessExpired(event);
+        // A creative that keeps requesting to close would otherwise reopen the prompt and block the ad.
+        if (!prompted) dispatchUnlessExpired(event);
         break;
       case 'waiting':
         viewability.setPlaying(false);
@@ -187,14 +187,14 @@ export function openStage(
     },
     resume,
     allowClose: overlay.allowClose,
-    askClose(asking) {
+    promptClose(prompting) {
       cancelWait?.();
-      asked ||= asking;
-      overlay.askClose(asking);
-      if (asking) waitAtMost(answerMs, { type: 'closeCancelled' });
+      prompted ||= prompting;
+      overlay.promptClose(prompting);
+      if (prompting) waitAtMost(answerMs, { type: 'closeCancelled' });
     },
     setWatched() {
-      asked = false;
+      prompted = false;
       overlay.setWatched();
     },
     showEndCard() {
@@ -237,7 +237,7 @@ export function createStallWatchdog(
     cancel?.();
     const since = clock.monotonic();
     cancel = clock.after(limitMs, () => {
-      // Far too late a timer means that the device or the page slept, not that the ad stood still.
+      // A timer that fires far too late means that the device or the page slept, not that the ad stalled.
       if (clock.monotonic() - since > limitMs * 2) reset();
       else onStall();
     });

@@ -44,7 +44,7 @@ export interface AdBreakOptions {
   name?: string;
   /** The ad is about to cover the game. Not called for a preroll. */
   beforeAd?: () => void;
-  /** The ad is gone, whatever came of it; called only after `beforeAd`. */
+  /** The ad has closed, whatever its result; called only after `beforeAd`. */
   afterAd?: () => void;
   /** An ad is ready: offer the reward, and call `showAdFn` when the player accepts. */
   beforeReward?: (showAdFn: () => void) => void;
@@ -65,7 +65,7 @@ export interface AdConfigOptions {
    * it. May be changed at any time. Default: the `muted` option of `createAds()`.
    */
   sound?: 'on' | 'off';
-  /** Ads can be asked for now; with `preloadAdBreaks: 'on'`, once they have been loaded. */
+  /** Ads can be requested now; with `preloadAdBreaks: 'on'`, called once they have loaded. */
   onReady?: () => void;
 }
 
@@ -114,7 +114,7 @@ export function createAdPlacement(ads: BreakAds, { placements }: AdPlacementOpti
   function run(options: AdBreakOptions, guard: Guard): Promise<BreakStatus> {
     const placement = placementOf(options);
     const mistake = mistakeIn(options);
-    // For the developer only: the game itself goes on without the ad.
+    // For the developer only: the game continues without the ad.
     if (mistake !== undefined) reportError(new TypeError(`trueward: ${mistake}`));
     const again = options.type === 'preroll' && (prerolls += 1) > 1;
     if (placement === undefined || mistake !== undefined || again) {

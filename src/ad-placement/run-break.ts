@@ -2,10 +2,10 @@ import type { Ads } from '../ads.ts';
 import type { Outcome } from '../outcome.ts';
 import type { AdBreakOptions, BreakStatus } from './ad-placement.ts';
 
-/** Runs the callbacks of one ad break, and remembers whether one of them threw. */
+/** Runs the callbacks of one ad break and tracks whether one of them threw. */
 export interface Guard {
   readonly threw: boolean;
-  /** Answers whether it went well; an error goes to `window.onerror`. */
+  /** Returns whether the callback succeeded; reports an error to `window.onerror`. */
   run(callback: () => void): boolean;
 }
 
@@ -30,7 +30,7 @@ export function createGuard(): Guard {
 
 const statuses: Readonly<Record<Outcome, BreakStatus>> = {
   rewarded: 'viewed',
-  // Watched as well; only the confirmation is still on its way.
+  // Watched too; only the confirmation is still pending.
   pending: 'viewed',
   completed: 'viewed',
   dismissed: 'dismissed',
@@ -48,13 +48,13 @@ const statuses: Readonly<Record<Outcome, BreakStatus>> = {
   aborted: 'other',
   not_ready: 'notReady',
   invalid_placement: 'invalid',
-  // Google keeps its `error` for callbacks of the game that threw.
+  // Google reserves `error` for game callbacks that threw.
   error: 'other',
 };
 
 /** Google’s result for each outcome. */
 export function breakStatusOf(outcome: Outcome, format: 'interstitial' | 'reward'): BreakStatus {
-  // Closing an interstitial early loses nothing, so Google tells it apart for rewards only.
+  // Closing an interstitial early loses nothing, so Google makes this distinction only for rewards.
   if (outcome === 'dismissed' && format === 'interstitial') return 'viewed';
   return statuses[outcome];
 }
@@ -86,7 +86,7 @@ async function offerAndShow(run: BreakRun): Promise<BreakStatus> {
   if (!known.available) return breakStatusOf(known.reason ?? 'no_fill', 'reward');
   const preloaded = await ads.preload(placement, { signal: next });
   if (next.aborted) return 'other';
-  // It answers what preloading cannot know: that another ad is on the screen.
+  // It also reports what preloading cannot know: that another ad is on the screen.
   const { available, reason } = preloaded.available ? ads.availability(placement) : preloaded;
   if (!available) return breakStatusOf(reason ?? 'no_fill', 'reward');
   if (!(await isAccepted(run))) return 'ignored';

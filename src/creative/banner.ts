@@ -43,7 +43,7 @@ export function mountBanner(
   creative.start((event) => {
     if (event.type === 'painted') hooks.painted();
     else if (event.type === 'failed') hooks.failed(event.reason);
-    // The click on a picture is the link's own; one inside an iframe does not reach it.
+    // The link handles a click on an image; a click inside an iframe does not reach it.
     else if (event.type === 'clicked' && creative.element.tagName === 'IFRAME') link.click();
   });
   return () => {

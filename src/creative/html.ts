@@ -63,7 +63,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     refuse = reject;
   });
 
-  /** Opens no page unless the player did something just now. */
+  /** Reports a click only after recent player input. */
   function click(): void {
     const now = clock.monotonic();
     if (navigator.userActivation?.isActive === false || now - clickedAt < clickMs) return;
@@ -87,7 +87,7 @@ export const renderHtml: Renderer = async (creative, { clock, locale, minWatchMs
     else if (type === 'close') listener?.({ type: 'closeRequested' });
   }
 
-  // Anew for each document, because moving an iframe in the page loads it again.
+  // Once per document, because moving an iframe in the page reloads it.
   frame.onload = () => attempt(connect) ?? refuse(new Error('no_message_channel'));
 
   function connect(): true {
@@ -159,7 +159,7 @@ function keepReleaseOut(frame: HTMLElement): void {
       frame.setPointerCapture(id);
       if (frame.hasPointerCapture(id)) frame.style.pointerEvents = 'none';
     } catch {
-      // There is no such pointer.
+      // No pointer has this id.
     }
   }
 }

@@ -15,7 +15,7 @@ export const renderImage: Renderer = async (creative, { clock, minWatchMs, signa
   try {
     await image.decode();
   } catch {
-    // `decode()` says only that it failed; whether we stopped it is known to the signal.
+    // `decode()` reports only that it failed; the signal says whether it was aborted.
     signal.throwIfAborted();
     throw new Error('image_failed');
   } finally {

@@ -62,7 +62,7 @@ export type OverlayParts = ReturnType<typeof buildOverlay>;
 /** Creates the elements of the overlay, without putting them into the page. */
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const { alt, reward, strings } = content;
-  // The amount stays before its unit and on its line, also in the middle of Arabic.
+  // Keeps the amount before its unit and on the same line, even within Arabic text.
   const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
   const title = rewardText === undefined ? alt : fill(strings.watchFor, { reward: rewardText });
   const links = link(content, hooks);
@@ -92,7 +92,7 @@ export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
   const frame = make(
     'div',
     'frame',
-    // The keyboard is here at first: a key that the player still hits for the game presses nothing.
+    // Initial focus: a key that the player still presses for the game activates nothing.
     { tabIndex: -1, autofocus: true },
     bars.header,
     bars.bar,

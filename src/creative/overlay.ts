@@ -17,14 +17,14 @@ export interface Overlay {
   allowClose(): void;
   /** Shows the sound control, in this state. */
   setMuted(muted: boolean): void;
-  askTap(asking: boolean): void;
-  askClose(asking: boolean): void;
+  promptTap(prompting: boolean): void;
+  promptClose(prompting: boolean): void;
   /** The reward is due. */
   setWatched(): void;
   showEndCard(): void;
-  /** Opens the advertiser's page in a new tab; needs a click of the player shortly before. */
+  /** Opens the advertiser's page in a new tab; requires a recent click by the player. */
   openPage(): void;
-  /** Takes the overlay out of the page; the browser gives the keyboard back. */
+  /** Removes the overlay from the page; the browser restores focus. */
   close(): void;
 }
 
@@ -45,7 +45,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   try {
     dialog.showModal();
   } catch (error) {
-    // A browser without it (Safari before 15.4): the game gets back a page as it was.
+    // Without <dialog> (Safari before 15.4), leave the page unchanged for the game.
     host.remove();
     throw error;
   }
@@ -56,7 +56,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     event.preventDefault();
     hooks.closeRequested();
   };
-  // A browser lets the second Escape in a row close any dialog; the way out is ours to decide.
+  // Browsers let a second consecutive Escape close any dialog, but only the ad break decides when to close.
   dialog.onclose = () => {
     if (!open || dialog.open) return;
     dialog.showModal();
@@ -68,7 +68,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
     dialog.showModal();
     if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
   };
-  // What goes full screen goes over every dialog that is open already.
+  // An element that enters full screen covers every open dialog.
   document.addEventListener('fullscreenchange', comeToTheFront);
 
   return {
@@ -82,7 +82,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
       releaseFocus();
       dialog.close();
       host.remove();
-      // Until WebKit looks anew, a button in a canvas counts as covered still, and gets no focus.
+      // Until its next layout, WebKit treats a button in a canvas as still covered and does not focus it.
       document.body.getClientRects();
     },
   };
@@ -113,18 +113,18 @@ function controls(
       mute.ariaLabel = mute.title = label;
       mute.replaceChildren(icon(muted ? icons.soundOff : icons.soundOn));
     },
-    askTap(asking) {
-      play.hidden = !asking;
-      if (asking) {
+    promptTap(prompting) {
+      play.hidden = !prompting;
+      if (prompting) {
         live.textContent = strings.play;
         focus(play);
       }
     },
-    askClose(asking) {
-      parts.ask.hidden = !asking;
-      // Until it is answered, the keyboard has nothing else to reach.
-      frame.inert = asking;
-      focus(asking ? parts.keepWatching : frame);
+    promptClose(prompting) {
+      parts.ask.hidden = !prompting;
+      // Keeps keyboard focus in the prompt until it is answered.
+      frame.inert = prompting;
+      focus(prompting ? parts.keepWatching : frame);
     },
     setWatched() {
       bar.value = 1;
@@ -150,11 +150,11 @@ export function trapFocus(root: ShadowRoot): () => void {
     // With Shift, WebKitGTK has no `key` for it.
     if (event.code !== 'Tab' || event.ctrlKey || event.metaKey) return;
     const stops = stopsOf(root);
-    // The creative is in the page, and not in the root.
+    // The creative is in the document, not in the shadow root.
     const at = stops.findIndex((stop) => stop === (root.activeElement ?? document.activeElement));
     const last = event.shiftKey && at < 1;
     const next = last ? stops.at(-1) : (stops[at + (event.shiftKey ? -1 : 1)] ?? stops[0]);
-    // Firefox lets no script answer a key by going into a frame; the way there it finds by itself.
+    // Firefox does not let a script move focus into a frame on a key press, but does so by default.
     if (next instanceof HTMLIFrameElement && !last) return;
     event.preventDefault();
     next?.focus();

@@ -12,7 +12,7 @@ export type RendererEvent =
   | { type: 'ended' }
   /** The player wants to open the advertiser's page. */
   | { type: 'clicked' }
-  /** The creative itself asked to be closed. */
+  /** The creative itself requested to be closed. */
   | { type: 'closeRequested' }
   /** Whether the sound is off: at the start and on every change, for creatives that have sound. */
   | { type: 'muted'; muted: boolean }

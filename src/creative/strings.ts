@@ -36,7 +36,7 @@ export async function stringsFor(locale: string): Promise<OverlayStrings> {
     locale.split(/\W|_/)[0]?.toLowerCase().replace('iw', 'he').replace(/^in$/, 'id') ?? '';
   if (tag === 'en') return english;
   try {
-    // Contains the chunk addresses of all languages; loads long before the decision and the media.
+    // Contains the chunk URLs of all languages; loads long before the decision and the media.
     const { languages } = await import('./languages.ts');
     return Object.hasOwn(languages, tag)
       ? (((await languages[tag]?.())?.default as OverlayStrings | undefined) ?? english)
@@ -47,7 +47,7 @@ export async function stringsFor(locale: string): Promise<OverlayStrings> {
   }
 }
 
-/** Puts values into the `{…}` of a text. */
+/** Replaces the `{…}` placeholders of a text. */
 export function fill(template: string, values: Record<string, string | number>): string {
   return template.replace(/\{(\w+)\}/g, (hole, name: string) => String(values[name] ?? hole));
 }

@@ -7,7 +7,7 @@ import { afterPaint, chooseFile, screenWidth } from './screen.ts';
 /** Measures how long media actually played. */
 export interface WatchedTime {
   readonly ms: number;
-  /** The media stands at `mediaMs` now; `counts` says whether someone could see what led there. */
+  /** Updates the media position to `mediaMs`; `counts` says whether the player could see the playback up to it. */
   moveTo(mediaMs: number, counts: boolean): void;
 }
 
@@ -29,7 +29,7 @@ export function createWatchedTime(clock: Pick<Clock, 'monotonic'>): WatchedTime 
       const moved = mediaMs - lastMedia;
       if (counts && moved > 0) {
         mediaSum += moved;
-        // The least of both, per step too, so that time stood still can't pay for a later jump.
+        // The minimum applies per step too, so that time spent stalled cannot offset a later seek.
         realSum += Math.min(now - lastReal, moved + 50);
       }
       lastMedia = mediaMs;
@@ -73,7 +73,7 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
   const shown =
     captions.find((each) => language(each.language) === language(locale)) ?? captions[0];
   for (const caption of captions) {
-    // A browser takes captions from another origin only for a video that was asked for in this way.
+    // Browsers load captions from another origin only for a video requested with CORS.
     video.crossOrigin = 'anonymous';
     const track = document.createElement('track');
     track.kind = 'captions';
@@ -88,7 +88,7 @@ function addCaptions(video: HTMLVideoElement, { captions = [] }: VideoMedia, loc
 function unload(video: HTMLVideoElement): void {
   // Only an empty source makes a browser drop the connection and the decoder.
   video.pause();
-  // Chromium keeps a video whose captions are on for as long as the page lives.
+  // Chromium never releases a video whose captions are showing.
   for (const track of video.textTracks) track.mode = 'disabled';
   video.removeAttribute('src');
   video.load();
@@ -152,7 +152,7 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
       await video.play();
     } catch (error) {
       const name = error instanceof DOMException ? error.name : '';
-      // A pause or an unload in between rejects too, and is no failure.
+      // A pause or unload meanwhile also rejects; that is not a failure.
       if (!wanted || destroyed.signal.aborted || name === 'AbortError') return;
       if (name !== 'NotAllowedError') {
         emit({ type: 'failed', reason: 'play_refused' });
@@ -184,11 +184,11 @@ function playable(video: HTMLVideoElement, media: VideoMedia, clock: Clock): Loa
       progress(true);
       emit({ type: 'ended' });
     });
-    // A media key or the system paused it: only the player can go on.
+    // A media key or the system paused it, so only the player can resume it.
     on('pause', () => {
       if (wanted && video.paused && !video.ended) emit({ type: 'tapNeeded' });
     });
-    // The first frame was decoded before; `requestVideoFrameCallback` would tell of the second one.
+    // The first frame is already decoded; `requestVideoFrameCallback` would report the second one.
     const onPlaying = (): void => {
       cancelPaint = afterPaint(() => emit({ type: 'painted' }));
     };

@@ -9,7 +9,7 @@ export interface Visibility {
 }
 
 export interface ViewabilityWatch {
-  /** A video that stands still is not being seen, by the MRC's definition. */
+  /** By the MRC's definition, a paused or stalled video is not being viewed. */
   setPlaying(playing: boolean): void;
   destroy(): void;
 }

@@ -27,7 +27,7 @@ export interface PanelSource {
   record: AdsRecord;
   diagnostics(): Diagnostics;
   rewards(): Promise<RewardReport[]>;
-  /** Aborts when the ads are destroyed: a panel of theirs closes. */
+  /** Aborts when the ads are destroyed, which closes their panel. */
   ended: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ type Row = readonly [name: string, value: string];
 /** Shows the debug panel in a corner of the page. Returns a function that closes it. */
 function openPanel(source: PanelSource): () => void {
   const host = document.createElement('div');
-  // Over a game in full screen too; nothing in the page is blocked by it.
+  // Also covers a full-screen game, without blocking the page.
   host.popover = 'manual';
   host.dataset['trueward'] = 'debug';
   const root = host.attachShadow({ mode: 'open' });
@@ -75,7 +75,7 @@ function openPanel(source: PanelSource): () => void {
     if (closed) return;
     timer = setTimeout(() => void refresh(), refreshMs);
     const text = JSON.stringify(sections);
-    // Unchanged content stays, so that what is selected in it can be copied.
+    // Unchanged content is kept, so that a selection in it can be copied.
     if (text === shown) return;
     shown = text;
     summary.textContent = `Trueward · ${source.diagnostics().environment}`;

@@ -30,17 +30,17 @@ export const loggedFetch =
 
 /** The history that the debug panel shows. */
 export interface AdsRecord {
-  /** The last requests for an ad, the newest first. */
+  /** The last ad requests, newest first. */
   readonly requests: readonly { at: number; placement: string; answer: Answer<Decision> }[];
-  /** The steps of the last break, the oldest first; `at` is in milliseconds of the monotonic clock. */
+  /** The steps of the last ad break, oldest first; `at` is in milliseconds of the monotonic clock. */
   readonly timeline: readonly { at: number; step: string }[];
 }
 
 /** Keeps a short history, so that the panel can show it when it is opened later. */
 export interface Recorder extends AdsRecord {
-  /** What a request for an ad was answered. */
+  /** Records the result of an ad request. */
   answered(placement: string, answer: Answer<Decision>): void;
-  /** A step of the running break; `begin` forgets the one before it. */
+  /** Records a step of the current ad break; `begin` discards the previous ad break. */
   note(step: string): void;
   /** The result of a call to show an ad. */
   ended(placement: string, result: ShowResult): void;

@@ -44,8 +44,8 @@ async function writeRequest({
 }: Extract<LogEntry, { about: 'request' }>): Promise<void> {
   const { pathname } = new URL(input instanceof Request ? input.url : input);
   const name = `${init?.method ?? 'GET'} ${pathname}`;
-  const beganAt = performance.now();
-  const after = (): string => `after ${Math.round(performance.now() - beganAt)} ms`;
+  const startedAt = performance.now();
+  const after = (): string => `after ${Math.round(performance.now() - startedAt)} ms`;
   write(name);
   try {
     const { status, ok } = await answer;

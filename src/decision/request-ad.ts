@@ -92,9 +92,9 @@ export async function getUserToken(
 
 export interface RequestAdParts extends RequestDecisionParts {
   locale: string;
-  /** Consent and user as they are at the moment. */
+  /** The current consent and user. */
   profile(): Profile;
-  /** Hears what came of each request. */
+  /** Called with the result of each request. */
   onAnswer?(placement: string, answer: Answer<Decision>): void;
   /** Loads the media of a decision; rejects when that fails or `signal` aborts. */
   loadCreative(decision: FilledDecision, signal: AbortSignal): Promise<LoadedCreative>;
@@ -146,7 +146,7 @@ export async function loadGiven(
   given: unknown,
 ): Promise<ReadyAd | NoAd> {
   if (!isDecision(given)) return { outcome: 'error', reason: 'decision_malformed' };
-  // An error of this call, since it says nothing of the placement.
+  // An error of this call only, because it says nothing about the placement.
   if (given.placement !== placement)
     return {
       outcome: 'error',
@@ -194,11 +194,11 @@ export async function loadMedia(
       detail = error instanceof Error ? error.message : String(error);
       throw error;
     }
-    // A renderer may finish although it was told to stop.
+    // A renderer may finish even after an abort.
     if (signal.aborted) drop();
     return { decision, creative, expiry };
   });
-  // It was told to stop in the moment in which it finished.
+  // Aborted just as it finished.
   if (typeof loaded === 'string') drop();
   switch (loaded) {
     case 'aborted':

@@ -82,7 +82,7 @@ export function noEngine(canvas: HTMLElement | null = null): EngineDriver {
         call();
       }
       request();
-      // A hidden page has no frames either, but there the game stands still as well.
+      // A hidden page has no frames either, but the game is paused there as well.
       const timer = setInterval(() => {
         late = document.hidden ? 0 : late + 1;
         if (late > 1) call();

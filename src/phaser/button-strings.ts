@@ -123,7 +123,7 @@ const isolated = (text: string): string => `\u2067${text}\u2069`;
 export function buttonStringsFor(
   locale: string,
 ): { language: string; strings: ButtonStrings; draw(text: string): string } | undefined {
-  // Also knows the codes that Java and old browsers say for Hebrew and Indonesian.
+  // Also accepts the outdated codes that Java and old browsers use for Hebrew and Indonesian.
   const { language } = new Intl.Locale(locale);
   const strings = Object.hasOwn(languages, language) ? languages[language] : undefined;
   if (!strings) return undefined;

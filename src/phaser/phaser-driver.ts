@@ -29,13 +29,13 @@ function hold(game: Phaser.Game): () => void {
   game.pause();
 
   const { pause } = game;
-  // A game that is paused emits nothing when it is paused again. It stays so after the ad.
+  // Pausing a paused game emits no event, and it stays paused after the ad.
   game.pause = () => {
     resumeAfterwards = false;
   };
   const stayPaused = () => {
     if (game.isPaused) return;
-    // Showing the tab again emits `resume` too, with the game still paused; this was the game's wish.
+    // Showing the tab again emits `resume` too, but leaves the game paused; this resume came from the game.
     resumeAfterwards = true;
     pause.call(game);
   };

@@ -15,7 +15,7 @@ export interface RewardedButtonOptions {
   style?: Phaser.Types.GameObjects.Text.TextStyle;
   /** Colour of the button when an ad is ready. Default: 0x2f6f4f. */
   color?: number;
-  /** How a show that the button began has ended. Rewards come as the event `reward` all the same. */
+  /** Called with the result of a show that the button started. Rewards still arrive as the event `reward`. */
   onResult?: (result: ShowResult) => void;
 }
 
@@ -90,7 +90,7 @@ export function addFallbackButton(
   return {
     write(label, enabled) {
       if (element.textContent !== label) element.textContent = label;
-      // Not `disabled`: that would take the focus away from somebody who waits for the ad.
+      // Not `disabled`, because that would take focus away from a player who waits for the ad.
       element.ariaDisabled = String(!enabled);
     },
     setLanguage(language) {
@@ -134,7 +134,7 @@ export function addRewardedButton(
     const waitMs = busy ? undefined : lookAgainMs(known, now);
     if (waitMs === undefined) return;
     timer = scene.time.delayedCall(waitMs, () => {
-      // A scene that slept, or was slow, may come here long after the cooldown.
+      // A scene that slept or was slow may get here long after the cooldown.
       if (restingView(known, Date.now()).secondsLeft > 0) refresh();
       else void load();
     });
@@ -163,7 +163,7 @@ export function addRewardedButton(
 
   const stop = ads.on('change', () => {
     if (busy) return;
-    // Only a “no” is taken over: another button's load must not make this one ask again, and so on.
+    // Only a no-fill is adopted, so that two buttons do not trigger each other's requests endlessly.
     const now = ads.availability(placement);
     if (now.available || now.reason === 'already_showing') return;
     known = now;
@@ -186,7 +186,7 @@ export function addRewardedButton(
         fallback.setLanguage(translated.language);
         refresh();
       })
-      // Without them, or for a locale that is none, it stays English.
+      // Stays English if they fail to load or the locale is invalid.
       .catch(() => undefined);
   }
   return drawn.container;

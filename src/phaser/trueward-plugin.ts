@@ -91,7 +91,7 @@ export class TruewardPlugin implements GameAds {
     this.#data = data;
   }
 
-  /** Called by Phaser; begins the work. */
+  /** Called by Phaser; starts the ads. */
   start(): void {
     if (this.#running) return;
     try {
@@ -106,15 +106,15 @@ export class TruewardPlugin implements GameAds {
     }
   }
 
-  /** Called by Phaser; ends all work. From here on calls end with `aborted`, until `start()`. */
+  /** Called by Phaser; stops the ads. Calls end with `aborted` until the next `start()`. */
   stop(): void {
     this.#running?.destroy();
     this.#running = undefined;
-    // The buttons show that there are no ads any more.
+    // The buttons then show that no ads are available.
     this.#events.emit('change');
   }
 
-  /** Called by Phaser with the end of the game; may be called before, and twice. */
+  /** Called by Phaser when the game is destroyed; may be called earlier and more than once. */
   destroy(): void {
     this.stop();
   }
@@ -150,7 +150,7 @@ export class TruewardPlugin implements GameAds {
   }
 
   /**
-   * See {@link Ads.on}. Handlers may be added before `start()`, and stay over `stop()` and `start()`.
+   * See {@link Ads.on}. Handlers may be added before `start()` and persist across `stop()` and `start()`.
    *
    * @example
    * this.ads.on('reward', this.addCoins, this);
@@ -163,7 +163,7 @@ export class TruewardPlugin implements GameAds {
     return this.#ads.on(event, handler, context);
   }
 
-  /** As {@link TruewardPlugin.on}, for the next time only. */
+  /** Like {@link TruewardPlugin.on}, but only for the next event. */
   once<Name extends keyof AdsListeners>(
     event: Name,
     handler: AdsListeners[Name],
@@ -172,7 +172,7 @@ export class TruewardPlugin implements GameAds {
     return this.#ads.once(event, handler, context);
   }
 
-  /** Ends what `on()` or `once()` began; without a handler, all of that event. */
+  /** Removes a handler; without `handler`, removes all handlers of the event. */
   off<Name extends keyof AdsListeners>(
     event: Name,
     handler?: AdsListeners[Name],
@@ -220,12 +220,12 @@ export class TruewardPlugin implements GameAds {
     this.#ads.simulate(outcome);
   }
 
-  /** See {@link Ads.toggleDebugPanel}; does nothing where the options were refused. */
+  /** See {@link Ads.toggleDebugPanel}; has no effect if the options were rejected. */
   toggleDebugPanel(): void {
     this.#running?.toggleDebugPanel();
   }
 
-  /** See {@link Ads.diagnostics}; `undefined` where the options were refused. */
+  /** See {@link Ads.diagnostics}; `undefined` if the options were rejected. */
   diagnostics(): Diagnostics | undefined {
     return this.#running?.diagnostics();
   }

@@ -12,7 +12,7 @@ import { TruewardPlugin } from './trueward-plugin.ts';
  * Registered per call, not in the plugin's `boot`, which runs once per scene: a restarted scene shuts down many times.
  */
 export function untilSceneEnds({ sys }: Phaser.Scene, end: () => void): () => void {
-  // Kept, because a destroyed scene has no emitter any more.
+  // Saved, because a destroyed scene no longer has an emitter.
   const { events } = sys;
   let ended = false;
   function over(): void {
@@ -48,7 +48,7 @@ export class TruewardScenePlugin {
     this.#manager = pluginManager;
   }
 
-  /** Asked for by Phaser; nothing begins before a scene calls. */
+  /** Required by Phaser; does nothing until a scene makes a call. */
   boot(): void {}
 
   /** See {@link TruewardPlugin.on}; ends with the scene. */
@@ -90,7 +90,7 @@ export class TruewardScenePlugin {
     return this.#ads().addRewardedButton(this.#scene, options);
   }
 
-  /** Looked up by each call: `TruewardPlugin.install()` may come after the scenes. */
+  /** Looked up on each call, because `TruewardPlugin.install()` may run after the scenes start. */
   #ads(): TruewardPlugin {
     const ads = TruewardPlugin.of(this.#manager);
     if (ads) return ads;

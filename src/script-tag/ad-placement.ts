@@ -36,11 +36,11 @@ function start(script: Element | null): void {
   try {
     startTag(script);
   } catch (error) {
-    // A game waits for the end of its breaks, so they have to end even now.
+    // Games wait for their ad breaks to end, so they must end here too.
     reportError(error);
     install(unavailableAds(error instanceof OptionError ? error.code : 'sdk_error'));
   }
-  // Without a key the page makes its ads itself, and calls these.
+  // Without a key, the page creates its own ads and calls these functions.
   const { queue } = define({ createAdPlacement, installAdsbygoogle });
   if (!Array.isArray(queue)) queue.push(install);
 }

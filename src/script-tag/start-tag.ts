@@ -4,14 +4,14 @@ import { type Ads, type AdsOptions, createAds, OptionError } from '../index.ts';
 export type Command = (ads: Ads) => void;
 
 declare global {
-  /** What the script tags bring; each file adds its part. */
+  /** The exports of the script tags; each file adds its own. */
   interface TruewardGlobal {
     createAds: typeof createAds;
     OptionError: typeof OptionError;
-    /** Commands that wait for the ads of the tag: an array until there are any, this object afterwards. */
+    /** Commands to run once the tag has started its ads: an array before that, this object afterwards. */
     queue: Command[] | { push(...commands: Command[]): void };
   }
-  /** The one global of the script tags. A page may make it before any of them has loaded, with a `queue`. */
+  /** The only global of the script tags. A page may define it, with a `queue`, before any of them has loaded. */
   var Trueward: TruewardGlobal;
 }
 
@@ -54,7 +54,7 @@ function run(ads: Ads, commands: Command[]): void {
     try {
       command(ads);
     } catch (error) {
-      // One command that throws must not keep the next from running.
+      // A command that throws must not prevent the next from running.
       reportError(error);
     }
   }

@@ -33,7 +33,7 @@ const phases = [
   'requesting',
   'opening',
   'playing',
-  'asking',
+  'prompting',
   'watched',
   'endCard',
   'confirming',
@@ -48,11 +48,11 @@ type Phase = (typeof phases)[number] | 'seen';
 const longestMs = 42_500;
 
 /** Before the reward was due, and after. */
-const early: readonly Phase[] = ['requesting', 'opening', 'playing', 'asking'];
-const withAd: readonly Phase[] = ['playing', 'asking', 'watched'];
+const early: readonly Phase[] = ['requesting', 'opening', 'playing', 'prompting'];
+const withAd: readonly Phase[] = ['playing', 'prompting', 'watched'];
 const onceOpen = phases.filter((phase) => phase !== 'requesting');
 /** Before the impression: an ad that expires there can no longer earn. */
-const unseen: readonly Phase[] = ['opening', 'playing', 'asking'];
+const unseen: readonly Phase[] = ['opening', 'playing', 'prompting'];
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -296,8 +296,8 @@ function play(kind: string, phase: Phase, fault: Fault) {
     endCardComes(() => reach('endCard'));
     // The close control comes with a timer, too.
     await clock.advance(0);
-    if (phase === 'asking') overlay().shown('button.close')?.click();
-    if (phase === 'playing' || phase === 'asking') reach(phase);
+    if (phase === 'prompting') overlay().shown('button.close')?.click();
+    if (phase === 'playing' || phase === 'prompting') reach(phase);
     else if (struck || phase !== 'opening') time.start();
   }
 
@@ -364,7 +364,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   };
 }
 
-describe.each(Object.keys(kinds))('A break with %s', (kind) => {
+describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
   let scene: Scene | undefined;
 
   beforeEach(() => page.viewport(640, 360));
@@ -379,31 +379,34 @@ describe.each(Object.keys(kinds))('A break with %s', (kind) => {
       .map((phase) => ({ name, phase, fault, outcome: fault.outcome(phase) })),
   );
 
-  it.each(cells)('that $name while $phase ends as $outcome', async ({ fault, outcome, phase }) => {
-    scene = play(kind, phase, fault);
-    const { clock, ends, stage, time, traces } = scene;
-    await scene.until();
-    await fault.strikes?.(scene);
-    const result = await scene.end();
-    time.stop();
-    expect(result.outcome).toBe(outcome);
-    expect(scene.passedMs()).toBeLessThan(longestMs);
-    await eventually(() => expect(stage.isGivenBack()).toEqual(givenBack));
-    expect(ends).toEqual([outcome]);
-    expect(stage.count('hold')).toBe(stage.count('release'));
-    // Aborted, a break does not wait until all is told: that needs the rest of this task.
-    await new Promise((resolve) => setTimeout(resolve));
-    expect(stage.count('complete')).toBe(stage.count('watched'));
-    // Neither sleep nor a frozen page counts as watched or as seen.
-    for (const { visible, watched_ms: watchedMs = 0 } of scene.events) {
-      expect(watchedMs).toBeLessThan(longestMs);
-      expect(visible?.ms ?? 0).toBeLessThan(longestMs);
-    }
-    expect(traces.left()).toEqual([]);
-    expect(clock.timers()).toBe(0);
-    const heard = vi.fn();
-    window.addEventListener('keydown', heard, { once: true });
-    await userEvent.keyboard('x');
-    expect(heard).toHaveBeenCalledTimes(1);
-  });
+  it.each(cells)(
+    'that $name while $phase ends with $outcome',
+    async ({ fault, outcome, phase }) => {
+      scene = play(kind, phase, fault);
+      const { clock, ends, stage, time, traces } = scene;
+      await scene.until();
+      await fault.strikes?.(scene);
+      const result = await scene.end();
+      time.stop();
+      expect(result.outcome).toBe(outcome);
+      expect(scene.passedMs()).toBeLessThan(longestMs);
+      await eventually(() => expect(stage.isGivenBack()).toEqual(givenBack));
+      expect(ends).toEqual([outcome]);
+      expect(stage.count('hold')).toBe(stage.count('release'));
+      // Aborted, a break does not wait until all is told: that needs the rest of this task.
+      await new Promise((resolve) => setTimeout(resolve));
+      expect(stage.count('complete')).toBe(stage.count('watched'));
+      // Neither sleep nor a frozen page counts as watched or as seen.
+      for (const { visible, watched_ms: watchedMs = 0 } of scene.events) {
+        expect(watchedMs).toBeLessThan(longestMs);
+        expect(visible?.ms ?? 0).toBeLessThan(longestMs);
+      }
+      expect(traces.left()).toEqual([]);
+      expect(clock.timers()).toBe(0);
+      const heard = vi.fn();
+      window.addEventListener('keydown', heard, { once: true });
+      await userEvent.keyboard('x');
+      expect(heard).toHaveBeenCalledTimes(1);
+    },
+  );
 });

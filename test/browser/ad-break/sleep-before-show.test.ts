@@ -54,10 +54,15 @@ function open(kind: string) {
 
 describe.each(Object.keys(media))('A preloaded ad (%s)', (kind) => {
   it.each([
-    ['for a moment is shown', 1_000, 'dec_1', ['dec_1']],
-    ['for five minutes is asked for again, and keeps its media', 5 * minuteMs, 'dec_2', ['dec_1']],
-    ['for nine hours is replaced', 540 * minuteMs, 'dec_2', ['dec_1', 'dec_2']],
-  ])('after the device slept %s', async (_, sleptMs, shown, loads) => {
+    ['is shown after a short sleep of the device', 1_000, 'dec_1', ['dec_1']],
+    [
+      'is revalidated and keeps its media after a sleep of five minutes',
+      5 * minuteMs,
+      'dec_2',
+      ['dec_1'],
+    ],
+    ['is replaced after a sleep of nine hours', 540 * minuteMs, 'dec_2', ['dec_1', 'dec_2']],
+  ])('%s', async (_, sleptMs, shown, loads) => {
     const { clock, decisions, loaded, show, stage } = open(kind);
     expect(await decisions.preload('revive', never)).toEqual({ available: true });
     clock.sleep(sleptMs);

@@ -63,7 +63,7 @@ it.each([
 
 it('the Tab key wraps around in both directions', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
-  shown.opened.askClose(true);
+  shown.opened.promptClose(true);
   const at = () => shown.root?.activeElement?.textContent;
   expect(at()).toBe('Keep watching');
   await userEvent.tab();
@@ -87,7 +87,7 @@ it('announces prompts and the earned reward to screen readers', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
   const { dialog, opened, root } = shown;
   expect(dialog?.ariaLabel).toBe('Advertisement: Watch to get \u206850\u00a0coins\u2069');
-  opened.askTap(true);
+  opened.promptTap(true);
   expect(root?.querySelector('[role=status]')?.textContent).toBe('Tap to play');
   opened.setWatched();
   expect(root?.querySelector('[role=status]')?.textContent).toBe('Your reward is on its way');

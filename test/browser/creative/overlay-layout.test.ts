@@ -45,22 +45,25 @@ describe.each([
 ])('On a screen of %i × %i', (width, height) => {
   beforeEach(() => page.viewport(width, height));
 
-  it.each(languages)('every text in “%s” fits and every control can be clicked', async (language) => {
-    for (const [look, make] of Object.entries(looks)) {
-      shown = await openWith(image, language, {
-        alt: 'Meadow, a quiet game about sheep and the wind',
-        reward: { type: 'legendary dragon scales', amount: 12_500 },
-      });
-      make(shown.opened);
-      shown.root?.getAnimations().forEach((animation) => animation.finish());
-      expect(flaws(), look).toEqual([]);
-      if (look === 'on the end card') expect(canBeHit('.end button'), look).toBe(true);
-      if (look === 'asking whether to close')
-        expect(canBeHit('.ask button:last-child'), look).toBe(true);
-      else if (look !== 'at first') expect(canBeHit('button.close'), look).toBe(true);
-      shown.end();
-    }
-  });
+  it.each(languages)(
+    'every text in “%s” fits and every control can be clicked',
+    async (language) => {
+      for (const [look, make] of Object.entries(looks)) {
+        shown = await openWith(image, language, {
+          alt: 'Meadow, a quiet game about sheep and the wind',
+          reward: { type: 'legendary dragon scales', amount: 12_500 },
+        });
+        make(shown.opened);
+        shown.root?.getAnimations().forEach((animation) => animation.finish());
+        expect(flaws(), look).toEqual([]);
+        if (look === 'on the end card') expect(canBeHit('.end button'), look).toBe(true);
+        if (look === 'asking whether to close')
+          expect(canBeHit('.ask button:last-child'), look).toBe(true);
+        else if (look !== 'at first') expect(canBeHit('button.close'), look).toBe(true);
+        shown.end();
+      }
+    },
+  );
 });
 
 it('leaves most of a tiny frame to the ad', async () => {
@@ -101,7 +104,7 @@ it.runIf(server.browser === 'chromium')(
     await force('active');
     shown = await openWith(image, 'en');
     shown.opened.allowClose();
-    shown.opened.askClose(true);
+    shown.opened.promptClose(true);
     for (const control of shown.dialog?.querySelectorAll('button, a') ?? [])
       expect(getComputedStyle(control).borderTopStyle).toBe('solid');
     await force('');
@@ -167,7 +170,7 @@ it('uses the colors and font of the game', async () => {
   style.setProperty('--trueward-text', 'rgb(7, 8, 9)');
   style.setProperty('--trueward-font', 'monospace');
   shown = await openWith(image, 'en');
-  shown.opened.askClose(true);
+  shown.opened.promptClose(true);
   const { backgroundColor, color, fontFamily } = getComputedStyle(shown.dialog as Element);
   expect([backgroundColor, color, fontFamily]).toEqual([
     'rgb(4, 5, 6)',
@@ -192,7 +195,7 @@ it.runIf(server.browser === 'chromium')(
     shown.end();
     await still('reduce');
     shown = await openWith(image, 'en');
-    shown.opened.askClose(true);
+    shown.opened.promptClose(true);
     expect(shown.root?.getAnimations()).toEqual([]);
     expect(getComputedStyle(shown.dialog?.querySelector('progress') as Element).animationName).toBe(
       'none',

@@ -24,12 +24,12 @@ export const looks: Record<string, (opened: ReturnType<typeof openOverlay>) => v
   'waiting for a tap': (opened) => {
     opened.allowClose();
     opened.setMuted(true);
-    opened.askTap(true);
+    opened.promptTap(true);
   },
   'asking whether to close': (opened) => {
     opened.allowClose();
     opened.setMuted(true);
-    opened.askClose(true);
+    opened.promptClose(true);
   },
   'when the reward is due': (opened) => {
     opened.allowClose();

@@ -142,7 +142,7 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
     expect(drawnText(button)).toBe('No ad now');
   });
 
-  it('two buttons of one placement cause no repeated updates', async () => {
+  it('two buttons of one placement do not trigger each other’s requests', async () => {
     service.answer = () => new Response('', { status: 503 });
     add();
     add();
@@ -155,24 +155,21 @@ describe.each(phaserVersions)('the button in Phaser $version', ({ load }) => {
   it.each([
     ['de-AT', 'Gerade keine Werbung', 'ltr', 'Gerade keine Werbung'],
     ['ar', 'لا يوجد إعلان الآن', 'rtl', '\u2067لا يوجد إعلان الآن\u2069'],
-  ])(
-    'shows its texts in %s once they have loaded',
-    async (locale, text, direction, drawn) => {
-      service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
-      await running.end();
-      running = await bootGame(library);
-      start(running, locale);
-      const button = add();
-      expect(drawnText(button)).toBe('Loading …');
-      await says(text);
-      expect(drawnText(button)).toBe(drawn);
-      const shown = element() as HTMLElement;
-      expect([shown.lang, getComputedStyle(shown).direction]).toEqual([
-        locale.slice(0, 2),
-        direction,
-      ]);
-    },
-  );
+  ])('shows its texts in %s once they have loaded', async (locale, text, direction, drawn) => {
+    service.answer = () => ({ status: 'no_fill', reason: 'no_candidates' });
+    await running.end();
+    running = await bootGame(library);
+    start(running, locale);
+    const button = add();
+    expect(drawnText(button)).toBe('Loading …');
+    await says(text);
+    expect(drawnText(button)).toBe(drawn);
+    const shown = element() as HTMLElement;
+    expect([shown.lang, getComputedStyle(shown).direction]).toEqual([
+      locale.slice(0, 2),
+      direction,
+    ]);
+  });
 
   it('shows the game’s own texts', async () => {
     running.scene.ads.addRewardedButton(running.scene, {

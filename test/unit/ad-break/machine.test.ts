@@ -81,7 +81,7 @@ const pathsTo: Record<string, [Start, ...BreakEvent[]]> = {
   playing: [taken('rewarded'), { type: 'painted' }, progress(2500)],
   'playing an interstitial': [taken('interstitial'), { type: 'painted' }, progress(2500)],
   closable: [taken('rewarded'), { type: 'closeAllowed' }],
-  asking: [taken('rewarded'), { type: 'closeAllowed' }, { type: 'closeRequested' }],
+  prompting: [taken('rewarded'), { type: 'closeAllowed' }, { type: 'closeRequested' }],
   watched: [taken('rewarded'), { type: 'painted' }, progress(8000)],
   'on the end card': [taken('rewarded'), progress(8000), { type: 'ended' }],
   'on the end card of an interstitial': [taken('interstitial'), { type: 'ended' }],
@@ -120,7 +120,7 @@ function checkHistory(effects: BreakEffect[], state: BreakState): void {
   }
   if (state.phase === 'showing') {
     const last = list.filter((name) => name === 'pause' || name === 'resume').at(-1);
-    expect(last === 'pause', 'stands still').toBe(state.hidden || state.asking);
+    expect(last === 'pause', 'stands still').toBe(state.hidden || state.prompting);
   }
   if (count('close') > 0) {
     expect(list.indexOf('close')).toBeLessThan(list.indexOf('release'));
@@ -217,17 +217,17 @@ describe('the ad break state machine', () => {
   });
 
   it('asks for confirmation before a close forfeits the reward, and pauses the ad meanwhile', () => {
-    const asked = run(...pathTo('asking'));
-    expect(names(asked.effects).slice(-2)).toEqual(['pause', 'askClose']);
+    const asked = run(...pathTo('prompting'));
+    expect(names(asked.effects).slice(-2)).toEqual(['pause', 'promptClose']);
     const kept = transition(asked.state, { type: 'closeCancelled' });
-    expect(names(kept.effects)).toEqual(['askClose', 'resume']);
+    expect(names(kept.effects)).toEqual(['promptClose', 'resume']);
     const lost = transition(asked.state, { type: 'closeConfirmed' });
     expect(names(lost.effects)).toEqual(['skip', 'close', 'release', 'settle dismissed']);
   });
 
   it('stays paused and asks again when the page becomes visible', () => {
-    const { state } = run(...pathTo('asking'), { type: 'hidden' });
-    expect(names(transition(state, { type: 'visible' }).effects)).toEqual(['askClose']);
+    const { state } = run(...pathTo('prompting'), { type: 'hidden' });
+    expect(names(transition(state, { type: 'visible' }).effects)).toEqual(['promptClose']);
   });
 
   it('ignores a close request before the close control is shown', () => {

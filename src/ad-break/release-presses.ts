@@ -5,7 +5,7 @@
  * outside the game, so that nothing is clicked.
  * @param missed - The original release events, which the game did not receive.
  */
-export function giveBackPresses(game: HTMLElement, missed: Event[]): void {
+export function releasePresses(game: HTMLElement, missed: Event[]): void {
   for (const event of missed) endPress(event, game);
 }
 
