@@ -341,7 +341,7 @@ it('shows the first frame of a loaded ad without waiting for storage or requests
       confirmationTimeoutMs: 100,
       loadTimeoutMs: 5000,
     },
-    // Without a first frame, this would go on until the test is given up.
+    // Without a first frame, this would loop until the test times out.
     { placement: 'revive', kind: 'rewarded', signal: abort.signal, onStart: () => abort.abort() },
   );
   expect(result.outcome).toBe('aborted');

@@ -67,7 +67,7 @@ it('removes a banner that fails later and reports the failure', async () => {
   );
   expect(result.outcome).toBe('completed');
   await eventually(() => {
-    // An iframe that is moved in the page loads again, and hears nothing until then.
+    // An iframe that is moved in the page reloads and receives no messages until it has loaded.
     place.querySelector('iframe')?.contentWindow?.postMessage('flood', '*');
     expect(events).toContain('close');
   });

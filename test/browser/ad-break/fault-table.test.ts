@@ -13,9 +13,9 @@ import { watchTraces } from './traces.ts';
 
 const full = inject('full');
 
-// Every fault in every phase of a break, with a player who does nothing: the break ends by itself, with
-// the outcome that the table says, and nothing is left. A fault that has nothing to do with the media is
-// tried with an image; `npm run test:full` tries it with every kind.
+// Every fault in every phase of an ad break, with a player who does nothing: the ad break ends by itself, with
+// the outcome in the table, and leaves nothing behind. Faults that do not depend on the media are
+// tested with an image; `npm run test:full` tests them with every kind.
 
 const kinds: Record<string, DecisionCreative['media']> = {
   video,
@@ -38,12 +38,12 @@ const phases = [
   'endCard',
   'confirming',
 ] as const;
-/** After the impression and before the reward: only faults that tell these two apart are tried there. */
+/** After the impression and before the reward: only for faults that distinguish the two. */
 type Phase = (typeof phases)[number] | 'seen';
 
 /**
- * No break lasts longer: the creative (3 s), a stall (8 s), an unanswered question (20 s), an end card
- * (10 s) and the wait for the service's word (1.5 s).
+ * Upper bound of an ad break: the creative (3 s), a stall (8 s), an unanswered prompt (20 s), an end card
+ * (10 s) and the wait for the confirmation (1.5 s).
  */
 const longestMs = 42_500;
 
@@ -57,9 +57,9 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 interface Fault {
-  /** What is wrong from the start. */
+  /** The fault injected before the ad break. */
   parts?(): Partial<BreakParts>;
-  /** What goes wrong once the phase is reached. */
+  /** The fault injected when the phase is reached. */
   strikes?(scene: Scene): unknown;
   outcome(phase: Phase): string;
   in?: readonly Phase[];
@@ -74,7 +74,7 @@ const never = () => new Promise<never>(() => {});
 const post = (what: string): void =>
   document.querySelector('iframe')?.contentWindow?.postMessage(what, '*');
 
-/** The same, and waits until it has done it; for what does not end the ad. */
+/** The same, but waits until it is done; for faults that do not end the ad. */
 async function say(what: string): Promise<void> {
   const done = new Promise<void>((resolve) => {
     const hear = ({ data }: MessageEvent<{ done?: string } | undefined>): void => {
@@ -230,7 +230,7 @@ const faults: Record<string, Fault> = {
         await say('close');
         if (times === 0 && phase === 'playing')
           await eventually(() => expect(overlay().shown('.ask')).toBeDefined());
-        // The question waits 20 s for its answer.
+        // The prompt times out after 20 s.
         if (overlay().shown('.ask')) await clock.advance(20_000);
       }
     },
@@ -258,7 +258,7 @@ const faults: Record<string, Fault> = {
   },
 };
 
-/** Tells in the moment in which the end card comes. */
+/** Calls back at the moment the end card appears. */
 function endCardComes(tell: () => void): void {
   const { dialog, shown } = overlay();
   if (!dialog) return;
@@ -269,11 +269,11 @@ function endCardComes(tell: () => void): void {
   }).observe(dialog, { subtree: true, attributes: true });
 }
 
-/** Runs a break until `phase`; there time stands still until the fault has struck. */
+/** Runs an ad break until `phase`, where the clock stops until the fault is injected. */
 function play(kind: string, phase: Phase, fault: Fault) {
   const stage = setStage();
   const clock = manualClock();
-  // A fast video can be over before the looks for its impression, which are 200 ms apart.
+  // A fast video can end between two viewability checks, which are 200 ms apart.
   const time = passTime(clock, { fastVideo: phase !== 'seen' });
   const traces = watchTraces();
   const parts = fault.parts?.();
@@ -294,7 +294,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   async function start(): Promise<void> {
     started = true;
     endCardComes(() => reach('endCard'));
-    // The close control comes with a timer, too.
+    // The close button also appears on a timer.
     await clock.advance(0);
     if (phase === 'prompting') overlay().shown('button.close')?.click();
     if (phase === 'playing' || phase === 'prompting') reach(phase);
@@ -304,7 +304,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   const decision = decide(
     kinds[kind] ?? image,
     { min_watch_ms: phase === 'watched' || kind !== 'video' ? 1600 : 2400, close_after_ms: 0 },
-    // An end card takes its time too, so a video, which can't be hastened, has one where it matters.
+    // A video cannot be sped up further, so it has an end card only where the test needs one.
     kind === 'video' && phase !== 'endCard' ? undefined : 'https://advertiser.test/',
   );
   const running = stage.run(
@@ -319,7 +319,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
         events.push(event);
         if (event.type === 'impression') reach('seen');
       },
-      // The service's word comes after the fault, or never in time.
+      // The confirmation arrives after the fault, or too late.
       rewards: {
         async track() {},
         async watched() {
@@ -352,7 +352,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
       frozenMs += ms;
       clock.freeze(ms);
     },
-    /** How much time has passed in which the page ran, in milliseconds. */
+    /** Time during which the page was running, in milliseconds. */
     passedMs: () => clock.monotonic() - frozenMs,
     until: () => reached.promise,
     end: () => {
@@ -393,10 +393,10 @@ describe.each(Object.keys(kinds))('an ad break with %s', (kind) => {
       await eventually(() => expect(stage.isGivenBack()).toEqual(givenBack));
       expect(ends).toEqual([outcome]);
       expect(stage.count('hold')).toBe(stage.count('release'));
-      // Aborted, a break does not wait until all is told: that needs the rest of this task.
+      // An aborted ad break does not wait for its events, which need the rest of this task.
       await new Promise((resolve) => setTimeout(resolve));
       expect(stage.count('complete')).toBe(stage.count('watched'));
-      // Neither sleep nor a frozen page counts as watched or as seen.
+      // Neither sleep nor a frozen page counts as watched or viewable.
       for (const { visible, watched_ms: watchedMs = 0 } of scene.events) {
         expect(watchedMs).toBeLessThan(longestMs);
         expect(visible?.ms ?? 0).toBeLessThan(longestMs);

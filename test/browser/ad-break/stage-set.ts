@@ -79,7 +79,7 @@ export async function load(
   return { decision, creative: await loadCreative(decision, options), expiry };
 }
 
-/** A page with a game on it, on which breaks can be run. */
+/** A page with a game, for running ad breaks. */
 export function setStage() {
   const canvas = document.createElement('canvas');
   canvas.style.cssText = 'position:fixed;inset:0;width:100vw;height:100vh';
@@ -160,7 +160,7 @@ export function setStage() {
     loseCode: () => (loadShowAd = () => Promise.reject(new TypeError('Failed to fetch'))),
     confirmAs: (state: RewardReport['state']) => (confirmed = state),
     count: (name: string) => log.filter((entry) => entry === name).length,
-    /** Nothing of ours is left, and the game can be played. */
+    /** The SDK has left nothing in the page, and the game can be played. */
     isGivenBack: () => ({
       nodes: document.body.children.length,
       top: document.elementFromPoint(innerWidth / 2, innerHeight / 2) === canvas,

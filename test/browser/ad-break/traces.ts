@@ -1,4 +1,4 @@
-/** Counts the listeners on what outlives an ad, and the frames that are asked for, from now on. */
+/** From now on, counts listeners on objects that outlive an ad, and requested animation frames. */
 export function watchTraces(): { left(): string[]; stop(): void } {
   const left = new Set<string>();
   const names = new Map<unknown, number>();
@@ -15,7 +15,7 @@ export function watchTraces(): { left(): string[]; stop(): void } {
   EventTarget.prototype.addEventListener = function (type, listener, options) {
     const { once = false, signal } = typeof options === 'object' ? options : {};
     add.call(this, type, listener, options);
-    // A signal that only the SDK knows goes with it.
+    // A listener on a signal that only the SDK holds is collected with it.
     if (listener === null || !lasting(this ?? window) || once) return;
     const name = nameOf(type, listener);
     left.add(name);

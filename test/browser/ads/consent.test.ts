@@ -37,7 +37,7 @@ afterEach(() => {
   delete window.__gpp;
 });
 
-/** A TCF dialogue of the page; `choose` is what the player does in it. */
+/** A TCF consent dialog of the page; `choose` is the player's choice in it. */
 function openTcfDialogue() {
   const listeners = new Map<number, (data: object) => void>();
   let count = 0;

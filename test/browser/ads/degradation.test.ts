@@ -33,10 +33,10 @@ const deaf = function (): object {
 
 const absent = (owner: object, name: string) => () =>
   replace(owner, name, { value: undefined, writable: true });
-/** Using it is what throws. */
+/** Throws when used. */
 const throwing = (owner: object, name: string) => () =>
   replace(owner, name, { value: refuse, writable: true });
-/** Even looking at it throws. */
+/** Throws even when read. */
 const forbidden = (owner: object, name: string) => () => replace(owner, name, { get: refuse });
 const put = (owner: object, name: string, value: unknown) => () =>
   replace(owner, name, { value, writable: true });
@@ -57,7 +57,7 @@ function start(options: { confirmationTimeoutMs?: number } = {}) {
   return { ads, service, rewarded };
 }
 
-/** Calls everything that a game can call; each promise settles. */
+/** Makes every call that a game can make; each promise settles. */
 async function callEverything(ads: Ads): Promise<void> {
   ads.once('change', () => undefined);
   ads.on('close', () => undefined)();

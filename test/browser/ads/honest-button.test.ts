@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => ads.destroy());
 
-/** Runs the recipe as it stands in the guide. */
+/** Runs the recipe exactly as in the guide. */
 function start(more: Partial<AdsOptions> = {}): void {
   ads = createAds({
     publishableKey: freshKey(),

@@ -90,6 +90,6 @@ it('mutes an HTML creative before it is shown', async () => {
   `);
   service.answer = () => ({ creative: decide(told).creative, close_after_ms: 0 });
   show({ muted: true });
-  // Its request to be closed is the only thing that a sandboxed frame can be heard to say.
+  // A close request is the only message that a sandboxed frame can send to the SDK.
   await eventually(() => expect(overlay().root?.textContent).toContain('lose the reward'));
 });

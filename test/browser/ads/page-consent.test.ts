@@ -49,7 +49,7 @@ const gppData = (SaleOptOut: number) => ({
   },
 });
 
-/** Frameworks of this window; a callback of each is all that a test needs of it. */
+/** Consent frameworks of this window; tests only need the callback of each. */
 function openTcf(): { callback: Callback; calls: unknown[][] } {
   const tcf = { callback: (() => undefined) as Callback, calls: [] as unknown[][] };
   window.__tcfapi = (command, version, callback, id) => {
@@ -77,7 +77,7 @@ describe('detecting a framework', () => {
     await clock.advance(60_000);
     tcf.callback(tcData([1, 2, 7]));
     expect(told).toEqual([{ status: 'granted', tcfString: 'CPtcf' }]);
-    // One look was due already.
+    // One check was already due.
     await clock.advance(60_000);
     looks.mockClear();
     await clock.advance(3_600_000);
@@ -242,7 +242,7 @@ const openGppAndSay = (data: object): void => {
   };
 };
 
-/** Sends a message as a script of that window, which is its source then. */
+/** Sends a message from a script of that window, so that the window is its `source`. */
 function replyFrom(around: Window, target: Window, message: unknown): void {
   const script = around.document.createElement('script');
   script.text = 'window.sendAsMine = (target, message) => target.postMessage(message, "*")';
@@ -281,7 +281,7 @@ describe('in a frame', () => {
       around.removeEventListener('message', hear);
       locator.remove();
     });
-    // The end of an earlier test may still be on its way.
+    // Messages from an earlier test may still arrive.
     const added = () => calls.filter(({ command }) => command === 'addEventListener');
     return { calls, added, reply: (data: unknown, success = true) => reply(data, success) };
   }

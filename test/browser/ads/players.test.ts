@@ -11,7 +11,7 @@ afterEach(() => open.splice(0).forEach((ads) => ads.destroy()));
 
 const tokenFor = (userRef: string) => signUserToken(userRef, `utk_sandbox_${'x'.repeat(32)}`);
 
-/** One game on one device: every start of it is another visit. */
+/** One game on one device; each start is a new visit. */
 function game() {
   const service = stubService();
   service.answer = () => picture(200);

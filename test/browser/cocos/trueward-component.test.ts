@@ -11,7 +11,7 @@ import { type CocosEngine, createCocosEngine } from '../../fakes/cocos-engine.ts
 const body = 'pk_sandbox_0123456789ABCDEFGHIJabcdefghij';
 const options: CocosAdsOptions = {
   publishableKey: body + keyChecksum(body),
-  // Refuses at once: these tests need no answer of a service.
+  // Refuses connections immediately: these tests need no response from a service.
   serviceUrl: 'http://127.0.0.1:9',
 };
 
@@ -27,7 +27,7 @@ afterEach(() => {
   component = undefined;
 });
 
-/** As the engine does, for which `protected` is nothing. */
+/** Calls protected methods, as the engine does. */
 function call(
   made: TruewardComponent,
   method: 'onLoad' | 'onEnable' | 'onDisable' | 'onDestroy',

@@ -18,7 +18,7 @@ describe.each(['en', 'he'])('In %s', (locale) => {
   )('the overlay with $kind $look has no barrier that axe knows of', async ({ make, media }) => {
     shown = await openWith(media, locale);
     make(shown.opened);
-    // Animations end at once, or a contrast would be measured in the middle of one.
+    // Animations end immediately, so that no contrast is measured during one.
     shown.root?.getAnimations().forEach((animation) => animation.finish());
     // The page of an HTML creative is the advertiser's.
     const { passes, violations } = await axe.run(document, { iframes: false });
@@ -36,7 +36,7 @@ it('detects a violation, so that the tests above can fail', async () => {
   expect(violations.map(({ id }) => id)).toContain('button-name');
 });
 
-/** Where the keyboard gets to by the Tab key, until it is where it began. */
+/** The elements that the Tab key reaches until it returns to the first. */
 async function tabStops(): Promise<string[]> {
   const stops: string[] = [];
   for (let count = 0; count < 12; count += 1) {

@@ -28,7 +28,7 @@ function flaws(): string[] {
   return found;
 }
 
-/** The control is what a touch in its middle hits. */
+/** A touch in the middle of the control hits the control. */
 function canBeHit(selector: string): boolean {
   const control = shown.shown(selector);
   if (control === undefined) return false;
@@ -95,7 +95,7 @@ it.each([
   },
 );
 
-// Only Chromium can be told so from a page.
+// Only Chromium can emulate this from a page.
 it.runIf(server.browser === 'chromium')(
   'draws a border around every control in forced-colors mode',
   async () => {
@@ -182,7 +182,7 @@ it('uses the colors and font of the game', async () => {
   style.cssText = '';
 });
 
-// Only Chromium can be told so from a page.
+// Only Chromium can emulate this from a page.
 it.runIf(server.browser === 'chromium')(
   'animates nothing if the player prefers reduced motion',
   async () => {

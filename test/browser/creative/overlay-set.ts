@@ -13,7 +13,7 @@ export const kinds: Record<string, DecisionCreative['media']> = {
   html: html(`port.postMessage({ type: 'ready' })`),
 };
 
-/** What an overlay can look like, by what has to happen to it for that. */
+/** The states of an overlay, each with the calls that lead to it. */
 export const looks: Record<string, (opened: ReturnType<typeof openOverlay>) => void> = {
   'at first': () => {},
   'when it can be closed': (opened) => opened.allowClose(),

@@ -24,15 +24,15 @@ async function watch() {
   return watched;
 }
 
-/** Longer than an ad would need to count. */
+/** Longer than an impression takes. */
 const longEnough = () => clock.advance(requiredMs * 2);
 
-/** From now on it is on the screen, and counts when the time is over, and not before. */
+/** Expects the ad to be visible from now on, and to count once the required time is over, but not before. */
 async function expectToCount(): Promise<void> {
   await untilObserved(ad);
   await clock.advance(requiredMs - 1);
   expect(seen).not.toHaveBeenCalled();
-  // What covers it is looked for five times a second.
+  // Coverage is checked five times a second.
   await clock.advance(201);
   expect(seen).toHaveBeenCalledTimes(1);
 }
@@ -52,7 +52,7 @@ afterEach(() => {
 it('counts an ad that nothing covers, once', async () => {
   const watched = await watch();
   await clock.advance(requiredMs - 1);
-  // Whatever happens, it looks again.
+  // Further checks must not report it again.
   watched.setPlaying(true);
   expect(seen).not.toHaveBeenCalled();
   await clock.advance(1);

@@ -35,10 +35,10 @@ it('shows the last ad break, the requests and their reasons, the queue and the r
   await eventually(() => expect(text()).toContain('no_candidates'));
   expect(text()).toContain('not_approved');
   expect(text()).toContain('double-coins');
-  // The break that was refused is the last one.
+  // The rejected ad break is the last one.
   expect(text()).toMatch(/begin.*no_fill/);
   await ads.showRewarded('revive');
-  // The game has not waited for the storage, so its steps and the stored events mix.
+  // The game did not wait for storage, so its steps and the stored events interleave.
   for (const step of ['begin', 'open', 'start', 'complete', 'released', 'rewarded'])
     await eventually(() => expect(text()).toContain(`ms${step}`));
   expect(panel()?.matches(':popover-open')).toBe(true);

@@ -8,7 +8,7 @@ import { frames, resetHidden, setHidden } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
 import { eventually } from '../../support/eventually.ts';
 
-// The same faults through every driver: whatever happens to an ad, the game goes on and is told once.
+// The same faults in every driver: whatever happens to an ad, the game resumes and gets one result.
 
 describe.each(games)('With $name', ({ start }) => {
   let service: StubService;
@@ -82,7 +82,7 @@ describe.each(games)('With $name', ({ start }) => {
   });
 
   it('a stalled ad ends with `stalled`', async () => {
-    // The watchdog's patience of eight seconds ends when the test says so.
+    // The test triggers the watchdog's timeout of eight seconds.
     const { after } = systemClock;
     const patience = new Set<() => void>();
     vi.spyOn(systemClock, 'after').mockImplementation((ms, callback) => {
@@ -94,7 +94,7 @@ describe.each(games)('With $name', ({ start }) => {
     const running = game.ads.showRewarded('revive');
     await shown();
     const video = document.querySelector('video');
-    // Plays, as far as anybody says, but gets nowhere; so does one whose data stopped coming.
+    // Reports that it is playing but makes no progress, like a video whose data stopped arriving.
     if (video) video.playbackRate = 0;
     expect(patience.size).toBe(1);
     for (const ends of patience) ends();

@@ -14,7 +14,7 @@ export interface GameWithAds {
   canvas: HTMLCanvasElement;
   /** Frames of the game so far; an ad must not let any pass. */
   frames(): number;
-  /** Input that reached the game since the last call, as its listeners tell it. */
+  /** Input that reached the game's listeners since the last call. */
   heard(): string[];
   end(): Promise<void>;
 }
@@ -126,7 +126,7 @@ const withCocos: Start = async (options) => {
   };
 };
 
-/** A click is what a button as large as the game takes for one. */
+/** Counts clicks on a button as large as the game. */
 function listenToPhaser(game: Phaser.Game, { add, input }: Phaser.Scene): () => string[] {
   const log: string[] = [];
   const { height, width } = game.scale;

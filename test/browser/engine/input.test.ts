@@ -8,8 +8,8 @@ import { frames } from '../phaser/phaser-games.ts';
 import { games, type GameWithAds } from './games.ts';
 import { finger, keyboard, keys, mouse } from './real-input.ts';
 
-// What the player holds while an ad opens, in every driver: the game hears its end once, after the ad.
-// With real input, which only Chromium takes from a page.
+// Input held while an ad opens, in every driver: the game receives its release once, after the ad.
+// Uses real input, which only Chromium can emulate from a page.
 
 describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start }) => {
   let service: StubService;
@@ -51,7 +51,7 @@ describe.runIf(server.browser === 'chromium').each(games)('With $name', ({ start
     expect((await running).outcome).toBe('aborted');
   }
 
-  /** Exactly that since the last look, and no more in the next frames. */
+  /** Expects exactly this input since the last check, and no more in the next frames. */
   async function gameHears(...expected: string[]): Promise<void> {
     const heard: string[] = [];
     await eventually(() => {

@@ -42,7 +42,7 @@ it('calls back by a timer if there are no frames, but not while the game is held
   release();
   hidden.mockReturnValue(true);
   vi.advanceTimersByTime(10_000);
-  // A page that is seen again gets a frame first.
+  // A page that becomes visible again gets a frame first.
   hidden.mockReturnValue(false);
   vi.advanceTimersByTime(1_000);
   expect(called).toHaveBeenCalledTimes(1);

@@ -1,6 +1,6 @@
 import { cdp } from 'vitest/browser';
 
-/** Input as the browser gets it from devices; only Chromium can be told so from a page. */
+/** Real input, as from devices; only Chromium can emulate it from a page. */
 type Place = { x: number; y: number };
 
 /** The middle of an element in the window: the test runs in a frame of it, which may be scaled. */
@@ -70,7 +70,7 @@ export const finger = {
 const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Place[]) =>
   cdp().send('Input.dispatchTouchEvent', { type, touchPoints });
 
-/** Keys by their name and code in the standard, and the number that older engines go by. */
+/** Keys by their standard name and code, and the key code that older engines use. */
 export const keys = {
   right: { key: 'ArrowRight', code: 'ArrowRight', windowsVirtualKeyCode: 39 },
   up: { key: 'ArrowUp', code: 'ArrowUp', windowsVirtualKeyCode: 38 },
@@ -84,7 +84,7 @@ export const keyboard = {
   async down(key: Key): Promise<void> {
     await cdp().send('Input.dispatchKeyEvent', { type: 'keyDown', ...key });
   },
-  /** What a keyboard sends over and over while a key is held. */
+  /** The repeated event that a keyboard sends while a key is held. */
   async repeat(key: Key): Promise<void> {
     await cdp().send('Input.dispatchKeyEvent', { type: 'keyDown', autoRepeat: true, ...key });
   },

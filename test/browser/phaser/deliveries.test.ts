@@ -24,7 +24,7 @@ describe.each(phaserVersions)('a delivery to a game in Phaser $version', ({ load
     game.events.on('prerender', () => (isRendering = true));
     game.events.on('postrender', () => (isRendering = false));
     idleListeners = game.events.listenerCount('step');
-    // A budget that no machine uses up, so that the count alone decides.
+    // A time budget that no machine exceeds, so that only the count limits the step.
     queue = createFrameQueue(phaserDriver(game), { monotonic: () => 0 });
   });
   afterEach(async () => {

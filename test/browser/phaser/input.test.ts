@@ -7,7 +7,7 @@ import { finger, keyboard, keys, mouse } from '../engine/real-input.ts';
 import { eventually } from '../../support/eventually.ts';
 import { bootGame, nextStep, phaserVersions } from './phaser-games.ts';
 
-// Beside `test/browser/engine/input.test.ts`: what only games in Phaser listen to and look at.
+// In addition to `test/browser/engine/input.test.ts`: input that only Phaser games observe.
 
 const arrowRight = 39;
 

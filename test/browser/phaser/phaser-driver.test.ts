@@ -95,7 +95,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
     const started = game.sound.add('tone');
     started.play();
     await eventually(() => expect(context.state).toBe('suspended'));
-    // As Phaser does when the window gets the focus back.
+    // As Phaser does when the window regains focus.
     await context.resume();
     await eventually(() => expect(context.state).toBe('suspended'));
     const { currentTime } = context;
@@ -161,7 +161,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
   it('resumes audio that the device interrupted during the ad', async () => {
     await boot({ audio: {} });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
-    // Only after a gesture may a page be heard.
+    // A page may play sound only after a user gesture.
     await userEvent.click(game.canvas);
     await eventually(() => expect(context.state).toBe('running'));
     const release = phaserDriver(game).hold();

@@ -7,7 +7,7 @@ interface PhaserVersion {
 }
 
 const phaser4: PhaserVersion = { version: '4', load: () => import('phaser') };
-/** What `older-phasers.test.ts` tries in short. */
+/** The versions that `older-phasers.test.ts` smoke-tests. */
 export const olderPhasers: PhaserVersion[] = [
   { version: '3.90', load: () => import('phaser3') },
   { version: '3.60', load: () => import('phaser360') },
@@ -61,7 +61,7 @@ export function setHidden(hidden: boolean): void {
   document.dispatchEvent(new Event('visibilitychange'));
 }
 
-/** Ends what {@link setHidden} began. */
+/** Reverts {@link setHidden}. */
 export function resetHidden(): void {
   Reflect.deleteProperty(document, 'hidden');
 }

@@ -1,4 +1,4 @@
-/** A browser page represents every runtime with Web standards and without Node. */
+/** A browser page stands in for every runtime with Web standards but without Node APIs. */
 import { expect, test } from 'vitest';
 import { signWebhook, verifyWebhook } from '../../../src/server/index.ts';
 
