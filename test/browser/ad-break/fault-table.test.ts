@@ -112,21 +112,21 @@ const faults: Record<string, Fault> = {
     strikes: (scene) => scene.abort.abort(),
     outcome: (phase) => (early.includes(phase) ? 'aborted' : 'pending'),
   },
-  'is hidden, and seen again': {
+  'is hidden and shown again': {
     strikes() {
       setHidden(true);
       setHidden(false);
     },
     outcome: () => 'rewarded',
   },
-  'goes to full screen, and back': {
+  'enters and leaves full screen': {
     strikes() {
       document.dispatchEvent(new Event('fullscreenchange'));
       document.dispatchEvent(new Event('fullscreenchange'));
     },
     outcome: () => 'rewarded',
   },
-  'is turned to portrait': {
+  'is rotated to portrait': {
     strikes: () => page.viewport(320, 640),
     outcome: () => 'rewarded',
     of: full ? ['image', 'html'] : ['image'],
@@ -137,7 +137,7 @@ const faults: Record<string, Fault> = {
     in: withAd,
     of: ['video'],
   },
-  'is paused by the system, and not played again': {
+  'is paused by the system and never resumed': {
     strikes: () => document.querySelector('video')?.pause(),
     outcome: (phase) => (phase === 'playing' ? 'stalled' : 'rewarded'),
     in: withAd,
@@ -152,7 +152,7 @@ const faults: Record<string, Fault> = {
     in: withAd,
     of: ['html'],
   },
-  'stops coming': {
+  'stops loading': {
     strikes() {
       const element = document.querySelector('video');
       if (element) element.playbackRate = 0;
@@ -161,13 +161,13 @@ const faults: Record<string, Fault> = {
     in: withAd,
     of: ['video'],
   },
-  'may not play with sound': {
+  'is blocked from playing with sound': {
     parts: () => refusePlay((element) => !element.muted),
     outcome: () => 'rewarded',
     in: ['opening'],
     of: ['video'],
   },
-  'may not play before a tap that never comes': {
+  'needs a tap that never comes': {
     parts: () => refusePlay(() => true),
     // It never starts.
     async strikes({ time }) {
@@ -200,7 +200,7 @@ const faults: Record<string, Fault> = {
     outcome: (phase) => (unseen.includes(phase) ? 'error' : 'rewarded'),
     in: [...onceOpen, 'seen'],
   },
-  'has its clock set by a day': {
+  'has its clock changed by a day': {
     strikes: ({ clock }) => clock.setWallTime(clock.now() - 24 * hourMs),
     outcome: () => 'rewarded',
     in: onceOpen,
@@ -211,7 +211,7 @@ const faults: Record<string, Fault> = {
     outcome: () => 'timeout',
     in: ['requesting'],
   },
-  'has no storage that answers': {
+  'has storage that never responds': {
     parts: () => ({
       confirmationTimeoutMs: 1000,
       enqueue: never,
@@ -220,7 +220,7 @@ const faults: Record<string, Fault> = {
     outcome: () => 'pending',
     in: ['opening'],
   },
-  'asks to be closed, again and again': {
+  'repeatedly requests to be closed': {
     async strikes({ clock, phase }) {
       if (phase === 'watched') {
         post('close');
@@ -238,7 +238,7 @@ const faults: Record<string, Fault> = {
     in: withAd,
     of: ['html'],
   },
-  'leaves its own page': {
+  'navigates away from its own page': {
     async strikes() {
       const frame = document.querySelector('iframe');
       const left = new Promise((resolve) =>
@@ -251,7 +251,7 @@ const faults: Record<string, Fault> = {
     in: withAd,
     of: ['html'],
   },
-  'is ended by Escape keys': {
+  'is closed by Escape keys': {
     strikes: () => userEvent.keyboard('{Escape}{Escape}{Escape}'),
     outcome: () => 'rewarded',
     in: ['opening'],

@@ -82,7 +82,7 @@ describe.each<[name: string, ruin: () => void]>([
     'with cookies blocked in Firefox: no BroadcastChannel',
     throwing(globalThis, 'BroadcastChannel'),
   ],
-  ['where BroadcastChannel refuses messages', throwing(BroadcastChannel.prototype, 'postMessage')],
+  ['where BroadcastChannel rejects messages', throwing(BroadcastChannel.prototype, 'postMessage')],
   ['without Web Locks', absent(navigator, 'locks')],
   ['where Web Locks are forbidden', forbidden(navigator, 'locks')],
   ['where Web Locks throw', put(navigator, 'locks', { request: refuse, query: refuse })],
@@ -106,7 +106,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['where IntersectionObserver throws', throwing(globalThis, 'IntersectionObserver')],
   ['where IntersectionObserver is silent', put(globalThis, 'IntersectionObserver', deaf)],
   ['where storage is forbidden', forbidden(globalThis, 'localStorage')],
-])('A page %s', (name, ruin) => {
+])('a page %s', (name, ruin) => {
   it('earns and delivers a reward, and no call throws', async () => {
     ruin();
     const { ads, rewarded } = start();
@@ -137,7 +137,7 @@ it.each<[name: string, ruin: () => void]>([
 it.each<[name: string, ruin: () => void]>([
   ['absent', absent(globalThis, 'matchMedia')],
   ['throwing', throwing(globalThis, 'matchMedia')],
-  ['as it is, and no user activation', absent(navigator, 'userActivation')],
+  ['available but no user activation', absent(navigator, 'userActivation')],
 ])('shows an HTML creative with matchMedia %s', async (_, ruin) => {
   ruin();
   const { ads, service } = start();
@@ -153,7 +153,7 @@ describe.each<[name: string, ruin: () => void]>([
   ['absent', absent(globalThis, 'requestAnimationFrame')],
   ['throwing', throwing(globalThis, 'requestAnimationFrame')],
   ['silent', put(globalThis, 'requestAnimationFrame', () => 0)],
-])('With requestAnimationFrame %s', (_, ruin) => {
+])('with requestAnimationFrame %s', (_, ruin) => {
   it('a video earns its reward, which a timer delivers', async () => {
     ruin();
     const { ads, rewarded, service } = start();

@@ -46,9 +46,9 @@ const soundButton = (label: string) =>
   });
 
 it.each<[string, Partial<AdsOptions>, ShowOptions, boolean]>([
-  ['with sound unless told otherwise', {}, {}, false],
-  ['without sound by the option of createAds()', { muted: true }, {}, true],
-  ['without sound by the option of the call', {}, { muted: true }, true],
+  ['with sound by default', {}, {}, false],
+  ['muted by the option of createAds()', { muted: true }, {}, true],
+  ['muted by the option of the call', {}, { muted: true }, true],
   ['with sound by the option of the call', { muted: true }, { muted: false }, false],
 ])('starts %s', async (_how, options, call, muted) => {
   show(options, call);

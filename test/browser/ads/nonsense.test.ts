@@ -27,7 +27,7 @@ function start(options: Partial<AdsOptions> = {}) {
 
 it.each([
   ['null', null, 'options must be an object.'],
-  ['a text', 'x', 'options must be an object.'],
+  ['a string', 'x', 'options must be an object.'],
   ['a callback', () => undefined, 'options must be an object.'],
   ['a controller', { signal: new AbortController() }, '`signal` must be an AbortSignal.'],
 ])('returns an error that names the problem for %s as options', async (_, options, detail) => {

@@ -108,8 +108,8 @@ describe('a framework that misbehaves', () => {
   it.each<[name: string, args: Parameters<Callback>]>([
     ['fails', [null, false]],
     ['fails with data', [tcData([1, 2, 7]), false]],
-    ['says nothing', [undefined]],
-    ['says text', ['granted', true]],
+    ['returns undefined', [undefined]],
+    ['returns a string', ['granted', true]],
   ])('that %s is queried again later', async (_, args) => {
     const tcf = openTcf();
     follow();
@@ -136,7 +136,7 @@ describe('a framework that misbehaves', () => {
     ['no purposes', { ...tcData([]), purpose: null }, 'denied'],
     ['purposes as text', { ...tcData([]), purpose: { consents: '1111111111' } }, 'denied'],
     ['no consents', { ...tcData([]), purpose: {} }, 'denied'],
-  ])('with %s has granted nothing', (_, data, status) => {
+  ])('with %s counts as denied', (_, data, status) => {
     const tcf = openTcf();
     follow();
     tcf.callback(data, true);
@@ -213,10 +213,10 @@ describe('Global Privacy Control', () => {
   });
 
   it.each<[name: string, say: () => void, status: string]>([
-    ['what was agreed to under the GDPR', () => openTcfAndSay(tcData([1, 2, 7])), 'granted'],
+    ['consent given under the GDPR', () => openTcfAndSay(tcData([1, 2, 7])), 'granted'],
     ['TCF where the GDPR does not apply', () => openTcfAndSay(tcData([1, 2, 7], false)), 'denied'],
     ['GPP without an opt-out', () => openGppAndSay(gppData(2)), 'denied'],
-  ])('and %s', (_, say, status) => {
+  ])('is replaced by %s', (_, say, status) => {
     setGpc(true);
     say();
     follow();

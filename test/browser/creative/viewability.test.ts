@@ -63,9 +63,9 @@ it('counts an ad that nothing covers, once', async () => {
 });
 
 it.each([
-  ['lies under something', () => put('left: 0; top: 0; background: red')],
-  ['lies under something for the most part', () => put('left: 0; top: 0; height: 70px')],
-])('does not count an ad that %s until that is removed', async (_, cover) => {
+  ['is covered', () => put('left: 0; top: 0; background: red')],
+  ['is mostly covered', () => put('left: 0; top: 0; height: 70px')],
+])('does not count an ad that %s until it is uncovered', async (_, cover) => {
   const covering = cover();
   await watch();
   await longEnough();
@@ -76,7 +76,7 @@ it.each([
 
 it.each([
   ['is off the screen', 'left: -300px'],
-  ['is off the screen for the most part', 'left: -120px'],
+  ['is mostly off the screen', 'left: -120px'],
 ])('does not count an ad that %s until it is visible again', async (_, css) => {
   ad.style.cssText += css;
   await watch();
