@@ -128,29 +128,26 @@ it.runIf(full)('Phaser’s own Vite template builds and shows an ad', async () =
   await playPhaserAd();
 });
 
-it.runIf(full)(
-  'Phaser’s own Vite template shows an ad on the development server',
-  async () => {
-    const server = spawn(
-      process.execPath,
-      [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],
-      {
-        cwd: join(installed.project, 'phaser-template'),
-        stdio: ['ignore', 'pipe', 'inherit'],
-        // If CI is set, Vite prints the port in bold.
-        env: { ...process.env, NO_COLOR: '1' },
-      },
-    );
-    try {
-      await page.goto(`${await addressIn(server)}?${site.query}`);
-      await playPhaserAd();
-    } finally {
-      const ended = once(server, 'exit');
-      server.kill();
-      await ended;
-    }
-  },
-);
+it.runIf(full)('Phaser’s own Vite template shows an ad on the development server', async () => {
+  const server = spawn(
+    process.execPath,
+    [join(root, 'node_modules/vite/bin/vite.js'), '--config', 'vite/config.dev.mjs'],
+    {
+      cwd: join(installed.project, 'phaser-template'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+      // If CI is set, Vite prints the port in bold.
+      env: { ...process.env, NO_COLOR: '1' },
+    },
+  );
+  try {
+    await page.goto(`${await addressIn(server)}?${site.query}`);
+    await playPhaserAd();
+  } finally {
+    const ended = once(server, 'exit');
+    server.kill();
+    await ended;
+  }
+});
 
 async function playPhaserAd(): Promise<void> {
   await page.locator('body[data-ready]').waitFor();
