@@ -53,7 +53,7 @@ export interface SetUserOptions {
 
 /** A house ad inside the page. */
 export interface Banner {
-  /** Takes it out of the page, or ends its request. May be called twice. */
+  /** Removes it from the page or aborts its request. May be called more than once. */
   remove(): void;
   /** Resolves with `completed` once the banner is on the page, otherwise with the reason that it was not shown. */
   readonly result: Promise<ShowResult>;
