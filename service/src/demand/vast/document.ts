@@ -1,0 +1,143 @@
+import { type Category, creativesOf, readCategories } from './inline.ts';
+import { type Layer, readErrors, readLayer, type UrlRules } from './layer.ts';
+import { isHttps, parseFlag, parsePositive, parseWebUrl, shortText } from './values.ts';
+import { VastError, vastErrorCodes } from './vast-error.ts';
+import { childOf, parseXml, type XmlElement } from './xml.ts';
+
+/** A VAST response, with its ads unread: most of them will not be needed. */
+export interface VastDocument {
+  version?: string;
+  /** Where an empty response is reported; with macros. */
+  errors: string[];
+  ads: AdEntry[];
+  /** See `XmlDocument`. */
+  repairs: number;
+}
+
+/** An `Ad` element. */
+export interface AdEntry {
+  id?: string;
+  /** Its place in a pod; absent for an ad that stands alone. */
+  sequence?: number;
+  adType?: string;
+  kind: 'inline' | 'wrapper' | 'invalid';
+  /** The `InLine` or `Wrapper` element; the `Ad` itself when it has neither. */
+  body: XmlElement;
+}
+
+/** An ad that refers to another document. */
+export interface Wrapper extends Layer {
+  /** With macros. */
+  tagUrl: string;
+  followAdditionalWrappers: boolean;
+  allowMultipleAds: boolean;
+  /** Undefined leaves it to the player. */
+  fallbackOnNoAd?: boolean;
+  blockedCategories: Category[];
+}
+
+export interface DocumentRules extends UrlRules {
+  /** Whether wrappers may refer to http URLs. */
+  httpTags: boolean;
+}
+
+/**
+ * Reads a response. An empty text is an empty response.
+ *
+ * @throws VastError when it is not a VAST document of version 2.0 to 4.x.
+ */
+export function readDocument(text: string, rules: UrlRules): VastDocument {
+  if (text.trim() === '') return { errors: [], ads: [], repairs: 0 };
+  const { root, repairs } = parseXml(text);
+  if (root.name === 'VideoAdServingTemplate') {
+    throw new VastError(vastErrorCodes.version, 'The document is VAST 1; expected 2.0 to 4.x.');
+  }
+  if (root.name !== 'VAST') {
+    const name = root.name.slice(0, 60);
+    throw new VastError(vastErrorCodes.schema, `The root element is <${name}>; expected <VAST>.`);
+  }
+  const version = shortText(root.attributes.get('version')?.trim());
+  if (version !== undefined && !/^[2-4](\.\d{1,3}){0,2}$/.test(version)) {
+    throw new VastError(
+      vastErrorCodes.version,
+      `The document is VAST ${version}; expected 2.0 to 4.x.`,
+    );
+  }
+  return {
+    ...(version !== undefined && { version }),
+    errors: readErrors(root, rules),
+    ads: root.children.filter(({ name }) => name === 'Ad').map(readEntry),
+    repairs,
+  };
+}
+
+function readEntry(ad: XmlElement): AdEntry {
+  const { attributes } = ad;
+  const id = shortText(attributes.get('id'));
+  const sequence = parsePositive(attributes.get('sequence')?.trim());
+  const adType = attributes.get('adtype')?.trim().toLowerCase();
+  const [inline, wrapper] = [childOf(ad, 'InLine'), childOf(ad, 'Wrapper')];
+  return {
+    ...(id !== undefined && { id }),
+    ...(sequence !== undefined && { sequence }),
+    ...(adType !== undefined && { adType }),
+    kind: inline ? 'inline' : wrapper ? 'wrapper' : 'invalid',
+    body: inline ?? wrapper ?? ad,
+  };
+}
+
+/**
+ * Reads a wrapper.
+ *
+ * @param documentUrl resolves a relative tag
+ * @throws VastError when its tag cannot be requested.
+ */
+export function readWrapper(
+  body: XmlElement,
+  documentUrl: string | undefined,
+  rules: DocumentRules,
+): Wrapper {
+  // The second form is older than VAST 2, and still in use.
+  const tag =
+    childOf(body, 'VASTAdTagURI')?.text ?? childOf(childOf(body, 'VASTAdTagURL'), 'URL')?.text;
+  const tagUrl = parseWebUrl(tag, documentUrl);
+  if (tagUrl === undefined || !(rules.httpTags || isHttps(tagUrl))) {
+    const received = JSON.stringify((tag ?? '').slice(0, 120));
+    throw new VastError(
+      vastErrorCodes.wrapper,
+      `The wrapper refers to ${received}; expected an https URL.`,
+    );
+  }
+  const linears = creativesOf(body).flatMap((creative) => childOf(creative, 'Linear') ?? []);
+  const { attributes } = body;
+  const fallbackOnNoAd = parseFlag(attributes.get('fallbackonnoad')?.trim());
+  return {
+    ...readLayer(body, linears, rules),
+    tagUrl,
+    followAdditionalWrappers: parseFlag(attributes.get('followadditionalwrappers')?.trim()) ?? true,
+    allowMultipleAds: parseFlag(attributes.get('allowmultipleads')?.trim()) ?? false,
+    ...(fallbackOnNoAd !== undefined && { fallbackOnNoAd }),
+    blockedCategories: readCategories(
+      body.children.filter(({ name }) => name === 'BlockedAdCategories'),
+    ),
+  };
+}
+
+/**
+ * The ads to try, in order. One ad is shown, so the ads that stand alone come first; of a pod, the first
+ * that can be shown. A pod of one stands alone: many servers number every ad.
+ *
+ * @param wrapper the one that referred to this document; absent at the start
+ */
+export function candidatesOf(ads: readonly AdEntry[], wrapper?: Wrapper): AdEntry[] {
+  const usable =
+    wrapper?.followAdditionalWrappers === false ? ads.filter(({ kind }) => kind !== 'wrapper') : ads;
+  const numbered = usable.filter(isInPod);
+  const isPod = ads.filter(isInPod).length > 1;
+  const standAlone = isPod ? usable.filter((ad) => !isInPod(ad)) : usable;
+  if (wrapper?.allowMultipleAds === false) return standAlone.slice(0, 1);
+  const pod = isPod ? numbered.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0)) : [];
+  return [...standAlone, ...pod];
+}
+
+export const isInPod = ({ sequence }: AdEntry): boolean => sequence !== undefined;

@@ -1,0 +1,252 @@
+import {
+  isHttps,
+  parseDuration,
+  parseOffset,
+  parsePositive,
+  parseWebUrl,
+  shortText,
+  type TimeOffset,
+} from './values.ts';
+import { childOf, childrenOf, type XmlElement } from './xml.ts';
+
+/** Which URLs may be http. Click-through URLs always may: the player's browser opens them. */
+export interface UrlRules {
+  /** Media, icons and captions. */
+  httpMedia: boolean;
+  httpTrackers: boolean;
+}
+
+/** What a tracker is requested for: the `event` of a `Tracking` element, or the element itself. */
+export const trackerEvents = [
+  'impression',
+  'viewable',
+  'notViewable',
+  'viewUndetermined',
+  'verificationNotExecuted',
+  'loaded',
+  'creativeView',
+  'start',
+  'firstQuartile',
+  'midpoint',
+  'thirdQuartile',
+  'complete',
+  'progress',
+  'mute',
+  'unmute',
+  'pause',
+  'resume',
+  'fullscreen',
+  'exitFullscreen',
+  'playerExpand',
+  'playerCollapse',
+  'skip',
+  'closeLinear',
+  'close',
+  'click',
+] as const;
+
+export type TrackerEvent = (typeof trackerEvents)[number];
+
+export interface Tracker {
+  event: TrackerEvent;
+  /** With macros. */
+  url: string;
+  /** Of `progress` only: when it is due. */
+  offset?: TimeOffset;
+}
+
+/** An image that must be shown with the ad, such as AdChoices. */
+export interface Icon {
+  /** `AdChoices`, for example. */
+  program?: string;
+  url: string;
+  type?: string;
+  width?: number;
+  height?: number;
+  /** `left`, `right`, or pixels from the left. */
+  x?: string;
+  /** `top`, `bottom`, or pixels from the top. */
+  y?: string;
+  fromMs?: number;
+  durationMs?: number;
+  altText?: string;
+  clickThrough?: string;
+  clickTrackers: string[];
+  viewTrackers: string[];
+}
+
+/** What one level of a chain contributes: every wrapper, and the InLine ad at its end. */
+export interface Layer {
+  adSystem?: string;
+  /** Where errors are reported; with macros. */
+  errors: string[];
+  trackers: Tracker[];
+  icons: Icon[];
+  clickThrough?: string;
+  skip?: TimeOffset;
+  /** Seconds for which the response may be kept. */
+  expiresS?: number;
+  /** URLs that were dropped, and why. For operators. */
+  dropped: string[];
+}
+
+/** The most of each that one level may have. Real ads have fewer than ten. */
+const maxErrors = 20;
+const maxIcons = 8;
+const maxDropped = 10;
+
+/**
+ * Reads a level of a chain.
+ *
+ * @param body its `InLine` or `Wrapper` element
+ * @param linears the `Linear` elements whose trackers count: all of a wrapper, the one of an InLine ad that plays
+ */
+export function readLayer(
+  body: XmlElement,
+  linears: readonly XmlElement[],
+  rules: UrlRules,
+): Layer {
+  const dropped: string[] = [];
+  const url = createUrlReader(rules, dropped);
+  const clicks = linears.map((linear) => childOf(linear, 'VideoClicks'));
+  const clickThroughs = clicks.flatMap((each) => childrenOf(each, 'ClickThrough'));
+  const clickThrough = clickThroughs.flatMap(({ text }) => url.page(text) ?? [])[0];
+  const adSystem = shortText(childOf(body, 'AdSystem')?.text);
+  const skip = linears
+    .map(({ attributes }) => parseOffset(attributes.get('skipoffset')?.trim()))
+    .find((offset) => offset !== undefined);
+  const expiresS = parsePositive(childOf(body, 'Expires')?.text);
+  return {
+    ...(adSystem !== undefined && { adSystem }),
+    errors: readErrors(body, rules, dropped),
+    trackers: [
+      ...trackersOf('impression', childrenOf(body, 'Impression'), url),
+      ...readViewable(childOf(body, 'ViewableImpression'), url),
+      ...verificationsOf(body).flatMap((verification) => readTracking(verification, url)),
+      ...linears.flatMap((linear) => readTracking(linear, url)),
+      ...clicks.flatMap((each) => trackersOf('click', childrenOf(each, 'ClickTracking'), url)),
+    ],
+    icons: linears
+      .flatMap((linear) => childrenOf(childOf(linear, 'Icons'), 'Icon'))
+      .flatMap((icon) => readIcon(icon, url) ?? [])
+      .slice(0, maxIcons),
+    ...(clickThrough !== undefined && { clickThrough }),
+    ...(skip !== undefined && { skip }),
+    ...(expiresS !== undefined && { expiresS }),
+    dropped: dropped.slice(0, maxDropped),
+  };
+}
+
+/** The `Error` URLs of a document, a wrapper or an InLine ad. */
+export function readErrors(
+  element: XmlElement,
+  rules: UrlRules,
+  dropped: string[] = [],
+): string[] {
+  const url = createUrlReader(rules, dropped);
+  return childrenOf(element, 'Error')
+    .flatMap(({ text }) => url.tracker(text) ?? [])
+    .slice(0, maxErrors);
+}
+
+export interface UrlReader {
+  tracker(text: string | undefined): string | undefined;
+  media(text: string | undefined): string | undefined;
+  page(text: string | undefined): string | undefined;
+}
+
+/** Reads URLs by the rules; what it drops is listed in `dropped`. */
+export function createUrlReader(rules: UrlRules, dropped: string[]): UrlReader {
+  const read = (kind: string, httpAllowed: boolean) => (text: string | undefined) => {
+    // An empty element stands for “none”.
+    if (!text) return undefined;
+    const url = parseWebUrl(text);
+    if (url !== undefined && (httpAllowed || isHttps(url))) return url;
+    const why = url === undefined ? 'is no web URL' : 'is not https';
+    dropped.push(`${kind} ${JSON.stringify(text.slice(0, 120))} ${why}`);
+    return undefined;
+  };
+  return {
+    tracker: read('tracker', rules.httpTrackers),
+    media: read('media', rules.httpMedia),
+    page: read('page', true),
+  };
+}
+
+const trackersOf = (
+  event: TrackerEvent,
+  elements: readonly XmlElement[],
+  url: UrlReader,
+): Tracker[] =>
+  elements.flatMap(({ text }) => {
+    const tracker = url.tracker(text);
+    return tracker === undefined ? [] : { event, url: tracker };
+  });
+
+const isTrackerEvent = (name: string | undefined): name is TrackerEvent =>
+  (trackerEvents as readonly (string | undefined)[]).includes(name);
+
+/** Unknown events are skipped: each version has some that this player cannot have. */
+function readTracking(parent: XmlElement, url: UrlReader): Tracker[] {
+  return childrenOf(childOf(parent, 'TrackingEvents'), 'Tracking').flatMap((element) => {
+    const event = element.attributes.get('event')?.trim();
+    if (!isTrackerEvent(event)) return [];
+    const trackers = trackersOf(event, [element], url);
+    if (event !== 'progress') return trackers;
+    const offset = parseOffset(element.attributes.get('offset')?.trim());
+    return offset === undefined ? [] : trackers.map((tracker) => ({ ...tracker, offset }));
+  });
+}
+
+const readViewable = (element: XmlElement | undefined, url: UrlReader): Tracker[] => [
+  ...trackersOf('viewable', childrenOf(element, 'Viewable'), url),
+  ...trackersOf('notViewable', childrenOf(element, 'NotViewable'), url),
+  ...trackersOf('viewUndetermined', childrenOf(element, 'ViewUndetermined'), url),
+];
+
+/** Before VAST 4, verifications were an extension. */
+function verificationsOf(body: XmlElement): readonly XmlElement[] {
+  const extensions = childrenOf(childOf(body, 'Extensions'), 'Extension');
+  return [body, ...extensions].flatMap((parent) =>
+    childrenOf(childOf(parent, 'AdVerifications'), 'Verification'),
+  );
+}
+
+function readIcon(icon: XmlElement, url: UrlReader): Icon | undefined {
+  const resource = childOf(icon, 'StaticResource');
+  const image = url.media(resource?.text);
+  if (image === undefined) return undefined;
+  const clicks = childOf(icon, 'IconClicks');
+  const { attributes } = icon;
+  return withoutUndefined({
+    program: shortText(attributes.get('program')),
+    url: image,
+    type: shortText(resource?.attributes.get('creativetype')),
+    width: parsePositive(attributes.get('width')),
+    height: parsePositive(attributes.get('height')),
+    x: positionOf(attributes.get('xposition'), ['left', 'right']),
+    y: positionOf(attributes.get('yposition'), ['top', 'bottom']),
+    fromMs: parseDuration(attributes.get('offset')),
+    durationMs: parseDuration(attributes.get('duration')),
+    altText: shortText(attributes.get('alttext')),
+    clickThrough: url.page(childOf(clicks, 'IconClickThrough')?.text),
+    clickTrackers: urlsOf(childrenOf(clicks, 'IconClickTracking'), url),
+    viewTrackers: urlsOf(childrenOf(icon, 'IconViewTracking'), url),
+  });
+}
+
+const urlsOf = (elements: readonly XmlElement[], url: UrlReader): string[] =>
+  elements.flatMap(({ text }) => url.tracker(text) ?? []);
+
+const positionOf = (text: string | undefined, sides: readonly string[]): string | undefined =>
+  text !== undefined && (sides.includes(text) || /^\d{1,4}$/.test(text)) ? text : undefined;
+
+/** An object without the members that are undefined: documents of the store have none. */
+export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
+  Object.fromEntries(
+    Object.entries(value).filter(([, member]) => member !== undefined),
+  ) as Defined<T>;

@@ -1,0 +1,134 @@
+import { type UrlReader, withoutUndefined } from './layer.ts';
+import { parsePositive, shortText } from './values.ts';
+import { childOf, childrenOf, type XmlElement } from './xml.ts';
+
+/** A file that a browser can play, as declared; intake probes what it really is. */
+export interface MediaFile {
+  url: string;
+  type: 'video/mp4' | 'video/webm';
+  /** Pixels. */
+  width?: number;
+  height?: number;
+  /** Kilobits per second. */
+  bitrate?: number;
+  codec?: string;
+  bytes?: number;
+}
+
+export interface CaptionFile {
+  url: string;
+  type: 'text/vtt';
+  /** As in BCP 47: `zh-TW`. */
+  language?: string;
+}
+
+export interface LinearMedia {
+  playable: MediaFile[];
+  /** Why each of the other files cannot be played. */
+  unplayable: string[];
+  captions: CaptionFile[];
+  /** Whether the ad also has an interactive part, which does not run. */
+  isInteractive: boolean;
+}
+
+/** What suits the player best. */
+export interface MediaTarget {
+  /** Device pixels. */
+  width: number;
+  height: number;
+  /** Kilobits per second. */
+  maxBitrate: number;
+  maxBytes: number;
+}
+
+export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
+  const container = childOf(linear, 'MediaFiles');
+  const files = childrenOf(container, 'MediaFile');
+  const playable: MediaFile[] = [];
+  const unplayable: string[] = [];
+  for (const file of files) {
+    const media = readMediaFile(file, url);
+    if (typeof media === 'string') unplayable.push(media);
+    else playable.push(media);
+  }
+  return {
+    playable,
+    unplayable,
+    captions: childrenOf(childOf(container, 'ClosedCaptionFiles'), 'ClosedCaptionFile')
+      .flatMap((caption) => readCaption(caption, url) ?? [])
+      .slice(0, 32),
+    isInteractive:
+      childrenOf(container, 'InteractiveCreativeFile').length > 0 ||
+      files.some((file) => frameworkOf(file) !== undefined),
+  };
+}
+
+/**
+ * The file that suits the player: MP4 before WebM, then within the limits of bitrate and size, then the
+ * area nearest to the player's, then the higher bitrate, then the order of the document.
+ */
+export function chooseMedia(
+  files: readonly MediaFile[],
+  target: MediaTarget,
+): MediaFile | undefined {
+  const rank = (file: MediaFile): number[] => [
+    file.type === 'video/mp4' ? 0 : 1,
+    (file.bitrate ?? 0) <= target.maxBitrate && (file.bytes ?? 0) <= target.maxBytes ? 0 : 1,
+    distance(file, target),
+    -(file.bitrate ?? 0),
+  ];
+  const ranked = files.map((file) => ({ file, rank: rank(file) }));
+  return ranked.toSorted((a, b) => compare(a.rank, b.rank))[0]?.file;
+}
+
+/** How many times larger or smaller the area is, as a logarithm; a file of unknown size comes last. */
+const distance = ({ width, height }: MediaFile, target: MediaTarget): number =>
+  width === undefined || height === undefined
+    ? Number.MAX_VALUE
+    : Math.abs(Math.log2((width * height) / (target.width * target.height)));
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((value, index) => value !== b[index]);
+  return at < 0 ? 0 : (a[at] ?? 0) - (b[at] ?? 0);
+}
+
+const playableTypes: readonly string[] = ['video/mp4', 'video/webm'] satisfies MediaFile['type'][];
+const isPlayable = (type: string): type is MediaFile['type'] => playableTypes.includes(type);
+/** HEVC and Dolby Vision, which only some browsers play. */
+const unplayableCodec = /^(hev1|hvc1|hevc|h\.?265|dvh)/i;
+
+/** The file, or why it cannot be played. */
+function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
+  const { attributes } = file;
+  const type = (attributes.get('type') ?? '').trim().toLowerCase();
+  const codec = shortText(attributes.get('codec')?.trim());
+  const framework = frameworkOf(file);
+  if (framework !== undefined) return `needs ${framework}`;
+  if (!isPlayable(type)) return `is ${type.slice(0, 60) || 'of no declared type'}`;
+  if (attributes.get('delivery')?.trim().toLowerCase() === 'streaming') return 'is streamed';
+  if (codec !== undefined && unplayableCodec.test(codec)) return `has codec ${codec}`;
+  const media = url.media(file.text);
+  if (media === undefined) return 'has no usable URL';
+  return withoutUndefined({
+    url: media,
+    type,
+    width: parsePositive(attributes.get('width')),
+    height: parsePositive(attributes.get('height')),
+    bitrate: parsePositive(attributes.get('bitrate') ?? attributes.get('maxbitrate')),
+    codec,
+    bytes: parsePositive(attributes.get('filesize')),
+  });
+}
+
+/** `VPAID` or `SIMID`. Other values, such as `VAST`, are in use and mean nothing. */
+const frameworkOf = ({ attributes }: XmlElement): string | undefined =>
+  /vpaid|simid/i.exec(attributes.get('apiframework') ?? '')?.[0].toUpperCase();
+
+/** WebVTT only: it is what browsers show. */
+function readCaption(caption: XmlElement, url: UrlReader): CaptionFile | undefined {
+  if (caption.attributes.get('type')?.trim().toLowerCase() !== 'text/vtt') return undefined;
+  const file = url.media(caption.text);
+  if (file === undefined) return undefined;
+  const language = shortText(caption.attributes.get('language')?.trim());
+  return withoutUndefined({ url: file, type: 'text/vtt' as const, language });
+}

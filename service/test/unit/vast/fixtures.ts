@@ -1,0 +1,135 @@
+import type { Clock } from '../../../src/platform/clock.ts';
+import {
+  type Fetched,
+  type ResolveOptions,
+  resolveVast,
+  type VastResult,
+  type VastRules,
+} from '../../../src/demand/vast/resolve.ts';
+
+export const nowMs = Date.UTC(2026, 10, 22, 10);
+
+export const rules: VastRules = {
+  httpTags: false,
+  httpMedia: false,
+  httpTrackers: false,
+  media: { width: 1_280, height: 720, maxBitrate: 3_000, maxBytes: 20_000_000 },
+  minDurationMs: 5_000,
+  maxDurationMs: 120_000,
+  minSkipMs: 5_000,
+};
+
+/** `<name>url</name>` for each URL. */
+export const tags = (name: string, ...urls: string[]): string =>
+  urls.map((url) => `<${name}><![CDATA[${url}]]></${name}>`).join('');
+
+export const tracking = (event: string, url: string, offset?: string): string =>
+  `<Tracking event="${event}"${offset === undefined ? '' : ` offset="${offset}"`}><![CDATA[${url}]]></Tracking>`;
+
+export const mp4 = (attributes = '', url = 'https://cdn.example/ad.mp4'): string =>
+  `<MediaFile type="video/mp4" delivery="progressive" width="1280" height="720" bitrate="1500" ${attributes}><![CDATA[${url}]]></MediaFile>`;
+
+/** What varies between the fixtures: pieces of XML, placed where VAST has them. */
+interface AdParts {
+  /** Attributes of `Ad`. */
+  ad?: string;
+  /** Elements of `InLine` or `Wrapper`, beside `Creatives`. */
+  body?: string;
+  /** Attributes of `Linear`. */
+  linear?: string;
+  tracking?: string;
+  clicks?: string;
+  icons?: string;
+}
+
+interface InLineParts extends AdParts {
+  /** Elements of `Creative`, beside `Linear`. */
+  creative?: string;
+  /** The content of `Duration`; undefined for none. */
+  duration?: string | undefined;
+  /** Elements of `MediaFiles`. */
+  media?: string;
+}
+
+export function inline(parts: InLineParts = {}): string {
+  const { ad = '', body = '', creative = '', media = mp4() } = parts;
+  const duration = 'duration' in parts ? parts.duration : '00:00:20';
+  return `<Ad ${ad}><InLine>
+    <AdSystem>server</AdSystem><AdTitle>title</AdTitle>${body}
+    <Creatives><Creative id="c1" adId="a1">${creative}
+      <Linear ${parts.linear ?? ''}>
+        ${duration === undefined ? '' : `<Duration>${duration}</Duration>`}
+        ${common(parts)}<MediaFiles>${media}</MediaFiles>
+      </Linear>
+    </Creative></Creatives>
+  </InLine></Ad>`;
+}
+
+interface WrapperParts extends AdParts {
+  /** Attributes of `Wrapper`. */
+  wrapper?: string;
+}
+
+export const wrapper = (tagUrl: string, parts: WrapperParts = {}): string =>
+  `<Ad ${parts.ad ?? ''}><Wrapper ${parts.wrapper ?? ''}>
+    <AdSystem>wrapping server</AdSystem>${parts.body ?? ''}
+    <VASTAdTagURI><![CDATA[${tagUrl}]]></VASTAdTagURI>
+    <Creatives><Creative><Linear ${parts.linear ?? ''}>${common(parts)}</Linear></Creative></Creatives>
+  </Wrapper></Ad>`;
+
+const common = (parts: AdParts): string =>
+  [
+    parts.tracking === undefined ? '' : `<TrackingEvents>${parts.tracking}</TrackingEvents>`,
+    parts.clicks === undefined ? '' : `<VideoClicks>${parts.clicks}</VideoClicks>`,
+    parts.icons === undefined ? '' : `<Icons>${parts.icons}</Icons>`,
+  ].join('');
+
+export const vast = (...content: string[]): string =>
+  `<?xml version="1.0"?>\n<VAST version="4.2">${content.join('\n')}</VAST>`;
+
+/** Documents by name: `https://ads.example/<name>` answers with `documents[name]`, anything else fails. */
+export type Documents = Record<string, string>;
+
+export const urlOf = (name: string): string => `https://ads.example/${name}`;
+
+export interface Resolved {
+  result: VastResult;
+  /** In order. */
+  requested: string[];
+}
+
+/** Resolves `https://ads.example/start`. */
+export async function resolve(
+  documents: Documents,
+  more: Partial<ResolveOptions> = {},
+): Promise<Resolved> {
+  const requested: string[] = [];
+  const fetchDocument = (url: string): Promise<Fetched> => {
+    requested.push(url);
+    const text = documents[url.replace('https://ads.example/', '')];
+    return Promise.resolve(
+      text === undefined ? { status: 'failed', reason: '404' } : { status: 'ok', text, url },
+    );
+  };
+  const result = await resolveVast(
+    { tagUrl: urlOf('start') },
+    { fetchDocument, clock: stoppedClock, random: () => 0.5, macros: {}, rules, ...more },
+  );
+  return { result, requested };
+}
+
+/** The ad in one document. */
+export async function adIn(ad: string, more: Partial<VastRules> = {}) {
+  const { result } = await resolve({ start: vast(ad) }, { rules: { ...rules, ...more } });
+  if (!result.ad) throw new Error(`No ad: ${result.noAd.code} ${result.noAd.reason}`);
+  return result.ad;
+}
+
+/** Why one document has no ad. */
+export async function refusalOf(document: string, more: Partial<VastRules> = {}) {
+  const { result } = await resolve({ start: document }, { rules: { ...rules, ...more } });
+  if (!result.noAd) throw new Error('There is an ad.');
+  return result.noAd;
+}
+
+const stoppedClock: Clock = { nowMs: () => nowMs, monotonicMs: () => 0 };

@@ -1,0 +1,310 @@
+import { describe, expect, test } from 'vitest';
+import { adIn, inline, mp4, nowMs, refusalOf, tags, tracking, vast } from './fixtures.ts';
+
+describe('an InLine ad', () => {
+  test('has its media, duration and ids', async () => {
+    const ad = await adIn(
+      inline({
+        body: '<Advertiser>shop.example</Advertiser><AdServingId>s-1</AdServingId>',
+        creative: '<UniversalAdId idRegistry="ad-id.org">CNPA0484000H</UniversalAdId>',
+      }),
+    );
+    expect(ad).toMatchObject({
+      title: 'title',
+      adSystem: 'server',
+      advertiser: 'shop.example',
+      adServingId: 's-1',
+      creativeId: 'c1',
+      adId: 'a1',
+      universalAdIds: [{ registry: 'ad-id.org', id: 'CNPA0484000H' }],
+      durationMs: 20_000,
+      media: { url: 'https://cdn.example/ad.mp4', type: 'video/mp4', width: 1_280, height: 720 },
+    });
+  });
+
+  test('has no members for what the server left out', async () => {
+    const ad = await adIn(inline());
+    for (const member of ['advertiser', 'clickThrough', 'skip', 'expiresAtMs', 'adServingId']) {
+      expect(ad).not.toHaveProperty(member);
+    }
+  });
+
+  test('has its trackers by event, in the order of the document', async () => {
+    const { trackers } = await adIn(
+      inline({
+        body: tags('Impression', 'https://t.example/i1', 'https://t.example/i2'),
+        tracking: [
+          tracking('start', 'https://t.example/s1'),
+          tracking('complete', 'https://t.example/c'),
+          tracking('start', 'https://t.example/s2'),
+        ].join(''),
+      }),
+    );
+    expect(trackers).toEqual({
+      impression: ['https://t.example/i1', 'https://t.example/i2'],
+      start: ['https://t.example/s1', 'https://t.example/s2'],
+      complete: ['https://t.example/c'],
+    });
+  });
+
+  test('has trackers at times and at percentages', async () => {
+    const { progress } = await adIn(
+      inline({
+        tracking: [
+          tracking('progress', 'https://t.example/5s', '00:00:05.500'),
+          tracking('progress', 'https://t.example/60', '60%'),
+          tracking('progress', 'https://t.example/never'),
+          tracking('progress', 'https://t.example/beyond', '160%'),
+        ].join(''),
+      }),
+    );
+    expect(progress).toEqual([
+      { offset: { ms: 5_500 }, url: 'https://t.example/5s' },
+      { offset: { percent: 60 }, url: 'https://t.example/60' },
+    ]);
+  });
+
+  test('ignores events of other players', async () => {
+    const ad = await adIn(inline({ tracking: tracking('acceptInvitation', 'https://t.example/a') }));
+    expect(ad.trackers).toEqual({});
+  });
+
+  test('has viewability trackers', async () => {
+    const viewable = `<ViewableImpression>${tags('Viewable', 'https://t.example/v')}${tags(
+      'NotViewable',
+      'https://t.example/n',
+    )}</ViewableImpression>`;
+    const { trackers } = await adIn(inline({ body: viewable }));
+    expect(trackers).toEqual({
+      viewable: ['https://t.example/v'],
+      notViewable: ['https://t.example/n'],
+    });
+  });
+
+  test('has a click-through URL and click trackers', async () => {
+    const { clickThrough, trackers } = await adIn(
+      inline({
+        clicks:
+          tags('ClickThrough', 'http://shop.example/landing') +
+          tags('ClickTracking', 'https://t.example/click'),
+      }),
+    );
+    expect(clickThrough).toBe('http://shop.example/landing');
+    expect(trackers.click).toEqual(['https://t.example/click']);
+  });
+
+  test.each(['javascript:alert(1)', 'data:text/html,x', 'about:blank', 'shop', '//', 'blob:x'])(
+    'drops %s as a click-through URL',
+    async (url) => {
+      const ad = await adIn(inline({ clicks: tags('ClickThrough', url) }));
+      expect(ad).not.toHaveProperty('clickThrough');
+    },
+  );
+
+  test('joins a URL that is split over several CDATA sections', async () => {
+    const split = '<Impression> <![CDATA[https://t.exa]]><![CDATA[mple/i?a=1&b]]>=2 </Impression>';
+    const { trackers } = await adIn(inline({ body: split }));
+    expect(trackers.impression).toEqual(['https://t.example/i?a=1&b=2']);
+  });
+
+  test('keeps the macros of its trackers', async () => {
+    const url = 'https://t.example/i?t=[TIMESTAMP]&r=[CACHEBUSTING]';
+    const { trackers } = await adIn(inline({ body: tags('Impression', url) }));
+    expect(trackers.impression).toEqual([url]);
+  });
+
+  test('drops http trackers unless they are allowed', async () => {
+    const ad = inline({ body: tags('Impression', 'http://t.example/i') });
+    expect((await adIn(ad)).trackers).toEqual({});
+    expect((await adIn(ad, { httpTrackers: true })).trackers).toEqual({
+      impression: ['http://t.example/i'],
+    });
+  });
+
+  test('drops trackers whose host is a macro, or that carry credentials', async () => {
+    const body = tags('Impression', 'https://[DOMAIN]/i', 'https://user:secret@t.example/i');
+    expect((await adIn(inline({ body }))).trackers).toEqual({});
+  });
+
+  test('expires after the seconds that it names', async () => {
+    const ad = await adIn(inline({ body: '<Expires>300</Expires>' }));
+    expect(ad.expiresAtMs).toBe(nowMs + 300_000);
+  });
+
+  test('tells verification vendors that their scripts do not run', async () => {
+    const vendor = `<AdVerifications><Verification vendor="v.example-omid"><TrackingEvents>${tracking(
+      'verificationNotExecuted',
+      'https://v.example/no?why=[REASON]&t=[TIMESTAMP]',
+    )}</TrackingEvents></Verification></AdVerifications>`;
+    const expected = { verificationNotExecuted: ['https://v.example/no?why=2&t=[TIMESTAMP]'] };
+    expect((await adIn(inline({ body: vendor }))).trackers).toEqual(expected);
+    const extension = `<Extensions><Extension type="AdVerifications">${vendor}</Extension></Extensions>`;
+    expect((await adIn(inline({ body: extension }))).trackers).toEqual(expected);
+  });
+
+  test('has the icons that must be shown with it', async () => {
+    const icon = `<Icon program="AdChoices" width="77" height="15" xPosition="right" yPosition="top" duration="00:00:10" offset="00:00:02" altText="Why this ad?">
+      <StaticResource creativeType="image/png"><![CDATA[https://cdn.example/choices.png]]></StaticResource>
+      <IconClicks>${tags('IconClickThrough', 'https://choices.example')}${tags('IconClickTracking', 'https://t.example/icon')}</IconClicks>
+      ${tags('IconViewTracking', 'https://t.example/seen')}</Icon>`;
+    const scripted = `<Icon program="other"><HTMLResource><![CDATA[<b></b>]]></HTMLResource></Icon>`;
+    const { icons } = await adIn(inline({ icons: icon + scripted }));
+    expect(icons).toEqual([
+      {
+        program: 'AdChoices',
+        url: 'https://cdn.example/choices.png',
+        type: 'image/png',
+        width: 77,
+        height: 15,
+        x: 'right',
+        y: 'top',
+        fromMs: 2_000,
+        durationMs: 10_000,
+        altText: 'Why this ad?',
+        clickThrough: 'https://choices.example/',
+        clickTrackers: ['https://t.example/icon'],
+        viewTrackers: ['https://t.example/seen'],
+      },
+    ]);
+  });
+
+  test('has its WebVTT captions', async () => {
+    const file = (type: string, language: string) =>
+      `<ClosedCaptionFile type="${type}" language="${language}"><![CDATA[https://cdn.example/${language}]]></ClosedCaptionFile>`;
+    const captions = `<ClosedCaptionFiles>${file('text/srt', 'en')}${file('text/vtt', 'zh-TW')}</ClosedCaptionFiles>`;
+    const ad = await adIn(inline({ media: captions + mp4() }));
+    expect(ad.captions).toEqual([
+      { url: 'https://cdn.example/zh-TW', type: 'text/vtt', language: 'zh-TW' },
+    ]);
+  });
+
+  test.each([
+    ['4.0', '<UniversalAdId idRegistry="r" idValue="x">x</UniversalAdId>'],
+    ['4.0 without a text', '<UniversalAdId idRegistry="r" idValue="x"/>'],
+    ['4.1', '<UniversalAdId idRegistry="r">x</UniversalAdId>'],
+  ])('has the universal ad id of VAST %s', async (_version, creative) => {
+    expect((await adIn(inline({ creative }))).universalAdIds).toEqual([{ registry: 'r', id: 'x' }]);
+  });
+
+  test('has no universal ad id when it is unknown', async () => {
+    const creative = '<UniversalAdId idRegistry="unknown">unknown</UniversalAdId>';
+    expect((await adIn(inline({ creative }))).universalAdIds).toEqual([]);
+  });
+
+  test.each([
+    ['00:00:20', 20_000],
+    ['00:00:20.250', 20_250],
+    ['00:20', 20_000],
+    ['20', 20_000],
+    ['00:00:00', undefined],
+    ['-00:00:20', undefined],
+    ['NaN', undefined],
+    ['1e9', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('that lasts %s has the duration %s', async (duration, expected) => {
+    expect((await adIn(inline({ duration }))).durationMs).toBe(expected);
+  });
+
+  test.each(['00:00:04', '00:03:00'])('that lasts %s is refused with 202', async (duration) => {
+    expect(await refusalOf(vast(inline({ duration })))).toMatchObject({ code: 202 });
+  });
+
+  test.each([
+    ['00:00:05', { ms: 5_000 }],
+    ['25%', { percent: 25 }],
+    ['sometime', undefined],
+  ])('that can be skipped at %s says so', async (offset, expected) => {
+    const ad = await adIn(inline({ linear: `skipoffset="${offset}"` }));
+    expect(ad.skip).toEqual(expected);
+  });
+
+  test.each(['00:00:04', '20%'])('that can be skipped at %s is refused with 200', async (offset) => {
+    const document = vast(inline({ linear: `skipoffset="${offset}"` }));
+    expect(await refusalOf(document)).toMatchObject({ code: 200 });
+  });
+
+  test('plays although its skip offset is a percentage of an unknown duration', async () => {
+    const ad = await adIn(inline({ linear: 'skipoffset="20%"', duration: '00:00:00' }));
+    expect(ad.skip).toEqual({ percent: 20 });
+  });
+
+  test('is refused with 200 when it is audio', async () => {
+    expect(await refusalOf(vast(inline({ ad: 'adType="audio"' })))).toMatchObject({ code: 200 });
+  });
+
+  test('is refused with 201 when it is non-linear', async () => {
+    const ad =
+      '<Ad><InLine><Creatives><Creative><NonLinearAds/></Creative></Creatives></InLine></Ad>';
+    expect(await refusalOf(vast(ad))).toMatchObject({ code: 201 });
+  });
+
+  test('is refused with 101 without a creative', async () => {
+    expect(await refusalOf(vast('<Ad><InLine/></Ad>'))).toMatchObject({ code: 101 });
+    expect(await refusalOf(vast('<Ad/>'))).toMatchObject({ code: 101 });
+  });
+
+  test('is refused with 900 when it has hundreds of trackers', async () => {
+    const urls = Array.from({ length: 301 }, (_, index) => `https://t.example/${index}`);
+    const ad = inline({ body: tags('Impression', ...urls) });
+    expect(await refusalOf(vast(ad))).toMatchObject({ code: 900 });
+  });
+});
+
+describe('the media of an ad', () => {
+  const file = (attributes: string, url = 'https://cdn.example/x') =>
+    `<MediaFile ${attributes}><![CDATA[${url}]]></MediaFile>`;
+
+  test.each([
+    ['VPAID', file('type="application/javascript" apiFramework="VPAID"'), 'needs VPAID'],
+    ['VPAID that claims to be MP4', file('type="video/mp4" apiFramework="VPAID"'), 'needs VPAID'],
+    ['HLS', file('type="application/x-mpegURL" delivery="streaming"'), 'is application/x-mpegurl'],
+    ['Flash', file('type="video/x-flv"'), 'is video/x-flv'],
+    ['HTML', file('type="text/html"'), 'is text/html'],
+    ['a stream', file('type="video/mp4" delivery="streaming"'), 'is streamed'],
+    ['HEVC', file('type="video/mp4" codec="hvc1.1.6.L93"'), 'has codec hvc1.1.6.L93'],
+    ['http', file('type="video/mp4"', 'http://cdn.example/x'), 'has no usable URL'],
+    ['of no type', file(''), 'is of no declared type'],
+    ['missing', '', 'is missing'],
+  ])('is refused with 403 when it is only %s', async (_what, media, reason) => {
+    const refusal = await refusalOf(vast(inline({ media })));
+    expect(refusal.code).toBe(403);
+    expect(refusal.reason).toContain(reason);
+  });
+
+  test('may be http where that is allowed', async () => {
+    const media = mp4('', 'http://cdn.example/x.mp4');
+    const ad = await adIn(inline({ media }), { httpMedia: true });
+    expect(ad.media.url).toBe('http://cdn.example/x.mp4');
+  });
+
+  test('is the MP4 beside what cannot be played', async () => {
+    const media = file('type="application/x-mpegURL"') + file('type="video/webm"') + mp4();
+    expect((await adIn(inline({ media }))).media.type).toBe('video/mp4');
+  });
+
+  const sized = (width: number, height: number, bitrate: number) =>
+    `<MediaFile type="video/mp4" width="${width}" height="${height}" bitrate="${bitrate}"><![CDATA[https://cdn.example/${height}-${bitrate}]]></MediaFile>`;
+
+  test.each([
+    ['the player’s size', [sized(640, 360, 600), sized(1_280, 720, 1_500)], '720-1500'],
+    ['the better bitrate', [sized(1_280, 720, 800), sized(1_280, 720, 2_500)], '720-2500'],
+    ['a bitrate in the limit', [sized(1_280, 720, 9_000), sized(640, 360, 600)], '360-600'],
+    ['the first of two alike', [sized(1_280, 720, 0), sized(1_280, 720, 0)], '720-0'],
+    ['a known size', [sized(0, 0, 900), sized(640, 360, 600)], '360-600'],
+  ])('has %s', async (_what, media, expected) => {
+    const ad = await adIn(inline({ media: media.join('') }));
+    expect(ad.media.url).toBe(`https://cdn.example/${expected}`);
+  });
+
+  test('is that of the first linear creative that can be played', async () => {
+    const flash = `<Creative><Linear><MediaFiles>${file('type="video/x-flv"')}</MediaFiles><TrackingEvents>${tracking('start', 'https://t.example/flash')}</TrackingEvents></Linear></Creative>`;
+    const ad = await adIn(
+      inline({ tracking: tracking('start', 'https://t.example/mp4') }).replace(
+        '<Creatives>',
+        `<Creatives>${flash}`,
+      ),
+    );
+    expect(ad.trackers.start).toEqual(['https://t.example/mp4']);
+  });
+});
