@@ -98,7 +98,7 @@ const serviceLayers = [
   ['platform'],
   ['store'],
   ['key', 'trace'],
-  ['media', 'report', 'resource'],
+  ['demand', 'media', 'report', 'resource'],
   ['decision', 'upkeep', 'user'],
   ['reward'],
   ['event'],

@@ -1,6 +1,12 @@
 import type { Wrapper } from './document.ts';
 import type { Category, InLineAd, UniversalAdId } from './inline.ts';
-import { type Icon, type Layer, type TrackerEvent, trackerEvents, withoutUndefined } from './layer.ts';
+import {
+  type Icon,
+  type Layer,
+  type TrackerEvent,
+  trackerEvents,
+  withoutUndefined,
+} from './layer.ts';
 import { fillMacros, type MacroValues } from './macros.ts';
 import type { CaptionFile, MediaFile } from './media.ts';
 import type { TimeOffset } from './values.ts';

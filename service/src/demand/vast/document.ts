@@ -2,7 +2,7 @@ import { type Category, creativesOf, readCategories } from './inline.ts';
 import { type Layer, readErrors, readLayer, type UrlRules } from './layer.ts';
 import { isHttps, parseFlag, parsePositive, parseWebUrl, shortText } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
-import { childOf, parseXml, type XmlElement } from './xml.ts';
+import { childOf, childrenOf, parseXml, type XmlElement } from './xml.ts';
 
 /** A VAST response, with its ads unread: most of them will not be needed. */
 export interface VastDocument {
@@ -63,18 +63,23 @@ export function readDocument(text: string, rules: UrlRules): VastDocument {
       `The document is VAST ${version}; expected 2.0 to 4.x.`,
     );
   }
+  const ads = childrenOf(root, 'Ad');
+  // A pod of one stands alone: many servers number every ad.
+  const hasPod = ads.filter((ad) => sequenceOf(ad) !== undefined).length > 1;
   return {
     ...(version !== undefined && { version }),
     errors: readErrors(root, rules),
-    ads: root.children.filter(({ name }) => name === 'Ad').map(readEntry),
+    ads: ads.map((ad) => readEntry(ad, hasPod ? sequenceOf(ad) : undefined)),
     repairs,
   };
 }
 
-function readEntry(ad: XmlElement): AdEntry {
+const sequenceOf = ({ attributes }: XmlElement): number | undefined =>
+  parsePositive(attributes.get('sequence')?.trim());
+
+function readEntry(ad: XmlElement, sequence: number | undefined): AdEntry {
   const { attributes } = ad;
   const id = shortText(attributes.get('id'));
-  const sequence = parsePositive(attributes.get('sequence')?.trim());
   const adType = attributes.get('adtype')?.trim().toLowerCase();
   const [inline, wrapper] = [childOf(ad, 'InLine'), childOf(ad, 'Wrapper')];
   return {
@@ -117,27 +122,23 @@ export function readWrapper(
     followAdditionalWrappers: parseFlag(attributes.get('followadditionalwrappers')?.trim()) ?? true,
     allowMultipleAds: parseFlag(attributes.get('allowmultipleads')?.trim()) ?? false,
     ...(fallbackOnNoAd !== undefined && { fallbackOnNoAd }),
-    blockedCategories: readCategories(
-      body.children.filter(({ name }) => name === 'BlockedAdCategories'),
-    ),
+    blockedCategories: readCategories(childrenOf(body, 'BlockedAdCategories')),
   };
 }
 
 /**
  * The ads to try, in order. One ad is shown, so the ads that stand alone come first; of a pod, the first
- * that can be shown. A pod of one stands alone: many servers number every ad.
+ * that can be shown.
  *
  * @param wrapper the one that referred to this document; absent at the start
  */
 export function candidatesOf(ads: readonly AdEntry[], wrapper?: Wrapper): AdEntry[] {
-  const usable =
-    wrapper?.followAdditionalWrappers === false ? ads.filter(({ kind }) => kind !== 'wrapper') : ads;
-  const numbered = usable.filter(isInPod);
-  const isPod = ads.filter(isInPod).length > 1;
-  const standAlone = isPod ? usable.filter((ad) => !isInPod(ad)) : usable;
+  const followsWrappers = wrapper?.followAdditionalWrappers ?? true;
+  const usable = ads.filter(({ kind }) => followsWrappers || kind !== 'wrapper');
+  const standAlone = usable.filter((ad) => !isInPod(ad));
   if (wrapper?.allowMultipleAds === false) return standAlone.slice(0, 1);
-  const pod = isPod ? numbered.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0)) : [];
-  return [...standAlone, ...pod];
+  const pod = usable.filter(isInPod);
+  return [...standAlone, ...pod.toSorted((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))];
 }
 
 export const isInPod = ({ sequence }: AdEntry): boolean => sequence !== undefined;

@@ -1,4 +1,10 @@
-import { createUrlReader, type Layer, readLayer, type UrlRules, withoutUndefined } from './layer.ts';
+import {
+  createUrlReader,
+  type Layer,
+  readLayer,
+  type UrlRules,
+  withoutUndefined,
+} from './layer.ts';
 import {
   type CaptionFile,
   chooseMedia,
@@ -162,7 +168,10 @@ export const readCategories = (elements: readonly XmlElement[]): Category[] =>
   elements
     .flatMap(({ attributes, text }) => {
       const authority = shortText(attributes.get('authority')?.trim());
-      const codes = text.split(/[\s,]+/).filter((code) => code !== '');
+      const codes = text
+        .slice(0, 4_000)
+        .split(/[\s,]+/)
+        .filter((code) => code !== '');
       return codes.map((code) => withoutUndefined({ authority, code: code.slice(0, 60) }));
     })
     .slice(0, 64);

@@ -138,11 +138,7 @@ export function readLayer(
 }
 
 /** The `Error` URLs of a document, a wrapper or an InLine ad. */
-export function readErrors(
-  element: XmlElement,
-  rules: UrlRules,
-  dropped: string[] = [],
-): string[] {
+export function readErrors(element: XmlElement, rules: UrlRules, dropped: string[] = []): string[] {
   const url = createUrlReader(rules, dropped);
   return childrenOf(element, 'Error')
     .flatMap(({ text }) => url.tracker(text) ?? [])

@@ -186,7 +186,5 @@ export function requestMacros(context: MacroContext): MacroValues {
   });
 }
 
-const dropUndefined = (
-  values: Partial<Record<MacroName, MacroValue | undefined>>,
-): MacroValues =>
+const dropUndefined = (values: Partial<Record<MacroName, MacroValue | undefined>>): MacroValues =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));

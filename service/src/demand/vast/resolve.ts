@@ -55,8 +55,7 @@ export interface VastNoAd {
 
 /** Either an ad or the reason why there is none. Errors may have to be reported in both cases. */
 export type VastResult = { errors: ErrorReport[]; trace: VastStep[] } & (
-  | { ad: VastAd; noAd?: never }
-  | { ad?: never; noAd: VastNoAd }
+  { ad: VastAd; noAd?: never } | { ad?: never; noAd: VastNoAd }
 );
 
 /** VAST 4.3 recommends five. */

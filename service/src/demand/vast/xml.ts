@@ -23,6 +23,8 @@ export const maxDocumentLength = 262_144;
 const maxDepth = 32;
 /** Elements, attributes, and pieces of text. A typical document has 100. */
 const maxNodes = 5_000;
+/** Bare ampersands. A typical document has none or 50. */
+const maxRepairs = 2_000;
 
 /**
  * Parses a document from an untrusted server. DOCTYPE is rejected, so that there are no entities but the
@@ -40,10 +42,8 @@ export function parseXml(text: string): XmlDocument {
 }
 
 /** The first child with this name. */
-export const childOf = (
-  element: XmlElement | undefined,
-  name: string,
-): XmlElement | undefined => element?.children.find((child) => child.name === name);
+export const childOf = (element: XmlElement | undefined, name: string): XmlElement | undefined =>
+  element?.children.find((child) => child.name === name);
 
 /** All children with this name. */
 export const childrenOf = (element: XmlElement | undefined, name: string): readonly XmlElement[] =>
@@ -116,6 +116,7 @@ function escapeAmpersands(text: string): { text: string; repairs: number } {
   const escape = (outside: string) =>
     outside.replace(bareAmpersand, () => {
       repairs += 1;
+      if (repairs > maxRepairs) throw malformed(`has more than ${maxRepairs} bare ampersands`);
       return '&amp;';
     });
   const parts: string[] = [];

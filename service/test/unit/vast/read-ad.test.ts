@@ -65,7 +65,9 @@ describe('an InLine ad', () => {
   });
 
   test('ignores events of other players', async () => {
-    const ad = await adIn(inline({ tracking: tracking('acceptInvitation', 'https://t.example/a') }));
+    const ad = await adIn(
+      inline({ tracking: tracking('acceptInvitation', 'https://t.example/a') }),
+    );
     expect(ad.trackers).toEqual({});
   });
 
@@ -219,10 +221,13 @@ describe('an InLine ad', () => {
     expect(ad.skip).toEqual(expected);
   });
 
-  test.each(['00:00:04', '20%'])('that can be skipped at %s is refused with 200', async (offset) => {
-    const document = vast(inline({ linear: `skipoffset="${offset}"` }));
-    expect(await refusalOf(document)).toMatchObject({ code: 200 });
-  });
+  test.each(['00:00:04', '20%'])(
+    'that can be skipped at %s is refused with 200',
+    async (offset) => {
+      const document = vast(inline({ linear: `skipoffset="${offset}"` }));
+      expect(await refusalOf(document)).toMatchObject({ code: 200 });
+    },
+  );
 
   test('plays although its skip offset is a percentage of an unknown duration', async () => {
     const ad = await adIn(inline({ linear: 'skipoffset="20%"', duration: '00:00:00' }));

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest';
+import {
+  expandMacros,
+  fillMacros,
+  requestMacros,
+  unknownMacros,
+} from '../../../src/demand/vast/macros.ts';
+import { inline, nowMs, resolve, vast } from './fixtures.ts';
+import { adMacros } from '../../../src/demand/vast/ad.ts';
+
+const moment = { nowMs, random: 0.5 };
+
+describe('macros', () => {
+  test.each([
+    ['[TIMESTAMP]', '2026-11-22T10%3A00%3A00.000%2B00'],
+    ['[CACHEBUSTING]', '55000000'],
+    ['[RANDOM]', '55000000'],
+    ['[random]', '55000000'],
+    ['%5BCACHEBUSTING%5D', '55000000'],
+    ['[ERRORCODE]', '303'],
+    ['[PLAYERSIZE]', '640,360'],
+    ['[DEVICEUA]', 'Mozilla%2F5.0%20(X%26Y)'],
+    ['[IFA]', '-1'],
+    ['[SOMETHING]', '[SOMETHING]'],
+    ['[0]', '[0]'],
+    ['[IFA', '[IFA'],
+  ])('expands %s to %s', (macro, expected) => {
+    const values = { ERRORCODE: 303, PLAYERSIZE: [640, 360], DEVICEUA: 'Mozilla/5.0 (X&Y)' };
+    expect(expandMacros(`https://t.example/?a=${macro}&b=1`, values, moment)).toBe(
+      `https://t.example/?a=${expected}&b=1`,
+    );
+  });
+
+  test.each([
+    [0, '10000000'],
+    [0.999_999_999_9, '99999999'],
+  ])('have a cache buster of eight digits for %s', (random, expected) => {
+    expect(expandMacros('[CACHEBUSTING]', {}, { nowMs, random })).toBe(expected);
+  });
+
+  test('are not expanded in a value that looks like one', () => {
+    const url = expandMacros('https://t.example/?u=[PAGEURL]', { PAGEURL: '[DEVICEIP]' }, moment);
+    expect(url).toBe('https://t.example/?u=%5BDEVICEIP%5D');
+  });
+
+  test('take text that is not well-formed Unicode', () => {
+    expect(expandMacros('[DEVICEUA]', { DEVICEUA: '\uD800' }, moment)).toBe('%EF%BF%BD');
+  });
+
+  test('are left for later unless they have a value', () => {
+    expect(fillMacros('[ERRORCODE] [TIMESTAMP] [X]', { ERRORCODE: 100 })).toBe(
+      '100 [TIMESTAMP] [X]',
+    );
+  });
+
+  test('that VAST does not have are found in a configured tag', () => {
+    const tag =
+      'https://ads.example/?a=[CACHEBUSTER]&b=[CACHEBUSTING]&c=[0]&d=[RANDOM]&e=[CACHEBUSTER]';
+    expect(unknownMacros(tag)).toEqual(['CACHEBUSTER']);
+  });
+
+  test('say what is known about a request', () => {
+    const values = requestMacros({
+      limitAdTracking: true,
+      childDirected: true,
+      gdpr: true,
+      deviceIp: '203.0.113.0',
+      playerSize: { width: 640, height: 360 },
+      gppSectionIds: [5, 7],
+    });
+    const tag =
+      '[LIMITADTRACKING]|[REGULATIONS]|[DEVICEIP]|[PLAYERSIZE]|[GPPSECTIONID]|[SERVERSIDE]|[INVENTORYSTATE]|[GDPRCONSENT]|[BREAKMAXADS]|[MEDIAMIME]';
+    expect(expandMacros(tag, values, moment)).toBe(
+      '1|coppa,gdpr|203.0.113.0|640,360|5,7|1|optin|-1|1|video%2Fmp4,video%2Fwebm',
+    );
+  });
+
+  test('say that no regulation is known rather than that none applies', () => {
+    const values = requestMacros({ limitAdTracking: false, childDirected: false });
+    expect(expandMacros('[LIMITADTRACKING] [REGULATIONS]', values, moment)).toBe('0 -1');
+  });
+
+  test('of the tag are expanded in its request', async () => {
+    const { requested } = await resolve({}, { macros: { DOMAIN: 'game.example' } });
+    expect(requested).toEqual(['https://ads.example/start']);
+  });
+
+  test('that only the ad can give go to the trackers of its chain', async () => {
+    const { result } = await resolve({
+      start: vast(
+        inline({
+          body: '<AdServingId>s 1</AdServingId>',
+          creative: '<UniversalAdId idRegistry="ad-id.org">X</UniversalAdId>',
+        }),
+      ),
+    });
+    if (!result.ad) throw new Error('There is no ad.');
+    const tracker = '[ADSERVINGID]|[UNIVERSALADID]|[ASSETURI]|[ADTYPE]';
+    expect(expandMacros(tracker, adMacros(result.ad), moment)).toBe(
+      's%201|ad-id.org%20X|https%3A%2F%2Fcdn.example%2Fad.mp4|video',
+    );
+  });
+});

@@ -1,0 +1,418 @@
+import { describe, expect, test } from 'vitest';
+import {
+  inline,
+  mp4,
+  nowMs,
+  resolve,
+  rules,
+  tags,
+  tracking,
+  urlOf,
+  vast,
+  wrapper,
+} from './fixtures.ts';
+
+const error = (name: string) => tags('Error', `https://e.example/${name}?c=[ERRORCODE]`);
+const reported = (name: string, code: number) => `https://e.example/${name}?c=${code}`;
+const unplayable = (name: string, ad = '') =>
+  inline({ ad, body: error(name), media: mp4('apiFramework="VPAID"') });
+
+describe('a chain of wrappers', () => {
+  test('adds up the trackers of all levels, from the outermost', async () => {
+    const level = (name: string) => ({
+      body:
+        tags('Impression', `https://t.example/${name}/impression`) +
+        `<ViewableImpression>${tags('Viewable', `https://t.example/${name}/viewable`)}</ViewableImpression>`,
+      tracking:
+        tracking('start', `https://t.example/${name}/start`) +
+        tracking('progress', `https://t.example/${name}/5`, '00:00:05'),
+      clicks: tags('ClickTracking', `https://t.example/${name}/click`),
+    });
+    const { result, requested } = await resolve({
+      start: vast(wrapper(urlOf('b'), level('outer'))),
+      b: vast(wrapper(urlOf('c'), level('inner'))),
+      c: vast(inline(level('ad'))),
+    });
+    const of = (event: string) =>
+      ['outer', 'inner', 'ad'].map((name) => `https://t.example/${name}/${event}`);
+    expect(result.ad?.trackers).toEqual({
+      impression: of('impression'),
+      viewable: of('viewable'),
+      start: of('start'),
+      click: of('click'),
+    });
+    expect(result.ad?.progress.map(({ url }) => url)).toEqual(of('5'));
+    expect(result.errors).toEqual([]);
+    expect(requested).toEqual(['start', 'b', 'c'].map(urlOf));
+  });
+
+  test('adds up all linear creatives of a wrapper', async () => {
+    const second = `<Creative><Linear><TrackingEvents>${tracking('start', 'https://t.example/2')}</TrackingEvents></Linear></Creative>`;
+    const first = wrapper(urlOf('b'), { tracking: tracking('start', 'https://t.example/1') });
+    const { result } = await resolve({
+      start: vast(first.replace('</Creatives>', `${second}</Creatives>`)),
+      b: vast(inline()),
+    });
+    expect(result.ad?.trackers.start).toEqual(['https://t.example/1', 'https://t.example/2']);
+  });
+
+  test.each([
+    ['the ad', { outer: 'o', inner: 'i', ad: 'a' }, 'a'],
+    ['the inner wrapper', { outer: 'o', inner: 'i' }, 'i'],
+    ['the outer wrapper', { outer: 'o' }, 'o'],
+  ])('has the click-through URL of %s when it is nearest', async (_who, by, expected) => {
+    const { outer, inner, ad }: { outer?: string; inner?: string; ad?: string } = by;
+    const clicks = (name?: string) =>
+      name === undefined ? {} : { clicks: tags('ClickThrough', `https://${name}.example/`) };
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), clicks(outer))),
+      b: vast(wrapper(urlOf('c'), clicks(inner))),
+      c: vast(inline(clicks(ad))),
+    });
+    expect(result.ad?.clickThrough).toBe(`https://${expected}.example/`);
+  });
+
+  test('shows the icons of all levels, but only the nearest of one program', async () => {
+    const icon = (program: string, file: string) =>
+      `<Icon program="${program}"><StaticResource><![CDATA[https://cdn.example/${file}]]></StaticResource></Icon>`;
+    const { result } = await resolve({
+      start: vast(
+        wrapper(urlOf('b'), { icons: icon('AdChoices', 'outer') + icon('Brand', 'brand') }),
+      ),
+      b: vast(inline({ icons: icon('AdChoices', 'ad') })),
+    });
+    expect(result.ad?.icons.map(({ url }) => url)).toEqual([
+      'https://cdn.example/ad',
+      'https://cdn.example/brand',
+    ]);
+  });
+
+  test('expires with the level that expires first', async () => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { body: '<Expires>60</Expires>' })),
+      b: vast(inline({ body: '<Expires>600</Expires>' })),
+    });
+    expect(result.ad?.expiresAtMs).toBe(nowMs + 60_000);
+  });
+
+  test('is refused with 200 when a wrapper lets the ad be skipped too early', async () => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { linear: 'skipoffset="00:00:01"', body: error('w') })),
+      b: vast(inline()),
+    });
+    expect(result.noAd).toMatchObject({ code: 200 });
+    expect(result.errors).toEqual([{ code: 200, urls: [reported('w', 200)] }]);
+  });
+
+  const chainOf = (wrappers: number) => {
+    const names = Array.from({ length: wrappers }, (_, index) => `w${index}`);
+    const links = names.map((name, index) => [
+      index === 0 ? 'start' : name,
+      vast(
+        wrapper(urlOf(index + 1 < wrappers ? `w${index + 1}` : 'ad'), { body: error(`w${index}`) }),
+      ),
+    ]);
+    return { ...Object.fromEntries(links), ad: vast(inline()) } as Record<string, string>;
+  };
+
+  test('may have five', async () => {
+    const { result } = await resolve(chainOf(5));
+    expect(result.ad).toBeDefined();
+  });
+
+  test('is refused with 302 beyond five, and every wrapper is told', async () => {
+    const { result, requested } = await resolve(chainOf(6));
+    expect(result.noAd).toMatchObject({ code: 302 });
+    expect(result.errors).toEqual([
+      { code: 302, urls: [0, 1, 2, 3, 4, 5].map((at) => reported(`w${at}`, 302)) },
+    ]);
+    expect(requested).toHaveLength(6);
+  });
+
+  test('is refused with 302 when a tag wraps itself, without requesting it again', async () => {
+    const { result, requested } = await resolve({
+      start: vast(wrapper(urlOf('b'), { body: error('start') })),
+      b: vast(wrapper(urlOf('b'), { body: error('b') })),
+    });
+    expect(result.noAd).toMatchObject({ code: 302 });
+    expect(result.errors).toEqual([
+      { code: 302, urls: [reported('start', 302), reported('b', 302)] },
+    ]);
+    expect(requested).toHaveLength(2);
+  });
+
+  test.each([
+    'about:blank',
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    '',
+    'http://ads.example/',
+  ])('is refused with 300 when a wrapper refers to %j', async (tagUrl) => {
+    const { result, requested } = await resolve({
+      start: vast(wrapper(tagUrl, { body: error('w') })),
+    });
+    expect(result.noAd).toMatchObject({ code: 300 });
+    expect(result.errors).toEqual([{ code: 300, urls: [reported('w', 300)] }]);
+    expect(requested).toHaveLength(1);
+  });
+
+  test('follows http and relative tags where that is allowed', async () => {
+    const { result, requested } = await resolve(
+      { start: vast(wrapper('ad')), ad: vast(inline()) },
+      { rules: { ...rules, httpTags: true } },
+    );
+    expect(result.ad).toBeDefined();
+    expect(requested[1]).toBe(urlOf('ad'));
+  });
+
+  test('reads the tag of wrappers older than VAST 2', async () => {
+    const tag = `<VASTAdTagURL><URL>${urlOf('ad')}</URL></VASTAdTagURL>`;
+    const { result } = await resolve({
+      start: vast(`<Ad><Wrapper>${tag}</Wrapper></Ad>`),
+      ad: vast(inline()),
+    });
+    expect(result.ad).toBeDefined();
+  });
+
+  test('is refused with 301 when a document does not arrive', async () => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { body: error('outer') })),
+      b: vast(wrapper(urlOf('missing'), { body: error('inner') })),
+    });
+    expect(result.noAd).toMatchObject({ code: 301 });
+    expect(result.errors).toEqual([
+      { code: 301, urls: [reported('outer', 301), reported('inner', 301)] },
+    ]);
+  });
+
+  test('treats a fetch that throws like a document that does not arrive', async () => {
+    const { result } = await resolve(
+      {},
+      { fetchDocument: () => Promise.reject(new Error('socket hang up')) },
+    );
+    expect(result.noAd).toMatchObject({ code: 301, reason: expect.stringContaining('hang up') });
+  });
+
+  test('is refused with 303 when its end is empty, and the empty document is told too', async () => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { body: error('w') })),
+      b: vast(error('empty')),
+    });
+    expect(result.noAd).toMatchObject({ code: 303 });
+    expect(result.errors).toEqual([
+      { code: 303, urls: [reported('w', 303), reported('empty', 303)] },
+    ]);
+  });
+
+  test('treats an empty body like an empty document', async () => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { body: error('w') })),
+      b: ' \n',
+    });
+    expect(result.errors).toEqual([{ code: 303, urls: [reported('w', 303)] }]);
+  });
+
+  test('reports an ad that cannot be shown to every level', async () => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { body: error('w') })),
+      b: vast(unplayable('ad')),
+    });
+    expect(result.noAd).toMatchObject({ code: 403 });
+    expect(result.errors).toEqual([{ code: 403, urls: [reported('w', 403), reported('ad', 403)] }]);
+  });
+
+  test('reports interactive parts that do not run with 409, and shows the video', async () => {
+    const simid =
+      '<InteractiveCreativeFile type="text/html" apiFramework="SIMID"><![CDATA[https://cdn.example/i.html]]></InteractiveCreativeFile>';
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { body: error('w') })),
+      b: vast(inline({ body: error('ad'), media: mp4() + simid })),
+    });
+    expect(result.ad?.media.url).toBe('https://cdn.example/ad.mp4');
+    expect(result.errors).toEqual([{ code: 409, urls: [reported('w', 409), reported('ad', 409)] }]);
+  });
+
+  const categories = (blocked: string, category: string) => ({
+    start: vast(wrapper(urlOf('b?blocked=[BLOCKEDADCATEGORIES]'), { body: error('w') + blocked })),
+    'b?blocked=IAB7': vast(inline({ body: error('ad') + category })),
+    'b?blocked=IAB7,IAB8-5': vast(inline({ body: error('ad') + category })),
+  });
+
+  test.each([
+    ['the same code', 'IAB7'],
+    ['a code below it', 'IAB7-39'],
+  ])('is refused with 205 when a wrapper blocks %s', async (_what, code) => {
+    const { result } = await resolve(
+      categories(
+        '<BlockedAdCategories authority="https://c.example">IAB7, IAB8-5</BlockedAdCategories>',
+        `<Category authority="https://c.example">${code}</Category>`,
+      ),
+    );
+    expect(result.noAd).toMatchObject({ code: 205 });
+    expect(result.errors).toEqual([{ code: 205, urls: [reported('w', 205), reported('ad', 205)] }]);
+  });
+
+  test.each([
+    ['another code', '<Category>IAB70</Category>'],
+    [
+      'the same code of another authority',
+      '<Category authority="https://d.example">IAB7</Category>',
+    ],
+    ['no category', ''],
+  ])('is not refused for a blocked category when the ad has %s', async (_what, category) => {
+    const { result } = await resolve(
+      categories(
+        '<BlockedAdCategories authority="https://c.example">IAB7</BlockedAdCategories>',
+        category,
+      ),
+    );
+    expect(result.ad).toBeDefined();
+  });
+});
+
+describe('a document with several ads', () => {
+  const named = (name: string, ad = '') =>
+    inline({
+      ad: `id="${name}" ${ad}`,
+      body: tags('Impression', `https://t.example/${name}`) + error(name),
+    });
+  const shown = async (documents: Record<string, string>) => {
+    const { result } = await resolve(documents);
+    return { shown: result.ad?.trackers.impression, errors: result.errors };
+  };
+
+  test('shows the first that can be shown, and reports those before it', async () => {
+    expect(await shown({ start: vast(unplayable('a'), named('b'), named('c')) })).toEqual({
+      shown: ['https://t.example/b'],
+      errors: [{ code: 403, urls: [reported('a', 403)] }],
+    });
+  });
+
+  test('shows an ad that stands alone rather than a pod', async () => {
+    const start = vast(named('a', 'sequence="1"'), named('b', 'sequence="2"'), named('c'));
+    expect(await shown({ start })).toEqual({ shown: ['https://t.example/c'], errors: [] });
+  });
+
+  test('shows the first ad of a pod, and reports the others with 206', async () => {
+    const start = vast(
+      named('b', 'sequence="2"'),
+      unplayable('a', 'sequence="1"'),
+      named('c', 'sequence="3"'),
+    );
+    expect(await shown({ start })).toEqual({
+      shown: ['https://t.example/b'],
+      errors: [
+        { code: 403, urls: [reported('a', 403)] },
+        { code: 206, urls: [reported('c', 206)] },
+      ],
+    });
+  });
+
+  test('treats a pod of one like an ad that stands alone', async () => {
+    const start = vast(named('a', 'sequence="1"'), named('b'));
+    expect(await shown({ start })).toEqual({ shown: ['https://t.example/a'], errors: [] });
+  });
+
+  test.each([
+    ['first', '', 'a'],
+    ['first', 'allowMultipleAds="0"', 'a'],
+    ['second', 'allowMultipleAds="1"', 'b'],
+    ['second', 'allowMultipleAds="TRUE"', 'b'],
+  ])('offers its %s ad to a wrapper with %j', async (_which, attributes, last) => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { wrapper: attributes })),
+      b: vast(unplayable('a'), unplayable('b')),
+    });
+    expect(result.errors.at(-1)?.urls).toEqual([reported(last, 403)]);
+  });
+
+  test('has none for a wrapper that allows no pods when it is a pod', async () => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'))),
+      b: vast(named('a', 'sequence="1"'), named('b', 'sequence="2"')),
+    });
+    expect(result.noAd).toMatchObject({ code: 303 });
+  });
+
+  test('offers no further wrapper to one that follows none', async () => {
+    const { result, requested } = await resolve({
+      start: vast(wrapper(urlOf('b'), { wrapper: 'followAdditionalWrappers="false"' })),
+      b: vast(wrapper(urlOf('c')), named('a')),
+      c: vast(named('c')),
+    });
+    expect(result.ad?.trackers.impression).toEqual(['https://t.example/a']);
+    expect(requested).toEqual([urlOf('start'), urlOf('b')]);
+  });
+
+  test('has none for a wrapper that follows none when it has only wrappers', async () => {
+    const { result } = await resolve({
+      start: vast(
+        wrapper(urlOf('b'), { wrapper: 'followAdditionalWrappers="0"', body: error('w') }),
+      ),
+      b: vast(wrapper(urlOf('c'))),
+      c: vast(named('c')),
+    });
+    expect(result.errors).toEqual([{ code: 303, urls: [reported('w', 303)] }]);
+  });
+
+  test.each([
+    ['is tried', '', 'https://t.example/next'],
+    ['is tried', 'fallbackOnNoAd="true"', 'https://t.example/next'],
+    ['is not tried', 'fallbackOnNoAd="false"', undefined],
+  ])('%s further after an empty wrapper with %j', async (_what, attributes, expected) => {
+    const { result } = await resolve({
+      start: vast(wrapper(urlOf('b'), { wrapper: attributes }), named('next')),
+      b: vast(),
+    });
+    expect(result.ad?.trackers.impression?.[0]).toBe(expected);
+  });
+
+  test('goes on in its pod after an empty wrapper that wants no fallback', async () => {
+    const { result } = await resolve({
+      start: vast(
+        wrapper(urlOf('b'), { ad: 'sequence="1"', wrapper: 'fallbackOnNoAd="false"' }),
+        named('next', 'sequence="2"'),
+      ),
+      b: vast(),
+    });
+    expect(result.ad?.trackers.impression).toEqual(['https://t.example/next']);
+  });
+
+  test('makes at most ten requests', async () => {
+    const many = Array.from({ length: 15 }, (_, index) => wrapper(urlOf(`empty${index}`)));
+    const { result, requested } = await resolve({ start: vast(...many) });
+    expect(requested).toHaveLength(10);
+    expect(result.noAd).toMatchObject({ code: 302 });
+  });
+
+  test('has at most twenty of its ads tried', async () => {
+    const many = Array.from({ length: 100 }, (_, index) => unplayable(`a${index}`));
+    const { result } = await resolve({ start: vast(...many) });
+    expect(result.errors).toHaveLength(20);
+  });
+});
+
+describe('the trace', () => {
+  test('shows every request, wrapper, ad and error', async () => {
+    const { result } = await resolve({
+      start: vast(
+        wrapper(urlOf('b'), { ad: 'id="w"', body: tags('Impression', 'http://t.example/i') }),
+      ),
+      b: vast(unplayable('a', 'id="a"'), inline({ ad: 'id="b"' })).replace('4.2', '3.0'),
+    });
+    expect(result.trace).toEqual([
+      { step: 'request', depth: 0, url: urlOf('start'), ms: 0 },
+      { step: 'document', depth: 0, version: '4.2', ads: 1, repairs: 0 },
+      { step: 'wrapper', depth: 0, adId: 'w', adSystem: 'wrapping server', tagUrl: urlOf('b') },
+      { step: 'dropped', depth: 0, what: 'tracker "http://t.example/i" is not https' },
+      { step: 'request', depth: 1, url: urlOf('b'), ms: 0 },
+      { step: 'document', depth: 1, version: '3.0', ads: 2, repairs: 0 },
+      { step: 'error', depth: 1, adId: 'a', code: 403, reason: expect.stringContaining('VPAID') },
+    ]);
+  });
+
+  test('says which request failed', async () => {
+    const { result } = await resolve({});
+    expect(result.trace[0]).toMatchObject({ step: 'request', failure: '404' });
+  });
+});
