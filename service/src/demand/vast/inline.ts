@@ -170,8 +170,10 @@ export const readCategories = (elements: readonly XmlElement[]): Category[] =>
       const authority = shortText(attributes.get('authority')?.trim());
       const codes = text
         .slice(0, 4_000)
-        .split(/[\s,]+/)
-        .filter((code) => code !== '');
-      return codes.map((code) => withoutUndefined({ authority, code: code.slice(0, 60) }));
+        .split(',')
+        .flatMap((code) => shortText(code.trim()) ?? []);
+      return codes.map((code) => withoutUndefined({ authority, code }));
     })
-    .slice(0, 64);
+    .slice(0, maxCategories);
+
+export const maxCategories = 64;

@@ -43,10 +43,9 @@ export interface MediaTarget {
 
 export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
   const container = childOf(linear, 'MediaFiles');
-  const files = childrenOf(container, 'MediaFile');
   const playable: MediaFile[] = [];
   const unplayable: string[] = [];
-  for (const file of files) {
+  for (const file of childrenOf(container, 'MediaFile')) {
     const media = readMediaFile(file, url);
     if (typeof media === 'string') unplayable.push(media);
     else playable.push(media);
@@ -57,9 +56,7 @@ export function readMedia(linear: XmlElement, url: UrlReader): LinearMedia {
     captions: childrenOf(childOf(container, 'ClosedCaptionFiles'), 'ClosedCaptionFile')
       .flatMap((caption) => readCaption(caption, url) ?? [])
       .slice(0, 32),
-    isInteractive:
-      childrenOf(container, 'InteractiveCreativeFile').length > 0 ||
-      files.some((file) => frameworkOf(file) !== undefined),
+    isInteractive: childOf(container, 'InteractiveCreativeFile') !== undefined,
   };
 }
 
@@ -100,7 +97,7 @@ const unplayableCodec = /^(hev1|hvc1|hevc|h\.?265|dvh)/i;
 /** The file, or why it cannot be played. */
 function readMediaFile(file: XmlElement, url: UrlReader): MediaFile | string {
   const { attributes } = file;
-  const type = (attributes.get('type') ?? '').trim().toLowerCase();
+  const [type = ''] = (attributes.get('type') ?? '').trim().toLowerCase().split(/\s*;/, 1);
   const codec = shortText(attributes.get('codec')?.trim());
   const framework = frameworkOf(file);
   if (framework !== undefined) return `needs ${framework}`;

@@ -10,7 +10,7 @@ import {
   type VastDocument,
   type Wrapper,
 } from './document.ts';
-import { type AdRules, checkSkip, readInLine } from './inline.ts';
+import { type AdRules, checkSkip, maxCategories, readInLine } from './inline.ts';
 import { readErrors } from './layer.ts';
 import { expandMacros, fillMacros, type MacroValues } from './macros.ts';
 import { VastError, type VastErrorCode, vastErrorCodes } from './vast-error.ts';
@@ -29,7 +29,7 @@ export type Fetched =
   | { status: 'failed'; reason: string };
 
 export interface ResolveOptions {
-  /** Requests a document. It owns timeouts, redirects and address rules; what it throws counts as failed. */
+  /** Requests a document. It owns timeouts, redirects and the choice of IPs; what it throws counts as failed. */
   fetchDocument: (url: string) => Promise<Fetched>;
   clock: Clock;
   /** From 0 to below 1. */
@@ -38,7 +38,10 @@ export interface ResolveOptions {
   rules: VastRules;
 }
 
-/** What happened on the way, for people who try a tag. `depth` is the number of wrappers above. */
+/**
+ * What happened on the way, for people who try a tag. `depth` is the number of wrappers above. The URL of a
+ * request has its macros expanded, so it may hold the player's IP.
+ */
 export type VastStep =
   | { step: 'request'; depth: number; url: string; ms: number; failure?: string }
   | { step: 'document'; depth: number; version?: string; ads: number; repairs: number }
@@ -65,6 +68,8 @@ const maxRequests = 10;
 const maxCandidates = 20;
 /** Characters of all documents together. */
 const maxChainLength = 524_288;
+/** A tag that repeats a macro could make a URL of megabytes. */
+const maxRequestUrlLength = 16_384;
 
 /**
  * Finds the ad behind a tag or in a markup, through all of its wrappers. Whatever servers send, it resolves
@@ -109,13 +114,12 @@ class Resolution {
       return this.#fail(new VastError(vastErrorCodes.wrapperLimit, reason), wrappers);
     }
     this.#requests += 1;
-    const { clock, random, macros } = this.#options;
-    const blocked = wrappers.flatMap(({ blockedCategories }) => blockedCategories);
-    const values: MacroValues =
-      blocked.length > 0
-        ? { ...macros, BLOCKEDADCATEGORIES: blocked.map(({ code }) => code) }
-        : macros;
-    const url = expandMacros(tagUrl, values, { nowMs: clock.nowMs(), random: random() });
+    const { clock } = this.#options;
+    const url = this.#expand(tagUrl, wrappers);
+    if (url.length > maxRequestUrlLength) {
+      const reason = `The URL has ${url.length} characters once its macros are expanded; expected at most ${maxRequestUrlLength}.`;
+      return this.#fail(new VastError(vastErrorCodes.wrapper, reason), wrappers);
+    }
     const startedMs = clock.monotonicMs();
     const fetched = await this.#fetch(url);
     const failure = fetched.status === 'failed' ? fetched.reason.slice(0, 200) : undefined;
@@ -129,6 +133,17 @@ class Resolution {
     if (fetched.status === 'ok') return this.#search(fetched.text, fetched.url, wrappers);
     const reason = `The document did not arrive: ${failure}`;
     return this.#fail(new VastError(vastErrorCodes.timeout, reason), wrappers);
+  }
+
+  #expand(tagUrl: string, wrappers: readonly Wrapper[]): string {
+    const { clock, random, macros } = this.#options;
+    const blocked = wrappers
+      .flatMap(({ blockedCategories }) => blockedCategories)
+      .map(({ code }) => code)
+      .slice(0, maxCategories);
+    const values: MacroValues =
+      blocked.length > 0 ? { ...macros, BLOCKEDADCATEGORIES: blocked } : macros;
+    return expandMacros(tagUrl, values, { nowMs: clock.nowMs(), random: random() });
   }
 
   async #fetch(url: string): Promise<Fetched> {
@@ -265,7 +280,7 @@ class Resolution {
     this.#report(code, [...wrappers.flatMap(({ errors }) => errors), ...own]);
   }
 
-  /** The rest of a pod. Its wrappers are not told: for them, the pod is a success. */
+  /** Reports the rest of a pod, but not to its wrappers: for them, the pod is a success. */
   #reportShortened(rest: readonly AdEntry[]): void {
     for (const ad of rest.slice(0, maxCandidates)) {
       this.#report(vastErrorCodes.breakShortened, this.#ownErrors(ad));

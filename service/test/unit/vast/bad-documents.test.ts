@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseXml } from '../../../src/demand/vast/xml.ts';
-import { adIn, inline, refusalOf, resolve, tags, urlOf, vast, wrapper } from './fixtures.ts';
+import { adIn, inline, rejectionOf, resolve, tags, urlOf, vast, wrapper } from './fixtures.ts';
 
-describe('a document that is refused', () => {
+describe('a document that is rejected', () => {
   const billionLaughs = `<?xml version="1.0"?><!DOCTYPE VAST [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><VAST version="4.2"><Ad id="&b;"/></VAST>`;
   const external = `<!DOCTYPE VAST SYSTEM "file:///etc/passwd"><VAST version="4.2"/>`;
 
@@ -32,7 +32,7 @@ describe('a document that is refused', () => {
     ['is empty', '', 303, 'no ad'],
     ['has no ad', vast(), 303, 'no ad'],
   ])('%s', async (_what, document, code, reason) => {
-    expect(await refusalOf(document)).toEqual({ code, reason: expect.stringContaining(reason) });
+    expect(await rejectionOf(document)).toEqual({ code, reason: expect.stringContaining(reason) });
   });
 
   test('has too many attributes', () => {
@@ -40,7 +40,7 @@ describe('a document that is refused', () => {
     expect(() => parseXml(`<VAST ${attributes}/>`)).toThrow(/nodes/);
   });
 
-  test('is behind a wrapper, which is told', async () => {
+  test('is reported to the wrapper that refers to it', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: tags('Error', 'https://e.example/[ERRORCODE]') })),
       b: '<html/>',

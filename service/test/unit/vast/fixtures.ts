@@ -126,7 +126,7 @@ export async function adIn(ad: string, more: Partial<VastRules> = {}) {
 }
 
 /** Why one document has no ad. */
-export async function refusalOf(document: string, more: Partial<VastRules> = {}) {
+export async function rejectionOf(document: string, more: Partial<VastRules> = {}) {
   const { result } = await resolve({ start: document }, { rules: { ...rules, ...more } });
   if (!result.noAd) throw new Error('There is an ad.');
   return result.noAd;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { adIn, inline, mp4, nowMs, refusalOf, tags, tracking, vast } from './fixtures.ts';
+import { adIn, inline, mp4, nowMs, rejectionOf, tags, tracking, vast } from './fixtures.ts';
 
 describe('an InLine ad', () => {
   test('has its media, duration and ids', async () => {
@@ -133,7 +133,7 @@ describe('an InLine ad', () => {
     expect(ad.expiresAtMs).toBe(nowMs + 300_000);
   });
 
-  test('tells verification vendors that their scripts do not run', async () => {
+  test('reports to verification vendors that their scripts do not run', async () => {
     const vendor = `<AdVerifications><Verification vendor="v.example-omid"><TrackingEvents>${tracking(
       'verificationNotExecuted',
       'https://v.example/no?why=[REASON]&t=[TIMESTAMP]',
@@ -188,6 +188,16 @@ describe('an InLine ad', () => {
     expect((await adIn(inline({ creative }))).universalAdIds).toEqual([{ registry: 'r', id: 'x' }]);
   });
 
+  test('has the codes of its categories', async () => {
+    const body =
+      '<Category authority="https://c.example">IAB1, IAB2-3</Category><Category>A b</Category>';
+    expect((await adIn(inline({ body }))).categories).toEqual([
+      { authority: 'https://c.example', code: 'IAB1' },
+      { authority: 'https://c.example', code: 'IAB2-3' },
+      { code: 'A b' },
+    ]);
+  });
+
   test('has no universal ad id when it is unknown', async () => {
     const creative = '<UniversalAdId idRegistry="unknown">unknown</UniversalAdId>';
     expect((await adIn(inline({ creative }))).universalAdIds).toEqual([]);
@@ -208,8 +218,8 @@ describe('an InLine ad', () => {
     expect((await adIn(inline({ duration }))).durationMs).toBe(expected);
   });
 
-  test.each(['00:00:04', '00:03:00'])('that lasts %s is refused with 202', async (duration) => {
-    expect(await refusalOf(vast(inline({ duration })))).toMatchObject({ code: 202 });
+  test.each(['00:00:04', '00:03:00'])('that lasts %s is rejected with 202', async (duration) => {
+    expect(await rejectionOf(vast(inline({ duration })))).toMatchObject({ code: 202 });
   });
 
   test.each([
@@ -222,10 +232,10 @@ describe('an InLine ad', () => {
   });
 
   test.each(['00:00:04', '20%'])(
-    'that can be skipped at %s is refused with 200',
+    'that can be skipped at %s is rejected with 200',
     async (offset) => {
       const document = vast(inline({ linear: `skipoffset="${offset}"` }));
-      expect(await refusalOf(document)).toMatchObject({ code: 200 });
+      expect(await rejectionOf(document)).toMatchObject({ code: 200 });
     },
   );
 
@@ -234,25 +244,25 @@ describe('an InLine ad', () => {
     expect(ad.skip).toEqual({ percent: 20 });
   });
 
-  test('is refused with 200 when it is audio', async () => {
-    expect(await refusalOf(vast(inline({ ad: 'adType="audio"' })))).toMatchObject({ code: 200 });
+  test('is rejected with 200 when it is audio', async () => {
+    expect(await rejectionOf(vast(inline({ ad: 'adType="audio"' })))).toMatchObject({ code: 200 });
   });
 
-  test('is refused with 201 when it is non-linear', async () => {
+  test('is rejected with 201 when it is non-linear', async () => {
     const ad =
       '<Ad><InLine><Creatives><Creative><NonLinearAds/></Creative></Creatives></InLine></Ad>';
-    expect(await refusalOf(vast(ad))).toMatchObject({ code: 201 });
+    expect(await rejectionOf(vast(ad))).toMatchObject({ code: 201 });
   });
 
-  test('is refused with 101 without a creative', async () => {
-    expect(await refusalOf(vast('<Ad><InLine/></Ad>'))).toMatchObject({ code: 101 });
-    expect(await refusalOf(vast('<Ad/>'))).toMatchObject({ code: 101 });
+  test('is rejected with 101 without a creative', async () => {
+    expect(await rejectionOf(vast('<Ad><InLine/></Ad>'))).toMatchObject({ code: 101 });
+    expect(await rejectionOf(vast('<Ad/>'))).toMatchObject({ code: 101 });
   });
 
-  test('is refused with 900 when it has hundreds of trackers', async () => {
+  test('is rejected with 900 when it has hundreds of trackers', async () => {
     const urls = Array.from({ length: 301 }, (_, index) => `https://t.example/${index}`);
     const ad = inline({ body: tags('Impression', ...urls) });
-    expect(await refusalOf(vast(ad))).toMatchObject({ code: 900 });
+    expect(await rejectionOf(vast(ad))).toMatchObject({ code: 900 });
   });
 });
 
@@ -271,16 +281,21 @@ describe('the media of an ad', () => {
     ['http', file('type="video/mp4"', 'http://cdn.example/x'), 'has no usable URL'],
     ['of no type', file(''), 'is of no declared type'],
     ['missing', '', 'is missing'],
-  ])('is refused with 403 when it is only %s', async (_what, media, reason) => {
-    const refusal = await refusalOf(vast(inline({ media })));
-    expect(refusal.code).toBe(403);
-    expect(refusal.reason).toContain(reason);
+  ])('is rejected with 403 when it is only %s', async (_what, media, reason) => {
+    const rejection = await rejectionOf(vast(inline({ media })));
+    expect(rejection.code).toBe(403);
+    expect(rejection.reason).toContain(reason);
   });
 
   test('may be http where that is allowed', async () => {
     const media = mp4('', 'http://cdn.example/x.mp4');
     const ad = await adIn(inline({ media }), { httpMedia: true });
     expect(ad.media.url).toBe('http://cdn.example/x.mp4');
+  });
+
+  test('may declare its codecs in the type', async () => {
+    const media = file('type="video/MP4; codecs=avc1.42E01E"');
+    expect((await adIn(inline({ media }))).media.type).toBe('video/mp4');
   });
 
   test('is the MP4 beside what cannot be played', async () => {

@@ -95,7 +95,7 @@ describe('a chain of wrappers', () => {
     expect(result.ad?.expiresAtMs).toBe(nowMs + 60_000);
   });
 
-  test('is refused with 200 when a wrapper lets the ad be skipped too early', async () => {
+  test('is rejected with 200 when a wrapper lets the ad be skipped too early', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { linear: 'skipoffset="00:00:01"', body: error('w') })),
       b: vast(inline()),
@@ -120,7 +120,7 @@ describe('a chain of wrappers', () => {
     expect(result.ad).toBeDefined();
   });
 
-  test('is refused with 302 beyond five, and every wrapper is told', async () => {
+  test('is rejected with 302 beyond five, which is reported to every wrapper', async () => {
     const { result, requested } = await resolve(chainOf(6));
     expect(result.noAd).toMatchObject({ code: 302 });
     expect(result.errors).toEqual([
@@ -129,7 +129,7 @@ describe('a chain of wrappers', () => {
     expect(requested).toHaveLength(6);
   });
 
-  test('is refused with 302 when a tag wraps itself, without requesting it again', async () => {
+  test('is rejected with 302 when a tag wraps itself, without requesting it again', async () => {
     const { result, requested } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: error('start') })),
       b: vast(wrapper(urlOf('b'), { body: error('b') })),
@@ -147,11 +147,21 @@ describe('a chain of wrappers', () => {
     'file:///etc/passwd',
     '',
     'http://ads.example/',
-  ])('is refused with 300 when a wrapper refers to %j', async (tagUrl) => {
+  ])('is rejected with 300 when a wrapper refers to %j', async (tagUrl) => {
     const { result, requested } = await resolve({
       start: vast(wrapper(tagUrl, { body: error('w') })),
     });
     expect(result.noAd).toMatchObject({ code: 300 });
+    expect(result.errors).toEqual([{ code: 300, urls: [reported('w', 300)] }]);
+    expect(requested).toHaveLength(1);
+  });
+
+  test('is rejected with 300 when the macros of a tag make it too long', async () => {
+    const tagUrl = `${urlOf('b')}?${'[DEVICEUA]'.repeat(200)}`;
+    const documents = { start: vast(wrapper(tagUrl, { body: error('w') })) };
+    const { result, requested } = await resolve(documents, {
+      macros: { DEVICEUA: 'x'.repeat(200) },
+    });
     expect(result.errors).toEqual([{ code: 300, urls: [reported('w', 300)] }]);
     expect(requested).toHaveLength(1);
   });
@@ -174,7 +184,7 @@ describe('a chain of wrappers', () => {
     expect(result.ad).toBeDefined();
   });
 
-  test('is refused with 301 when a document does not arrive', async () => {
+  test('is rejected with 301 when a document does not arrive', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: error('outer') })),
       b: vast(wrapper(urlOf('missing'), { body: error('inner') })),
@@ -193,7 +203,7 @@ describe('a chain of wrappers', () => {
     expect(result.noAd).toMatchObject({ code: 301, reason: expect.stringContaining('hang up') });
   });
 
-  test('is refused with 303 when its end is empty, and the empty document is told too', async () => {
+  test('is rejected with 303 when its end is empty, which is reported to the empty document too', async () => {
     const { result } = await resolve({
       start: vast(wrapper(urlOf('b'), { body: error('w') })),
       b: vast(error('empty')),
@@ -241,7 +251,7 @@ describe('a chain of wrappers', () => {
   test.each([
     ['the same code', 'IAB7'],
     ['a code below it', 'IAB7-39'],
-  ])('is refused with 205 when a wrapper blocks %s', async (_what, code) => {
+  ])('is rejected with 205 when a wrapper blocks %s', async (_what, code) => {
     const { result } = await resolve(
       categories(
         '<BlockedAdCategories authority="https://c.example">IAB7, IAB8-5</BlockedAdCategories>',
@@ -259,7 +269,7 @@ describe('a chain of wrappers', () => {
       '<Category authority="https://d.example">IAB7</Category>',
     ],
     ['no category', ''],
-  ])('is not refused for a blocked category when the ad has %s', async (_what, category) => {
+  ])('is not rejected for a blocked category when the ad has %s', async (_what, category) => {
     const { result } = await resolve(
       categories(
         '<BlockedAdCategories authority="https://c.example">IAB7</BlockedAdCategories>',

@@ -1,0 +1,334 @@
+import type { ErrorReport, VastAd } from '../../../src/demand/vast/ad.ts';
+
+/** What a public sample must lead to. */
+export interface Expected {
+  /** The file that plays, its declared duration and its click-through URL; or the error code. */
+  ad?: {
+    media: string;
+    durationMs: number;
+    clickThrough?: string;
+    icons?: number;
+    captions?: number;
+  };
+  noAd?: number;
+  trackers: VastAd['trackers'];
+  /** The offset, a space, the URL. */
+  progress: string[];
+  errors: ErrorReport[];
+}
+
+type Trackers = VastAd['trackers'];
+type Scheme = 'http' | 'https';
+
+const none = { trackers: {}, progress: [], errors: [] };
+/** No ad, by an error that is reported to these URLs. */
+const rejected = (noAd: ErrorReport['code'], ...urls: string[]): Expected => ({
+  ...none,
+  noAd,
+  errors: urls.length > 0 ? [{ code: noAd, urls }] : [],
+});
+
+const impression = (scheme: Scheme) => `${scheme}://example.com/track/impression`;
+const at = (scheme: Scheme, event: string) => `${scheme}://example.com/tracking/${event}`;
+const error = (scheme: Scheme) => `${scheme}://example.com/error`;
+const tenSeconds = '10000 http://example.com/tracking/progress-10';
+const page = 'https://iabtechlab.com/';
+
+const quartiles = (scheme: Scheme): Trackers => ({
+  firstQuartile: [at(scheme, 'firstQuartile')],
+  midpoint: [at(scheme, 'midpoint')],
+  thirdQuartile: [at(scheme, 'thirdQuartile')],
+});
+
+/** The ad that most samples of the IAB contain. */
+const intro = (
+  scheme: Scheme,
+  more: Partial<Expected> & { clickThrough?: string } = {},
+): Expected => {
+  const { clickThrough = page, trackers = {}, ...rest } = more;
+  return {
+    ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000, clickThrough },
+    trackers: {
+      impression: [impression(scheme)],
+      start: [at(scheme, 'start')],
+      ...quartiles(scheme),
+      complete: [at(scheme, 'complete')],
+      ...trackers,
+    },
+    progress: [tenSeconds],
+    errors: [],
+    ...rest,
+  };
+};
+
+/** Where a sample has a ClickTracking instead of a ClickThrough. */
+const withoutPage = (expected: Expected, ...clicks: string[]): Expected => ({
+  ...expected,
+  ad: { media: 'VAST-4.0-Short-Intro.mp4', durationMs: 16_000 },
+  trackers: { ...expected.trackers, click: [...clicks, page] },
+});
+
+const wrapped = (outer: Scheme, inner: Scheme) =>
+  intro(inner, { trackers: { impression: [impression(outer), impression(inner)] } });
+
+const viewable = (outer: Scheme): Expected => {
+  const url = `${outer}://search.iabtechlab.com/error?errcode=102&imprid=s5-ea2f7f298e28c0c98374491aec3dfeb1&ts=1243`;
+  return intro('http', {
+    trackers: {
+      impression: [impression(outer), impression('http')],
+      start: [at('http', 'start'), at('http', 'start')],
+      viewable: [url],
+      notViewable: [url],
+      viewUndetermined: [url],
+    },
+    progress: [tenSeconds, tenSeconds],
+  });
+};
+
+const interactive = (scheme: Scheme): Expected => ({
+  ...intro(scheme),
+  ad: { media: 'vast_4.0_pilot-iab-hd.mp4', durationMs: 16_000, clickThrough: page },
+  errors: [{ code: 409, urls: [error(scheme)] }],
+});
+
+const withClick = (scheme: Scheme, url: string) => intro(scheme, { trackers: { click: [url] } });
+const withMore = (more: { icons?: number; captions?: number }): Expected => {
+  const expected = intro('https');
+  return expected.ad ? { ...expected, ad: { ...expected.ad, ...more } } : expected;
+};
+
+const scorecard =
+  'http://b.scorecardresearch.com/b?C1=1&C2=6000003&C3=0000000200500000197000000&C4=us&C7=http://www.scanscout.com&C8=scanscout.com&C9=http://www.scanscout.com&C10=xn&rn=-103217130';
+const target: Expected = {
+  ad: {
+    media: 'VAST-4.0-Short-Intro.mp4',
+    durationMs: 30_000,
+    clickThrough: 'http://www.target.com/',
+  },
+  trackers: { impression: [scorecard] },
+  progress: [],
+  errors: [],
+};
+
+const inFolder = (folder: string, files: Record<string, Expected>): [string, Expected][] =>
+  Object.entries(files).map(([name, expected]) => [`${folder}/${name}`, expected]);
+
+/** By the path in the repository InteractiveAdvertisingBureau/VAST_Samples: all of its 75 files. */
+export const iabSamples = new Map<string, Expected>([
+  ...inFolder('VAST 1-2.0 Samples', {
+    'Inline_LinearRegular_VAST2.0.xml': target,
+    'Inline_LinearVAST2vpaid.xml': rejected(403, 'http://example.com/trackingurl/error'),
+    'Inline_NonLinear_VAST2.0.xml': rejected(201),
+    'Inline_NonLinear_Verification_VAST2.0.xml': {
+      ...target,
+      trackers: {
+        impression: [scorecard],
+        verificationNotExecuted: ['https://company.com/pixel.jpg?error=2'],
+      },
+    },
+    'vast1Nonlinear.xml': rejected(102),
+    'vast1RegularLinear.xml': rejected(102),
+    'vast1VPAIDLinear.xml': rejected(102),
+  }),
+  ...inFolder('VAST 1-2.0 Samples/Tremor-Video-Samples', {
+    'vast1Nonlinear.xml': rejected(102),
+    'vast1RegularLinear.xml': rejected(102),
+    'vast1VPAIDLinear.xml': rejected(102),
+    'vast2Nonlinear.xml': rejected(201),
+    'vast2RegularLinear.xml': rejected(403),
+    'vast2VPAIDLinear.xml': rejected(403),
+    'vast_inline_linear.xml': rejected(403, error('http')),
+    'vast_inline_nonlinear.xml': rejected(201, error('http')),
+    'vast_wrapper_linear_1.xml': rejected(403, 'http://example.com/wrapper/error', error('http')),
+    'vast_wrapper_linear_2.xml': rejected(403, error('http')),
+    // They refer to files that are not in the repository.
+    'vast_wrapper_nonlinear_1.xml': rejected(301, 'http://example.com/wrapper/error'),
+    'vast_wrapper_nonlinear_2.xml': rejected(301),
+  }),
+  ...inFolder('VAST 3.0 Samples', {
+    'Event_Tracking-test.xml': intro('http'),
+    'Inline_Companion_Tag-test.xml': withoutPage(intro('http')),
+    'Inline_Linear_Tag-test.xml': withoutPage(intro('http')),
+    'Inline_Non-Linear_Tag-test.xml': rejected(201, error('http')),
+    'No_Wrapper_Tag-test.xml': intro('http'),
+    'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
+      'http',
+      'http://example.com/trackingurl/clickTracking',
+    ),
+    'Wrapper_Tag-test.xml': withoutPage(wrapped('http', 'http')),
+  }),
+  ...inFolder('VAST 4.0 Samples', {
+    'Ad_Verification-test.xml': intro('http'),
+    'Category-test.xml': intro('http'),
+    'Conditional_Ad-test.xml': intro('http'),
+    'Event_Tracking-test.xml': intro('http'),
+    'Inline_Companion_Tag-test.xml': intro('http'),
+    'Inline_Linear_Tag-test.xml': intro('http'),
+    'Inline_Non-Linear_Tag-test.xml': rejected(201, error('http')),
+    'Inline_Simple.xml': intro('http'),
+    'No_Wrapper_Tag-test.xml': intro('http'),
+    'Ready_to_serve_Media_Files_check-test.xml': intro('http'),
+    'SSAI_stitching _VPAID_separation-test.xml': interactive('http'),
+    'SSAI_stitching_mezzanine_file_support-test.xml': intro('http'),
+    'Universal_Ad_ID-test.xml': intro('http'),
+    'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
+      'http',
+      'http://mytrackingurl/clickTracking',
+    ),
+    'Viewable_Impression-test.xml': viewable('http'),
+    'Wrapper_Tag-test.xml': wrapped('http', 'http'),
+  }),
+  ...inFolder('VAST 4.1 Samples', {
+    'Ad_Verification-test.xml': intro('https'),
+    'Audio_DAAST_Sample.xml': rejected(200, error('https')),
+    'Category-test.xml': intro('https'),
+    'Closed_Caption_Test.xml': withMore({ captions: 1 }),
+    'Conditional_Ad-test.xml': intro('https'),
+    'Event_Tracking-test.xml': intro('https'),
+    'Inline_Companion_Tag-test.xml': intro('https'),
+    'Inline_Linear_Tag-test.xml': intro('https'),
+    'Inline_Non-Linear_Tag-test.xml': rejected(201, error('https')),
+    'Inline_Simple.xml': intro('https'),
+    'No_Wrapper_Tag-test.xml': intro('https'),
+    'Ready_to_serve_Media_Files_check-test.xml': intro('https'),
+    'SSAI_stitching _VPAID_separation-test.xml': interactive('https'),
+    'SSAI_stitching_mezzanine_file_support-test.xml': intro('https'),
+    'Universal_Ad_ID-test.xml': intro('https'),
+    'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
+      'https',
+      'http://mytrackingurl/clickTracking',
+    ),
+    // These two refer to an ad of the samples for 4.0.
+    'Viewable_Impression-test.xml': viewable('https'),
+    'Wrapper_Tag-test.xml': wrapped('https', 'http'),
+  }),
+  ...inFolder('VAST 4.2 Samples', {
+    'Ad_Verification-test.xml': intro('https'),
+    'Category-test.xml': intro('https'),
+    'Closed_Caption_Test.xml': withMore({ captions: 1 }),
+    'Event_Tracking-test.xml': intro('https'),
+    'IconClickFallbacks.xml': withMore({ icons: 1 }),
+    'Inline_Companion_Tag-test.xml': intro('https'),
+    'Inline_Linear_Tag-test.xml': intro('https'),
+    'Inline_Non-Linear_Tag-test.xml': rejected(201, error('https')),
+    'Inline_Simple.xml': intro('https'),
+    'No_Wrapper_Tag-test.xml': intro('https'),
+    'Ready_to_serve_Media_Files_check-test.xml': intro('https'),
+    'Universal_Ad_ID-multi-test.xml': intro('https'),
+    'Video_Clicks_and_click_tracking-Inline-test.xml': withClick(
+      'https',
+      'http://mytrackingurl/clickTracking',
+    ),
+    'Viewable_Impression-test.xml': viewable('https'),
+    'Wrapper_Tag-test.xml': wrapped('https', 'https'),
+  }),
+]);
+
+const example = (...paths: string[]) => paths.map((path) => `http://example.com/${path}`);
+
+/** The linear ad of `sample.xml`, behind wrappers that add these. */
+const sample = (outer: Trackers = {}, outerProgress: string[] = []): Expected => {
+  const own: Trackers = {
+    impression: example(
+      'impression1_asset:[ASSETURI]_[CACHEBUSTING]',
+      'impression2_[random]',
+      'impression3_[RANDOM]',
+    ),
+    start: example('linear-start'),
+    firstQuartile: example('linear-firstQuartile'),
+    midpoint: example('linear-midpoint'),
+    thirdQuartile: example('linear-thirdQuartile'),
+    complete: example('linear-complete'),
+    close: example('linear-close'),
+    click: example(
+      'linear-clicktracking1_ts:[TIMESTAMP]_adplayhead:[ADPLAYHEAD]',
+      'linear-clicktracking2',
+    ),
+  };
+  return {
+    ad: {
+      media: 'linear-asset.mp4',
+      durationMs: 90_123,
+      clickThrough: 'http://example.com/linear-clickthrough_adplayhead:[ADPLAYHEAD]',
+      icons: 1,
+    },
+    trackers: append(outer, own),
+    progress: [...outerProgress, ...progressOf('linear')],
+    errors: [],
+  };
+};
+
+const append = (outer: Trackers, own: Trackers): Trackers => {
+  const events = new Set([...Object.keys(outer), ...Object.keys(own)]) as Set<keyof Trackers>;
+  return Object.fromEntries(
+    Array.from(events, (event) => [event, [...(outer[event] ?? []), ...(own[event] ?? [])]]),
+  );
+};
+
+const progressOf = (name: string): string[] => [
+  `30000 http://example.com/${name}-progress-30sec`,
+  `60% http://example.com/${name}-progress-60%`,
+];
+
+const wrapperB: Trackers = {
+  impression: example('wrapperB-impression1', 'wrapperB-impression2'),
+  start: example('wrapperB-linear-start'),
+  complete: example('wrapperB-linear-complete'),
+  click: example('wrapperB-linear-clicktracking'),
+};
+const wrapperA: Trackers = {
+  impression: example('wrapperA-impression'),
+  start: example('wrapperA-linear-start1', 'wrapperA-linear-start2'),
+  complete: example('wrapperA-linear-complete'),
+  click: example(
+    'wrapperA-linear-clicktracking1',
+    'wrapperA-linear-clicktracking2',
+    'wrapperA-linear-clicktracking3',
+  ),
+};
+
+const dailymotionLinear: Expected = { ...withoutPage(intro('http')), progress: [] };
+const emptyNoCreative = 'empty-no-creative_inline-error';
+
+/** By the name in `spec/samples` of the repository dailymotion/vast-client-js: all of its 16 XML files. */
+export const dailymotionSamples = new Map<string, Expected>(
+  inFolder('spec/samples', {
+    'empty-no-ad.xml': rejected(303, ...example('empty-no-ad')),
+    'empty-no-creative.xml': rejected(101, ...example(emptyNoCreative)),
+    'inline-linear.xml': dailymotionLinear,
+    'invalid-xmlfile.xml': rejected(100),
+    'outdated-vast.xml': rejected(102),
+    'sample.xml': sample(),
+    'vpaid.xml': rejected(403),
+    'vpaid2.xml': rejected(403),
+    'wrapper-a.xml': sample(append(wrapperA, wrapperB), [
+      ...progressOf('wrapperA-linear'),
+      '90% http://example.com/wrapperA-linear-progress-90%',
+      ...progressOf('wrapperB-linear'),
+    ]),
+    'wrapper-attributes-multiple-ads.xml': sample({ impression: [impression('http')] }),
+    'wrapper-b.xml': sample(wrapperB, progressOf('wrapperB-linear')),
+    'wrapper-empty-no-creative.xml': rejected(
+      101,
+      ...example('wrapper-no-creative_wrapper-error', emptyNoCreative),
+    ),
+    'wrapper-empty.xml': rejected(303, ...example('wrapper-empty_wrapper-error', 'empty-no-ad')),
+    'wrapper-legacy.xml': {
+      ...dailymotionLinear,
+      trackers: append(
+        {
+          impression: example('wrapper-impression'),
+          start: example('wrapper-start'),
+          complete: example('wrapper-complete'),
+          click: example('wrapper-clicktracking'),
+        },
+        dailymotionLinear.trackers,
+      ),
+    },
+    'wrapper-multiple-ads.xml': sample({ impression: [impression('http')] }),
+    'wrapper-unavailable-url.xml': rejected(
+      301,
+      ...example('wrapper-invalid-xmlfile_wrapper-error'),
+    ),
+  }),
+);

@@ -1,0 +1,131 @@
+/*
+ * Resolves the public samples of other people, which are not part of this repository. `VAST_SAMPLES` names
+ * a folder with clones of InteractiveAdvertisingBureau/VAST_Samples, dailymotion/vast-client-js, or both.
+ */
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, posix, sep } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Fetched, resolveVast, type VastResult } from '../../../src/demand/vast/resolve.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { rules } from './fixtures.ts';
+import { dailymotionSamples, type Expected, iabSamples } from './sample-expectations.ts';
+
+const folder = process.env['VAST_SAMPLES'];
+const files = folder === undefined ? [] : listXml(folder);
+const suites = [
+  { name: 'VAST_Samples of the IAB', samples: iabSamples },
+  { name: 'vast-client of Dailymotion', samples: dailymotionSamples },
+].map(({ name, samples }) => ({
+  name,
+  samples: Array.from(samples, ([path, expected]) => ({ path, expected, file: findSuffix(path) })),
+}));
+
+if (folder === undefined) {
+  test.skip('public VAST samples: set VAST_SAMPLES to a folder that has them', () => undefined);
+} else {
+  describe('the public samples', () => testSamples(folder));
+}
+
+let base = '';
+
+function testSamples(root: string): void {
+  let server: Server;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const wanted = new URL(request.url ?? '/', base).searchParams.get('url') ?? '';
+      const file = fileOf(wanted);
+      if (file === undefined) {
+        response.writeHead(404).end();
+        return;
+      }
+      void readFile(join(root, file)).then((body) => response.end(body));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterAll(() => {
+    server.close();
+  });
+
+  // A folder may have one of the suites, but then all of it.
+  const present = suites.filter(({ samples }) => samples.some(({ file }) => file !== undefined));
+
+  test('are there', () => {
+    expect(present, `${root} has none of them`).not.toEqual([]);
+  });
+
+  for (const { name, samples } of present) {
+    test.each(samples)(`${name}: $path`, async ({ file, expected }) => {
+      expect(file, 'is missing').toBeDefined();
+      expect(summarize(await resolveSample(file ?? ''))).toEqual(expected);
+    });
+  }
+}
+
+/** A tag on another server; `samples.test` is where each file of the folder is. */
+const resolveSample = (file: string): Promise<VastResult> =>
+  resolveVast(
+    { tagUrl: `http://samples.test/${file.split('/').map(encodeURIComponent).join('/')}` },
+    {
+      fetchDocument: fetchFromServer,
+      clock: systemClock,
+      random: Math.random,
+      macros: {},
+      rules: { ...rules, httpTags: true, httpMedia: true, httpTrackers: true },
+    },
+  );
+
+async function fetchFromServer(url: string): Promise<Fetched> {
+  const response = await fetch(`${base}/?url=${encodeURIComponent(url)}`);
+  if (!response.ok) return { status: 'failed', reason: `HTTP ${response.status}` };
+  return { status: 'ok', text: await response.text(), url };
+}
+
+/** What the table of expectations has of a result. */
+function summarize({ ad, noAd, errors }: VastResult): Expected {
+  if (!ad) return { noAd: noAd.code, trackers: {}, progress: [], errors };
+  const { clickThrough, icons, captions, durationMs = 0 } = ad;
+  return {
+    ad: {
+      media: posix.basename(new URL(ad.media.url).pathname),
+      durationMs,
+      ...(clickThrough !== undefined && { clickThrough }),
+      ...(icons.length > 0 && { icons: icons.length }),
+      ...(captions.length > 0 && { captions: captions.length }),
+    },
+    trackers: ad.trackers,
+    progress: ad.progress.map(
+      ({ offset, url }) => `${'ms' in offset ? offset.ms : `${offset.percent}%`} ${url}`,
+    ),
+    errors,
+  };
+}
+
+/**
+ * The file that a URL stands for: its own, if the URL names it; that with the same path in a repository,
+ * such as `…/master/VAST 3.0 Samples/Wrapper_Tag-test.xml`; or the only one of that name.
+ */
+function fileOf(url: string): string | undefined {
+  const path = decodeURIComponent(new URL(url).pathname).slice(1);
+  if (files.includes(path)) return path;
+  const bySuffix = files.filter((file) => path.endsWith(`/${file.split('/').slice(-2).join('/')}`));
+  const byName = files.filter((file) => posix.basename(file) === posix.basename(path));
+  return bySuffix[0] ?? (byName.length === 1 ? byName[0] : undefined);
+}
+
+function findSuffix(path: string): string | undefined {
+  return files.find((file) => file === path || file.endsWith(`/${path}`));
+}
+
+function listXml(root: string): string[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .map((file) => file.split(sep).join('/'))
+    .filter((file) => file.endsWith('.xml'));
+}
