@@ -1,6 +1,7 @@
 import { type Category, creativesOf, readCategories } from './inline.ts';
 import { type Layer, readErrors, readLayer, type UrlRules } from './layer.ts';
-import { isHttps, parseFlag, parsePositive, parseWebUrl, shortText } from './values.ts';
+import { isHttps, parseWebUrl } from '../web-url.ts';
+import { parseFlag, parsePositive, shortText } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { childOf, childrenOf, parseXml, type XmlElement } from './xml.ts';
 

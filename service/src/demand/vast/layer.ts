@@ -1,12 +1,5 @@
-import {
-  isHttps,
-  parseDuration,
-  parseOffset,
-  parsePositive,
-  parseWebUrl,
-  shortText,
-  type TimeOffset,
-} from './values.ts';
+import { isHttps, parseWebUrl } from '../web-url.ts';
+import { parseDuration, parseOffset, parsePositive, shortText, type TimeOffset } from './values.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
 /** Which URLs may be http. Click-through URLs always may: the player's browser opens them. */

@@ -1,3 +1,6 @@
+import type { DisclosedPlayer } from '../disclose.ts';
+import { encodeComponent } from '../web-url.ts';
+
 /**
  * The macros of VAST 4.x. A macro of this list that has no value is replaced with `-1`, which means
  * “unknown”; anything else in brackets is part of the URL and stays.
@@ -121,31 +124,20 @@ const isMacro = (name: string): name is MacroName => known.has(name);
 const encode = (value: MacroValue): string =>
   typeof value === 'object' ? value.map(encodeItem).join(',') : encodeItem(value);
 
-/** Through a buffer, because `encodeURIComponent` throws on half of a surrogate pair. */
-const encodeItem = (item: string | number): string =>
-  encodeURIComponent(Buffer.from(String(item)).toString());
+const encodeItem = (item: string | number): string => encodeComponent(String(item));
 
 /** `2026-11-22T08:15:07.127+00`, the form that VAST 4 prescribes. */
 const timestamp = (nowMs: number): string => new Date(nowMs).toISOString().replace('Z', '+00');
 
 /** The player and its page. What is absent is sent as unknown. */
 export interface MacroContext {
-  /** Truncated without consent. */
-  deviceIp?: string;
-  deviceUserAgent?: string;
+  player: DisclosedPlayer;
   /** This service, as `name/version (URL)`. */
   serverUserAgent?: string;
   domain?: string;
   pageUrl?: string;
   /** A UUID that is the same in every request of a decision. */
   transactionId?: string;
-  limitAdTracking: boolean;
-  childDirected: boolean;
-  /** Whether the GDPR applies. */
-  gdpr?: boolean;
-  gdprConsent?: string;
-  gppString?: string;
-  gppSectionIds?: readonly number[];
   /** CSS pixels. */
   playerSize?: { width: number; height: number };
   minDurationS?: number;
@@ -155,11 +147,11 @@ export interface MacroContext {
 
 /** The macros of a request for a rewarded ad that this service makes on behalf of a player. */
 export function requestMacros(context: MacroContext): MacroValues {
-  const { childDirected, gdpr = false, playerSize } = context;
-  const regulations = [childDirected ? 'coppa' : [], gdpr ? 'gdpr' : []].flat();
+  const { player, playerSize, blockedCategories = [] } = context;
+  const regulations = [player.childDirected ? 'coppa' : [], player.gdpr ? 'gdpr' : []].flat();
   return dropUndefined({
     ADCOUNT: 1,
-    // By numbers of AdCOM: no framework is supported; VAST 2.0 to 4.3, and their wrappers.
+    // No framework is supported. Versions by their numbers in AdCOM: 2.0 to 4.2, and their wrappers.
     APIFRAMEWORKS: -1,
     VASTVERSIONS: [2, 3, 5, 6, 7, 8, 11, 12, 13, 14],
     MEDIAMIME: ['video/mp4', 'video/webm'],
@@ -167,21 +159,20 @@ export function requestMacros(context: MacroContext): MacroValues {
     BREAKMINADLENGTH: context.minDurationS,
     BREAKMAXADLENGTH: context.maxDurationS,
     BREAKMAXDURATION: context.maxDurationS,
-    BLOCKEDADCATEGORIES: context.blockedCategories,
+    BLOCKEDADCATEGORIES: blockedCategories.length > 0 ? blockedCategories : undefined,
     // The player asked for the ad, and a server requests it for them.
     INVENTORYSTATE: ['optin'],
     SERVERSIDE: 1,
     SERVERUA: context.serverUserAgent,
-    DEVICEIP: context.deviceIp,
-    DEVICEUA: context.deviceUserAgent,
+    DEVICEIP: player.ip,
+    DEVICEUA: player.userAgent,
     DOMAIN: context.domain,
     PAGEURL: context.pageUrl,
     TRANSACTIONID: context.transactionId,
-    LIMITADTRACKING: context.limitAdTracking ? 1 : 0,
+    LIMITADTRACKING: player.limitAdTracking ? 1 : 0,
     REGULATIONS: regulations.length > 0 ? regulations : undefined,
-    GDPRCONSENT: context.gdprConsent,
-    GPPSTRING: context.gppString,
-    GPPSECTIONID: context.gppSectionIds,
+    GDPRCONSENT: player.tcfString,
+    GPPSTRING: player.gppString,
     PLAYERSIZE: playerSize && [playerSize.width, playerSize.height],
   });
 }

@@ -51,24 +51,3 @@ export function parsePositive(text: string | undefined): number | undefined {
 /** Names and ids are for people and reports; longer ones are cut. Undefined when empty. */
 export const shortText = (text: string | undefined): string | undefined =>
   text ? text.slice(0, 200) : undefined;
-
-/** Bytes; browsers and servers accept about that much. */
-const maxUrlLength = 8_192;
-
-/**
- * An absolute http or https URL without credentials; undefined for anything else, such as `javascript:`
- * and `about:blank`. Macros stay in place.
- *
- * @param base resolves relative URLs; without it they are rejected
- */
-export function parseWebUrl(text: string | undefined, base?: string): string | undefined {
-  if (!text || text.length > maxUrlLength) return undefined;
-  const candidate = text.startsWith('//') ? `https:${text}` : text;
-  if (!URL.canParse(candidate, base)) return undefined;
-  const url = new URL(candidate, base);
-  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
-  if (!isWeb || url.username !== '' || url.password !== '') return undefined;
-  return url.href.length > maxUrlLength ? undefined : url.href;
-}
-
-export const isHttps = (url: string): boolean => url.startsWith('https:');

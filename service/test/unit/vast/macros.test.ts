@@ -61,22 +61,18 @@ describe('macros', () => {
 
   test('say what is known about a request', () => {
     const values = requestMacros({
-      limitAdTracking: true,
-      childDirected: true,
-      gdpr: true,
-      deviceIp: '203.0.113.0',
+      player: { limitAdTracking: true, childDirected: true, gdpr: true, ip: '203.0.113.0' },
       playerSize: { width: 640, height: 360 },
-      gppSectionIds: [5, 7],
     });
     const tag =
-      '[LIMITADTRACKING]|[REGULATIONS]|[DEVICEIP]|[PLAYERSIZE]|[GPPSECTIONID]|[SERVERSIDE]|[INVENTORYSTATE]|[GDPRCONSENT]|[BREAKMAXADS]|[MEDIAMIME]';
+      '[LIMITADTRACKING]|[REGULATIONS]|[DEVICEIP]|[PLAYERSIZE]|[SERVERSIDE]|[INVENTORYSTATE]|[GDPRCONSENT]|[BREAKMAXADS]|[MEDIAMIME]';
     expect(expandMacros(tag, values, moment)).toBe(
-      '1|coppa,gdpr|203.0.113.0|640,360|5,7|1|optin|-1|1|video%2Fmp4,video%2Fwebm',
+      '1|coppa,gdpr|203.0.113.0|640,360|1|optin|-1|1|video%2Fmp4,video%2Fwebm',
     );
   });
 
   test('say that no regulation is known rather than that none applies', () => {
-    const values = requestMacros({ limitAdTracking: false, childDirected: false });
+    const values = requestMacros({ player: { limitAdTracking: false, childDirected: false } });
     expect(expandMacros('[LIMITADTRACKING] [REGULATIONS]', values, moment)).toBe('0 -1');
   });
 

@@ -1,0 +1,86 @@
+import { encodeComponent, parseWebUrl } from '../web-url.ts';
+import { formatCpm } from './price.ts';
+import { impressionId } from './request.ts';
+import { type Bid, type BidIds, type LossReason, lossReasons } from './response.ts';
+
+/** What a bid is told about its auction. */
+export interface Auction {
+  /** The id of the request. */
+  requestId: string;
+}
+
+type AuctionMacros = Readonly<Record<string, string>>;
+
+/** The URL that is requested when the bid is chosen; undefined if the bidder wants none. */
+export const winNotice = (bid: Bid, auction: Auction): string | undefined =>
+  notice(bid.nurl, winMacros(bid, auction));
+
+/**
+ * The URL that is requested when the impression was verified: at least once.
+ *
+ * @param impressionAtMs Unix milliseconds
+ */
+export const billingNotice = (
+  bid: Bid,
+  auction: Auction,
+  impressionAtMs: number,
+): string | undefined =>
+  notice(bid.burl, { ...winMacros(bid, auction), IMP_TS: String(impressionAtMs) });
+
+/** The URL that is requested when the bid has lost. The winner's price stays secret. */
+export const lossNotice = (bid: BidIds, auction: Auction, loss: LossReason): string | undefined =>
+  notice(bid.lurl, { ...idMacros(bid, auction), LOSS: String(loss) });
+
+/**
+ * Where the VAST of a winning bid is: in the bid, at a URL that stands in its place, or in the response to
+ * the win notice, which is then requested for it and not again.
+ */
+export function markupSource(
+  bid: Bid,
+  auction: Auction,
+): { markup: string } | { tagUrl: string; isWinNotice: boolean } | undefined {
+  const markup = bid.markup && expandAuctionMacros(bid.markup, winMacros(bid, auction)).trim();
+  if (markup?.startsWith('<')) return { markup };
+  const tagUrl = parseWebUrl(markup);
+  if (tagUrl !== undefined) return { tagUrl, isWinNotice: false };
+  const noticeUrl = winNotice(bid, auction);
+  return noticeUrl === undefined ? undefined : { tagUrl: noticeUrl, isWinNotice: true };
+}
+
+/** Replaces the macros in markup that came with the response to a win notice. */
+export const expandMarkup = (markup: string, bid: Bid, auction: Auction): string =>
+  expandAuctionMacros(markup, winMacros(bid, auction));
+
+const idMacros = (bid: BidIds, { requestId }: Auction): AuctionMacros => ({
+  ID: requestId,
+  IMP_ID: impressionId,
+  BID_ID: bid.bidId ?? '',
+  SEAT_ID: bid.seat ?? '',
+  AD_ID: bid.adId ?? '',
+});
+
+const winMacros = (bid: Bid, auction: Auction): AuctionMacros => ({
+  ...idMacros(bid, auction),
+  // First price: the whole bid, for one impression.
+  PRICE: formatCpm(bid.priceMicros),
+  CURRENCY: bid.currency,
+  MBR: '1',
+  MULTIPLIER: '1',
+  LOSS: String(lossReasons.won),
+});
+
+/**
+ * Only after the macros are in place is a notice a URL. http is accepted: notices carry nothing of the
+ * player, and many bidders have no other.
+ */
+const notice = (template: string | undefined, macros: AuctionMacros): string | undefined =>
+  parseWebUrl(template && expandAuctionMacros(template, macros));
+
+/** `${AUCTION_PRICE}`, also percent-encoded, and with an encoding such as `:B64`, of which none is agreed. */
+const auctionMacro = /(?:\$\{|%24%7B)AUCTION_([A-Z_]{1,20})(:[A-Z\d]{1,10})?(?:\}|%7D)/gi;
+
+/** What is not known is removed, as the standard says. Values cannot leave their place in a URL or in XML. */
+const expandAuctionMacros = (text: string, macros: AuctionMacros): string =>
+  text.replace(auctionMacro, (_whole, name: string, encoding?: string) =>
+    encoding === undefined ? encodeComponent(macros[name.toUpperCase()] ?? '') : '',
+  );

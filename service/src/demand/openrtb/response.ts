@@ -1,0 +1,280 @@
+import { type Blocked, impressionId } from './request.ts';
+import { formatCpm, microsOf } from './price.ts';
+
+/** Loss reasons of OpenRTB 3.0, which notices report. */
+export const lossReasons = {
+  won: 0,
+  invalid: 3,
+  invalidAdvertiser: 6,
+  noMarkup: 7,
+  noCreativeId: 8,
+  noPrice: 9,
+  belowFloor: 100,
+  outbid: 102,
+  blockedSeat: 104,
+  filtered: 200,
+  pendingReview: 201,
+  disapproved: 202,
+  wrongFormat: 204,
+  blockedAdvertiser: 205,
+  blockedCategory: 209,
+  blockedAttribute: 210,
+} as const;
+
+export type LossReason = (typeof lossReasons)[keyof typeof lossReasons];
+
+/** What every bid has that can be notified. */
+export interface BidIds {
+  id: string;
+  seat?: string;
+  /** Of the response. */
+  bidId?: string;
+  adId?: string;
+  /** With macros. */
+  lurl?: string;
+}
+
+/** A bid that meets all rules; its markup is not read yet. */
+export interface Bid extends BidIds {
+  priceMicros: number;
+  currency: string;
+  /** Lower case, without `www.`. The first is the one to show. */
+  advertiserDomains: string[];
+  creativeId: string;
+  categories: string[];
+  attributes: number[];
+  /** VAST, or its URL; with macros. */
+  markup?: string;
+  /** With macros. Without a markup, its response is the markup. */
+  nurl?: string;
+  burl?: string;
+  /** How long the bidder waits for the impression. */
+  expiresS?: number;
+  /** As declared. */
+  durationS?: number;
+}
+
+export interface RejectedBid extends BidIds {
+  loss: LossReason;
+  /** For operators. */
+  reason: string;
+}
+
+export type BidResponse =
+  /** `noBidReason` is the bidder's own code. */
+  | { status: 'no_bid'; noBidReason?: number }
+  | { status: 'malformed'; reason: string }
+  /** The best bid first. Either list may be empty, but not both. */
+  | { status: 'bids'; bids: Bid[]; rejected: RejectedBid[] };
+
+export interface BidRules {
+  requestId: string;
+  currency: string;
+  floorMicros: number;
+  blocked: Blocked;
+}
+
+/** A response to one impression has one or a few. */
+const maxBids = 50;
+
+/**
+ * Reads the body of a response; empty for a 204. A single bad bid is rejected by itself; a response that
+ * does not answer the request is malformed, which is not the same as no bid.
+ */
+export function readBidResponse(body: string, rules: BidRules): BidResponse {
+  if (body.trim() === '') return { status: 'no_bid' };
+  const response = parseJson(body);
+  if (!isObject(response)) return malformed('The body is not a JSON object.');
+  if (Object.keys(response).length === 0) return { status: 'no_bid' };
+  if (response['id'] !== rules.requestId) {
+    return malformed(`It answers request ${quote(response['id'])}, not ${quote(rules.requestId)}.`);
+  }
+  const seatBids = response['seatbid'] ?? [];
+  if (!Array.isArray(seatBids)) return malformed('seatbid is not an array.');
+  const offers = seatBids.filter(isObject).flatMap((seatBid) => offersOf(seatBid, response));
+  if (offers.length === 0) {
+    const noBidReason = response['nbr'];
+    return { status: 'no_bid', ...(typeof noBidReason === 'number' && { noBidReason }) };
+  }
+  return judgeOffers(offers.slice(0, maxBids), rules);
+}
+
+interface Offer {
+  bid: Unknown;
+  seat: string | undefined;
+  bidId: string | undefined;
+  currency: string;
+}
+
+type Unknown = Readonly<Record<string, unknown>>;
+
+function offersOf(seatBid: Unknown, response: Unknown): Offer[] {
+  const bids = Array.isArray(seatBid['bid']) ? seatBid['bid'].slice(0, maxBids) : [];
+  return bids.filter(isObject).map((bid) => ({
+    bid,
+    seat: textOf(seatBid['seat']),
+    bidId: textOf(response['bidid']),
+    currency: textOf(response['cur']) ?? 'USD',
+  }));
+}
+
+function judgeOffers(offers: readonly Offer[], rules: BidRules): BidResponse {
+  const bids: Bid[] = [];
+  const rejected: RejectedBid[] = [];
+  const seen = new Set<string>();
+  for (const offer of offers) {
+    const ids = idsOf(offer);
+    const key = JSON.stringify([ids.seat, ids.id]);
+    const judged = seen.has(key)
+      ? ([lossReasons.invalid, 'It has the id of another bid.'] as const)
+      : judge(offer, ids, rules);
+    seen.add(key);
+    if ('priceMicros' in judged) bids.push(judged);
+    else rejected.push({ ...ids, loss: judged[0], reason: judged[1] });
+  }
+  // Of equal bids, the first of the response.
+  bids.sort((a, b) => b.priceMicros - a.priceMicros);
+  return { status: 'bids', bids, rejected };
+}
+
+function idsOf({ bid, seat, bidId }: Offer): BidIds {
+  const [adId, lurl] = [textOf(bid['adid']), urlOf(bid['lurl'])];
+  return {
+    id: textOf(bid['id']) ?? '',
+    ...(seat !== undefined && { seat }),
+    ...(bidId !== undefined && { bidId }),
+    ...(adId !== undefined && { adId }),
+    ...(lurl !== undefined && { lurl }),
+  };
+}
+
+type Rejection = readonly [LossReason, string];
+
+/** The bid, or why it cannot win. */
+function judge({ bid, currency }: Offer, ids: BidIds, rules: BidRules): Bid | Rejection {
+  const { blocked, floorMicros } = rules;
+  if (ids.id === '') return [lossReasons.invalid, 'It has no id.'];
+  if (bid['impid'] !== impressionId) {
+    return [lossReasons.invalid, `It is for impression ${quote(bid['impid'])}.`];
+  }
+  if (currency !== rules.currency) {
+    return [lossReasons.invalid, `It is in ${quote(currency)}; expected ${rules.currency}.`];
+  }
+  const priceMicros = microsOf(bid['price']);
+  if (priceMicros === undefined) {
+    return [lossReasons.noPrice, `Its price is ${quote(bid['price'])}.`];
+  }
+  if (priceMicros < floorMicros) {
+    const [price, floor] = [formatCpm(priceMicros), formatCpm(floorMicros)];
+    return [lossReasons.belowFloor, `Its price is ${price}; the floor is ${floor}.`];
+  }
+  if (ids.seat !== undefined && blocked.seats.includes(ids.seat)) {
+    return [lossReasons.blockedSeat, `Seat ${quote(ids.seat)} is blocked.`];
+  }
+  // Absent in 2.5.
+  if (bid['mtype'] !== undefined && bid['mtype'] !== 2) {
+    return [lossReasons.wrongFormat, `Its markup type is ${quote(bid['mtype'])}; expected video.`];
+  }
+  const creative = judgeCreative(bid, blocked);
+  if (!('creativeId' in creative)) return creative;
+  const [markup, nurl, burl] = [markupOf(bid['adm']), urlOf(bid['nurl']), urlOf(bid['burl'])];
+  if (markup === undefined && nurl === undefined) {
+    return [
+      lossReasons.noMarkup,
+      'It has neither a VAST markup nor a win notice that returns one.',
+    ];
+  }
+  const [expiresS, durationS] = [countOf(bid['exp']), countOf(bid['dur'])];
+  return {
+    ...ids,
+    ...creative,
+    priceMicros,
+    currency,
+    ...(markup !== undefined && { markup }),
+    ...(nurl !== undefined && { nurl }),
+    ...(burl !== undefined && { burl }),
+    ...(expiresS !== undefined && { expiresS }),
+    ...(durationS !== undefined && { durationS }),
+  };
+}
+
+type BidCreative = Pick<Bid, 'advertiserDomains' | 'creativeId' | 'categories' | 'attributes'>;
+
+function judgeCreative(bid: Unknown, blocked: Blocked): BidCreative | Rejection {
+  const declared = stringsOf(bid['adomain']);
+  const advertiserDomains = declared.flatMap((text) => domainOf(text) ?? []);
+  if (advertiserDomains.length === 0 || advertiserDomains.length < declared.length) {
+    return [lossReasons.invalidAdvertiser, `Its adomain is ${quote(bid['adomain'])}.`];
+  }
+  const creativeId = textOf(bid['crid']);
+  if (creativeId === undefined) return [lossReasons.noCreativeId, 'It has no crid.'];
+  const advertiser = advertiserDomains.find((domain) =>
+    blocked.advertisers.some((other) => domain === other || domain.endsWith(`.${other}`)),
+  );
+  if (advertiser !== undefined) {
+    return [lossReasons.blockedAdvertiser, `Advertiser ${advertiser} is blocked.`];
+  }
+  const categories = stringsOf(bid['cat']);
+  const category = categories.find((code) =>
+    blocked.categories.some((other) => code === other || code.startsWith(`${other}-`)),
+  );
+  if (category !== undefined) {
+    return [lossReasons.blockedCategory, `Category ${quote(category)} is blocked.`];
+  }
+  const attributes = Array.isArray(bid['attr']) ? bid['attr'].filter(Number.isInteger) : [];
+  const attribute = attributes.find((code: number) => blocked.attributes.includes(code));
+  if (attribute !== undefined) {
+    return [lossReasons.blockedAttribute, `Creative attribute ${attribute} is blocked.`];
+  }
+  return { advertiserDomains, creativeId, categories, attributes };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const malformed = (reason: string): BidResponse => ({ status: 'malformed', reason });
+
+const isObject = (value: unknown): value is Unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Ids are texts; some bidders send numbers. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  return typeof value === 'string' && value !== '' && value.length <= 512 ? value : undefined;
+}
+
+const stringsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.slice(0, 50).flatMap((item) => textOf(item) ?? []) : [];
+
+const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 1e9
+    ? value
+    : undefined;
+
+/** Checked once its macros are expanded: before that, it need not be a valid URL. */
+const urlOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^https?:\/\//i.test(value) && value.length <= 8_192
+    ? value
+    : undefined;
+
+const markupOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\s*(<|https?:\/\/)/i.test(value) ? value : undefined;
+
+const domainForm = /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]{0,61}[a-z\d]$/;
+
+/** Many bidders send `https://www.shop.example/` for a domain. */
+function domainOf(text: string): string | undefined {
+  const host = text
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/\/.*$/, '');
+  const domain = host.replace(/^www\./, '');
+  return domainForm.test(domain) ? domain : undefined;
+}
+
+const quote = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 120);

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { disclose, truncateIp } from '../../src/demand/disclose.ts';
+
+const player = { ip: '203.0.113.7', userAgent: 'ua', userId: 'u', language: 'de' };
+const granted = { status: 'granted', tcf_string: 'tcf', gpp_string: 'gpp' } as const;
+
+describe('what a source learns about a player', () => {
+  test('is everything with consent', () => {
+    expect(disclose({ ...player, consent: granted, childDirected: false })).toEqual({
+      ...player,
+      limitAdTracking: false,
+      childDirected: false,
+      gdpr: true,
+      tcfString: 'tcf',
+      gppString: 'gpp',
+    });
+  });
+
+  test.each([
+    ['without consent', { childDirected: false }],
+    ['when it was denied', { consent: { status: 'denied' }, childDirected: false }],
+    ['when it is unknown', { consent: { status: 'unknown' }, childDirected: false }],
+    ['for a child, even with consent', { consent: { status: 'granted' }, childDirected: true }],
+  ] as const)('is a truncated IP and no id %s', (_when, more) => {
+    expect(disclose({ ...player, ...more })).toEqual({
+      ip: '203.0.113.0',
+      userAgent: 'ua',
+      language: 'de',
+      limitAdTracking: true,
+      childDirected: more.childDirected,
+    });
+  });
+
+  test('contains the strings that say what was denied', () => {
+    const consent = { ...granted, status: 'denied' } as const;
+    expect(disclose({ consent, childDirected: false })).toMatchObject({ tcfString: 'tcf' });
+  });
+});
+
+test.each([
+  ['203.0.113.255', '203.0.113.0'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::'],
+  ['::ffff:203.0.113.7', '203.0.113.0'],
+  ['localhost', undefined],
+])('the IP %s is truncated to %s', (ip, expected) => {
+  expect(truncateIp(ip)).toBe(expected);
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'vitest';
+import {
+  billingNotice,
+  expandMarkup,
+  lossNotice,
+  markupSource,
+  winNotice,
+} from '../../../src/demand/openrtb/notices.ts';
+import { formatCpm, microsOf } from '../../../src/demand/openrtb/price.ts';
+import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
+
+const auction = { requestId: 'req-1' };
+const bid = (more: Partial<Bid> = {}): Bid => ({
+  id: 'b1',
+  seat: 's 1',
+  bidId: 'r1',
+  priceMicros: 2_500_000,
+  currency: 'USD',
+  advertiserDomains: ['shop.example'],
+  creativeId: 'c1',
+  categories: [],
+  attributes: [],
+  ...more,
+});
+const url = (query: string) => `https://bidder.example/?${query}`;
+
+describe('a notice', () => {
+  test.each([
+    ['${AUCTION_ID}', 'req-1'],
+    ['${AUCTION_IMP_ID}', '1'],
+    ['${AUCTION_BID_ID}', 'r1'],
+    ['${AUCTION_SEAT_ID}', 's%201'],
+    ['${AUCTION_AD_ID}', ''],
+    ['${AUCTION_PRICE}', '2.5'],
+    ['${AUCTION_CURRENCY}', 'USD'],
+    ['${AUCTION_MBR}', '1'],
+    ['${AUCTION_LOSS}', '0'],
+    ['${AUCTION_MIN_TO_WIN}', ''],
+    ['${AUCTION_SOMETHING}', ''],
+    ['${AUCTION_PRICE:B64}', ''],
+    ['%24%7BAUCTION_PRICE%7D', '2.5'],
+    ['${PRICE}', '${PRICE}'],
+  ])('of a win replaces %s with %j', (macro, value) => {
+    expect(winNotice(bid({ nurl: url(`a=${macro}&b`) }), auction)).toBe(url(`a=${value}&b`));
+  });
+
+  test('of billing says when the impression was', () => {
+    const burl = url('t=${AUCTION_IMP_TS}&p=${AUCTION_PRICE}');
+    expect(billingNotice(bid({ burl }), auction, 1_700_000_000_000)).toBe(
+      url('t=1700000000000&p=2.5'),
+    );
+  });
+
+  test('of a loss says why, and no price', () => {
+    const lurl = url('l=${AUCTION_LOSS}&p=${AUCTION_PRICE}&i=${AUCTION_ID}');
+    expect(lossNotice(bid({ lurl }), auction, lossReasons.outbid)).toBe(url('l=102&p=&i=req-1'));
+  });
+
+  test('that the bidder does not want is not made', () => {
+    expect(winNotice(bid(), auction)).toBeUndefined();
+    expect(billingNotice(bid(), auction, 0)).toBeUndefined();
+    expect(lossNotice(bid(), auction, lossReasons.outbid)).toBeUndefined();
+  });
+
+  test.each(['https://', 'https://user:secret@bidder.example/', 'https://${AUCTION_X}/'])(
+    'is not made of %s',
+    (nurl) => {
+      expect(winNotice(bid({ nurl }), auction)).toBeUndefined();
+    },
+  );
+
+  test('takes ids that are not well-formed Unicode', () => {
+    const notice = winNotice(bid({ seat: '\uD800', nurl: url('${AUCTION_SEAT_ID}') }), auction);
+    expect(notice).toBe(url('%EF%BF%BD'));
+  });
+});
+
+describe('the markup of a bid', () => {
+  test('is in the bid, with its macros replaced', () => {
+    const markup = ' <VAST><!-- ${AUCTION_PRICE} --></VAST>';
+    expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
+      markup: '<VAST><!-- 2.5 --></VAST>',
+    });
+  });
+
+  test('is at a URL that stands in its place', () => {
+    const markup = url('p=${AUCTION_PRICE}');
+    expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
+      tagUrl: url('p=2.5'),
+      isWinNotice: false,
+    });
+  });
+
+  test('is what the win notice returns', () => {
+    const won = bid({ nurl: url('p=${AUCTION_PRICE}') });
+    expect(markupSource(won, auction)).toEqual({ tagUrl: url('p=2.5'), isWinNotice: true });
+    expect(expandMarkup('<VAST>${AUCTION_CURRENCY}</VAST>', won, auction)).toBe('<VAST>USD</VAST>');
+  });
+
+  test('is missing when there is neither', () => {
+    expect(markupSource(bid(), auction)).toBeUndefined();
+  });
+
+  test('cannot be broken out of by an id', () => {
+    const markup = '<VAST><Error>${AUCTION_SEAT_ID}</Error></VAST>';
+    expect(markupSource(bid({ markup, seat: '</Error>&' }), auction)).toEqual({
+      markup: '<VAST><Error>%3C%2FError%3E%26</Error></VAST>',
+    });
+  });
+});
+
+describe('a price', () => {
+  test.each([
+    [2.5, 2_500_000, '2.5'],
+    [0.1 + 0.2, 300_000, '0.3'],
+    [0.000_001, 1, '0.000001'],
+    [10_000, 10_000_000_000, '10000'],
+    [100, 100_000_000, '100'],
+  ])('of %s is %s micros, and is written %s', (cpm, micros, text) => {
+    expect(microsOf(cpm)).toBe(micros);
+    expect(formatCpm(micros)).toBe(text);
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { type BidRequestFacts, buildBidRequest } from '../../../src/demand/openrtb/request.ts';
+
+const facts: BidRequestFacts = {
+  id: 'req-1',
+  version: '2.6',
+  isTest: false,
+  timeoutMs: 800,
+  placement: 'revive',
+  floorMicros: 2_500_000,
+  currency: 'EUR',
+  showWithinS: 600,
+  displayManager: { name: 'Trueward', version: '0.1.0' },
+  playerSize: { width: 640, height: 360 },
+  minDurationS: 5,
+  maxDurationS: 60,
+  site: { domain: 'game.example', page: 'https://game.example/play', publisherId: 'pub-1' },
+  player: {
+    ip: '203.0.113.7',
+    userAgent: 'Mozilla/5.0',
+    language: 'de',
+    userId: 'u-1',
+    limitAdTracking: false,
+    childDirected: false,
+    gdpr: true,
+    tcfString: 'tcf',
+    gppString: 'gpp',
+  },
+  transactionId: 'tid-1',
+  supplyChain: [{ asi: 'exchange.example', sid: 'pub-1' }],
+  blocked: {
+    advertisers: ['casino.example'],
+    categories: ['IAB7'],
+    seats: ['s9'],
+    attributes: [16],
+  },
+};
+
+describe('a bid request', () => {
+  test('offers one rewarded full-screen video', () => {
+    expect(buildBidRequest(facts)).toEqual({
+      id: 'req-1',
+      imp: [
+        {
+          id: '1',
+          tagid: 'revive',
+          displaymanager: 'Trueward',
+          displaymanagerver: '0.1.0',
+          bidfloor: 2.5,
+          bidfloorcur: 'EUR',
+          secure: 1,
+          instl: 1,
+          rwdd: 1,
+          ssai: 3,
+          exp: 600,
+          video: {
+            mimes: ['video/mp4', 'video/webm'],
+            minduration: 5,
+            maxduration: 60,
+            protocols: [2, 3, 5, 6, 7, 8, 11, 12, 13, 14],
+            w: 640,
+            h: 360,
+            startdelay: 0,
+            plcmt: 3,
+            linearity: 1,
+            skip: 0,
+            playbackmethod: [3],
+            delivery: [2],
+            battr: [16],
+          },
+        },
+      ],
+      site: {
+        domain: 'game.example',
+        page: 'https://game.example/play',
+        publisher: { id: 'pub-1' },
+      },
+      device: { ua: 'Mozilla/5.0', ip: '203.0.113.7', language: 'de', lmt: 0 },
+      user: { id: 'u-1', consent: 'tcf' },
+      regs: { coppa: 0, gdpr: 1, gpp: 'gpp' },
+      source: {
+        fd: 1,
+        tid: 'tid-1',
+        schain: {
+          complete: 1,
+          ver: '1.0',
+          nodes: [{ asi: 'exchange.example', sid: 'pub-1', hp: 1 }],
+        },
+      },
+      at: 1,
+      tmax: 800,
+      cur: ['EUR'],
+      test: 0,
+      bseat: ['s9'],
+      bcat: ['IAB7'],
+      badv: ['casino.example'],
+    });
+  });
+
+  test('of version 2.5 has in ext what was promoted in 2.6', () => {
+    const request = buildBidRequest({ ...facts, version: '2.5' });
+    expect(request).toMatchObject({
+      imp: [{ ext: { prebid: { is_rewarded_inventory: 1 } }, video: { placement: 5 } }],
+      user: { id: 'u-1', ext: { consent: 'tcf' } },
+      regs: { coppa: 0, ext: { gdpr: 1, gpp: 'gpp' } },
+      source: { fd: 1, tid: 'tid-1', ext: { schain: { complete: 1 } } },
+    });
+    expect(JSON.stringify(request)).not.toMatch(/"(rwdd|ssai|plcmt)"/);
+  });
+
+  test('says nothing about what is not known', () => {
+    const { playerSize: _, ...rest } = facts;
+    const request = buildBidRequest({
+      ...rest,
+      site: { page: 'https://game.example/play' },
+      player: { limitAdTracking: true, childDirected: true },
+      supplyChain: [],
+      blocked: { advertisers: [], categories: [], seats: [], attributes: [] },
+    });
+    expect(request).toMatchObject({
+      site: { page: 'https://game.example/play' },
+      device: { lmt: 1 },
+      regs: { coppa: 1 },
+      source: { fd: 1, tid: 'tid-1' },
+    });
+    expect(request).not.toHaveProperty('user');
+    expect(JSON.stringify(request)).not.toMatch(/schain|badv|bcat|bseat|battr|"w"|gdpr|publisher/);
+  });
+
+  test('has an IPv6 address in its own member', () => {
+    const player = { ...facts.player, ip: '2001:db8:1::' };
+    const { device } = buildBidRequest({ ...facts, player });
+    expect(device).toMatchObject({ ipv6: '2001:db8:1::' });
+    expect(device).not.toHaveProperty('ip');
+  });
+
+  test('is a test in the sandbox', () => {
+    expect(buildBidRequest({ ...facts, isTest: true })).toMatchObject({ test: 1 });
+  });
+
+  test('has what the source adds, at any depth', () => {
+    const request = buildBidRequest({
+      ...facts,
+      ext: {
+        imp: [{ ext: { bidder: { slot: 7 } }, video: { protocols: [3] } }],
+        site: { publisher: { name: 'Studio' } },
+        tmax: 500,
+        ext: { schain: 'x' },
+      },
+    });
+    expect(request).toMatchObject({
+      imp: [{ rwdd: 1, ext: { bidder: { slot: 7 } }, video: { protocols: [3], skip: 0 } }],
+      site: { domain: 'game.example', publisher: { id: 'pub-1', name: 'Studio' } },
+      tmax: 500,
+      ext: { schain: 'x' },
+    });
+  });
+
+  test.each([
+    [{ id: 'other', imp: [{ id: '2', tagid: 'x' }, { id: '3' }] }],
+    [{ imp: [] }],
+    [{ imp: 'none' }],
+    [{ imp: [null] }],
+  ])('keeps its ids and one impression when the source adds %j', (ext) => {
+    const request = buildBidRequest({ ...facts, ext });
+    expect(request).toMatchObject({ id: 'req-1', imp: [{ id: '1' }] });
+    expect(request['imp']).toHaveLength(1);
+  });
+
+  test('takes an addition named like a member of every object', () => {
+    const ext = JSON.parse('{"__proto__": {"polluted": true}, "site": {"constructor": 1}}');
+    buildBidRequest({ ...facts, ext });
+    expect({}).not.toHaveProperty('polluted');
+  });
+});

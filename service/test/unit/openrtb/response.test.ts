@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { describe, expect, inject, test } from 'vitest';
+import { type BidRules, readBidResponse } from '../../../src/demand/openrtb/response.ts';
+
+const rules: BidRules = {
+  requestId: 'req-1',
+  currency: 'USD',
+  floorMicros: 1_000_000,
+  blocked: {
+    advertisers: ['casino.example'],
+    categories: ['IAB7'],
+    seats: ['s9'],
+    attributes: [16],
+  },
+};
+
+const bid = (more: object = {}) => ({
+  id: 'b1',
+  impid: '1',
+  price: 2.5,
+  mtype: 2,
+  adomain: ['shop.example'],
+  crid: 'c1',
+  adm: '<VAST version="4.2"/>',
+  ...more,
+});
+
+const responseOf = (bids: unknown, more: object = {}) =>
+  JSON.stringify({ id: 'req-1', bidid: 'r1', seatbid: [{ seat: 's1', bid: bids }], ...more });
+
+const read = (...bids: object[]) => readBidResponse(responseOf(bids), rules);
+
+/** Why a single bid is rejected. */
+function rejectionOf(more: object, response: object = {}) {
+  const result = readBidResponse(responseOf([bid(more)], response), rules);
+  if (result.status !== 'bids') throw new Error(result.status);
+  return result.rejected[0];
+}
+
+describe('a bid response', () => {
+  test('has a bid with all that is needed later', () => {
+    const full = bid({
+      adid: 'a1',
+      nurl: 'https://bidder.example/win?p=${AUCTION_PRICE}',
+      burl: 'https://bidder.example/bill',
+      lurl: 'https://bidder.example/lost',
+      cat: ['IAB1'],
+      attr: [1],
+      exp: 300,
+      dur: 20,
+    });
+    expect(read(full)).toEqual({
+      status: 'bids',
+      bids: [
+        {
+          id: 'b1',
+          seat: 's1',
+          bidId: 'r1',
+          adId: 'a1',
+          priceMicros: 2_500_000,
+          currency: 'USD',
+          advertiserDomains: ['shop.example'],
+          creativeId: 'c1',
+          categories: ['IAB1'],
+          attributes: [1],
+          markup: '<VAST version="4.2"/>',
+          nurl: 'https://bidder.example/win?p=${AUCTION_PRICE}',
+          burl: 'https://bidder.example/bill',
+          lurl: 'https://bidder.example/lost',
+          expiresS: 300,
+          durationS: 20,
+        },
+      ],
+      rejected: [],
+    });
+  });
+
+  test('has the best bid first, and the first of equal ones', () => {
+    const result = read(
+      bid({ id: 'low', price: 1 }),
+      bid({ id: 'first', price: 3 }),
+      bid({ id: 'second', price: 3 }),
+    );
+    expect(result).toMatchObject({ bids: [{ id: 'first' }, { id: 'second' }, { id: 'low' }] });
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['an empty object', '{}'],
+    ['no seats', '{"id":"req-1","seatbid":[]}'],
+    ['no seatbid', '{"id":"req-1"}'],
+    ['a seat without bids', responseOf([])],
+  ])('is no bid when it has %s', (_what, body) => {
+    expect(readBidResponse(body, rules)).toEqual({ status: 'no_bid' });
+  });
+
+  test('is no bid with the reason of the bidder', () => {
+    const body = '{"id":"req-1","seatbid":[],"nbr":2}';
+    expect(readBidResponse(body, rules)).toEqual({ status: 'no_bid', noBidReason: 2 });
+  });
+
+  test.each([
+    ['HTML', '<html></html>'],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['cut off', responseOf([bid()]).slice(0, -1)],
+    ['the answer to another request', responseOf([bid()], { id: 'req-2' })],
+    ['without an id', responseOf([bid()], { id: undefined })],
+    ['one whose seatbid is an object', responseOf([bid()], { seatbid: {} })],
+  ])('is malformed when it is %s, which is not the same as no bid', (_what, body) => {
+    expect(readBidResponse(body, rules)).toMatchObject({ status: 'malformed' });
+  });
+
+  test.each([
+    ['no id', { id: undefined }, 3],
+    ['another impression', { impid: '2' }, 3],
+    ['no price', { price: undefined }, 9],
+    ['a price of 0', { price: 0 }, 9],
+    ['a negative price', { price: -2 }, 9],
+    ['a price of NaN', { price: Number.NaN }, 9],
+    ['a price that is a text', { price: '2.5' }, 9],
+    ['a price of 1e9', { price: 1e9 }, 9],
+    ['a price of less than a millionth', { price: 1e-7 }, 9],
+    ['a price below the floor', { price: 0.999_999 }, 100],
+    ['a banner', { mtype: 1 }, 204],
+    ['no advertiser', { adomain: undefined }, 6],
+    ['an empty list of advertisers', { adomain: [] }, 6],
+    ['an advertiser that is no domain', { adomain: ['shop.example', 'a b'] }, 6],
+    ['a blocked advertiser', { adomain: ['casino.example'] }, 205],
+    ['a subdomain of a blocked advertiser', { adomain: ['https://www.de.casino.example/x'] }, 205],
+    ['no creative id', { crid: '' }, 8],
+    ['a blocked category', { cat: ['IAB1', 'IAB7'] }, 209],
+    ['a category below a blocked one', { cat: ['IAB7-39'] }, 209],
+    ['a blocked attribute', { attr: [16] }, 210],
+    ['no markup', { adm: undefined }, 7],
+    ['a markup that is JSON', { adm: '{}' }, 7],
+    ['a win notice that is no URL', { adm: undefined, nurl: 'javascript:x' }, 7],
+  ])('has a bid rejected that has %s', (_what, more, loss) => {
+    expect(rejectionOf(more)).toMatchObject({ loss, seat: 's1', reason: expect.any(String) });
+  });
+
+  test('has a bid of a blocked seat rejected', () => {
+    const seatbid = [{ seat: 's9', bid: [bid()] }];
+    expect(rejectionOf({}, { seatbid })).toMatchObject({ loss: 104 });
+  });
+
+  test('has bids in a foreign currency rejected', () => {
+    expect(rejectionOf({}, { cur: 'EUR' })).toMatchObject({
+      loss: 3,
+      reason: 'It is in "EUR"; expected USD.',
+    });
+  });
+
+  test('has a duplicate rejected, but not the same id of another seat', () => {
+    const seatbid = [
+      { seat: 's1', bid: [bid(), bid({ price: 9 })] },
+      { seat: 's2', bid: [bid()] },
+    ];
+    const result = readBidResponse(responseOf([], { seatbid }), rules);
+    expect(result).toMatchObject({
+      bids: [{ seat: 's1', priceMicros: 2_500_000 }, { seat: 's2' }],
+      rejected: [{ seat: 's1', loss: 3 }],
+    });
+  });
+
+  test('has a good bid beside bad ones', () => {
+    const result = read(bid({ id: 'bad', price: -1 }), bid());
+    expect(result).toMatchObject({ bids: [{ id: 'b1' }], rejected: [{ id: 'bad' }] });
+  });
+
+  test.each([
+    ['without a markup type, as in 2.5', { mtype: undefined }],
+    ['whose markup comes with the win notice', { adm: undefined, nurl: 'https://b.example/win' }],
+    ['whose markup is a URL', { adm: 'https://b.example/vast?p=${AUCTION_PRICE}' }],
+    ['at the floor', { price: 1 }],
+    ['of a domain that ends like a blocked one', { adomain: ['mycasino.example'] }],
+    ['of a category that begins like a blocked one', { cat: ['IAB70'] }],
+    ['with numbers for ids', { id: 7, crid: 8 }],
+  ])('has a bid %s', (_what, more) => {
+    expect(read(bid(more))).toMatchObject({ bids: [{ priceMicros: expect.any(Number) }] });
+  });
+
+  test('of many bids has the first fifty read', () => {
+    const bids = Array.from({ length: 60 }, (_, index) => bid({ id: `b${index}` }));
+    expect(read(...bids)).toMatchObject({ bids: { length: 50 } });
+  });
+
+  test('never crashes the reader, and never has an impossible price', () => {
+    const values = fc.oneof(
+      fc.constantFrom(null, true, 0, -1, 1e9, 1e-9, 1e308, '', '1', [], {}, '\uD800', '__proto__'),
+      fc.jsonValue({ maxDepth: 2 }),
+    );
+    const mutation = fc.dictionary(
+      fc.constantFrom(...Object.keys(bid()), 'nurl', 'burl', 'lurl', 'cat', 'attr', 'exp', 'dur'),
+      values,
+      { maxKeys: 3 },
+    );
+    const outer = fc.dictionary(fc.constantFrom('id', 'cur', 'seatbid', 'nbr', 'bidid'), values, {
+      maxKeys: 1,
+    });
+    const cut = fc.option(fc.nat(400), { nil: undefined, freq: 5 });
+    fc.assert(
+      fc.property(fc.array(mutation, { maxLength: 4 }), outer, cut, (bids, more, end) => {
+        const result = readBidResponse(responseOf(bids.map(bid), more).slice(0, end), rules);
+        if (result.status !== 'bids') return;
+        for (const { priceMicros } of result.bids) {
+          expect(Number.isSafeInteger(priceMicros)).toBe(true);
+          expect(priceMicros).toBeGreaterThanOrEqual(rules.floorMicros);
+        }
+      }),
+      { numRuns: inject('full') ? 10_000 : 500 },
+    );
+  });
+});
