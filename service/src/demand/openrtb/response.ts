@@ -242,10 +242,11 @@ const malformed = (reason: string): BidResponse => ({ status: 'malformed', reaso
 const isObject = (value: unknown): value is Unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Ids are texts; some bidders send numbers. */
+/** Ids are texts; some bidders send numbers. What a database could not store is no text. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  return typeof value === 'string' && value !== '' && value.length <= 512 ? value : undefined;
+  if (typeof value !== 'string' || value === '' || value.length > 512) return undefined;
+  return /[\p{Cc}\p{Cs}]/u.test(value) ? undefined : value;
 }
 
 const stringsOf = (value: unknown): string[] =>

@@ -1,15 +1,9 @@
 import type { Wrapper } from './document.ts';
 import type { Category, InLineAd, UniversalAdId } from './inline.ts';
-import {
-  type Icon,
-  type Layer,
-  type TrackerEvent,
-  trackerEvents,
-  withoutUndefined,
-} from './layer.ts';
-import { fillMacros, type MacroValues } from './macros.ts';
+import { type Icon, type Layer, type TrackerEvent, trackerEvents } from './layer.ts';
+import type { MacroValues } from './macros.ts';
 import type { CaptionFile, MediaFile } from './media.ts';
-import type { TimeOffset } from './values.ts';
+import { type TimeOffset, withoutUndefined } from './values.ts';
 import { VastError, type VastErrorCode, vastErrorCodes } from './vast-error.ts';
 
 /** An ad that can be shown, with everything that its chain of wrappers adds. URLs still have macros. */
@@ -39,7 +33,7 @@ export interface VastAd {
   expiresAtMs?: number;
 }
 
-/** An error that has to be reported: each URL is requested once. Its code is already filled in. */
+/** An error that has to be reported: each URL is requested once, with the code for its macro. */
 export interface ErrorReport {
   code: VastErrorCode;
   urls: string[];
@@ -69,15 +63,11 @@ export function combine(wrappers: readonly Wrapper[], inline: InLineAd, nowMs: n
     );
   }
   const expiries = layers.flatMap(({ expiresS }) => expiresS ?? []);
-  const of = (event: TrackerEvent) => {
-    const urls = all.filter((tracker) => tracker.event === event).map(({ url }) => url);
-    return event === 'verificationNotExecuted'
-      ? urls.map((url) => fillMacros(url, { REASON: verificationNotSupported }))
-      : urls;
-  };
+  const urlsOf = (event: TrackerEvent) =>
+    all.filter((tracker) => tracker.event === event).map(({ url }) => url);
   const byEvent = trackerEvents
     .filter((event) => event !== 'progress')
-    .map((event) => [event, of(event)] as const)
+    .map((event) => [event, urlsOf(event)] as const)
     .filter(([, urls]) => urls.length > 0);
   return withoutUndefined({
     title: inline.title,
@@ -126,6 +116,7 @@ function covers(block: Category, category: Category): boolean {
 
 /** The values that only the ad can give, for the trackers of its whole chain. */
 export const adMacros = (ad: VastAd): MacroValues => ({
+  REASON: verificationNotSupported,
   ADTYPE: 'video',
   ASSETURI: ad.media.url,
   ...(ad.adServingId !== undefined && { ADSERVINGID: ad.adServingId }),

@@ -45,11 +45,16 @@ export interface DocumentRules extends UrlRules {
 /**
  * Reads a response. An empty text is an empty response.
  *
+ * @param pause see `parseXml`
  * @throws VastError when it is not a VAST document of version 2.0 to 4.x.
  */
-export function readDocument(text: string, rules: UrlRules): VastDocument {
+export async function readDocument(
+  text: string,
+  rules: UrlRules,
+  pause: () => Promise<void>,
+): Promise<VastDocument> {
   if (text.trim() === '') return { errors: [], ads: [], repairs: 0 };
-  const { root, repairs } = parseXml(text);
+  const { root, repairs } = await parseXml(text, pause);
   if (root.name === 'VideoAdServingTemplate') {
     throw new VastError(vastErrorCodes.version, 'The document is VAST 1; expected 2.0 to 4.x.');
   }

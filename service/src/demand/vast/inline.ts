@@ -1,10 +1,4 @@
-import {
-  createUrlReader,
-  type Layer,
-  readLayer,
-  type UrlRules,
-  withoutUndefined,
-} from './layer.ts';
+import { createUrlReader, type Layer, readLayer, type UrlRules } from './layer.ts';
 import {
   type CaptionFile,
   chooseMedia,
@@ -13,7 +7,7 @@ import {
   type MediaTarget,
   readMedia,
 } from './media.ts';
-import { offsetMs, parseDuration, shortText, type TimeOffset } from './values.ts';
+import { offsetMs, parseDuration, shortText, type TimeOffset, withoutUndefined } from './values.ts';
 import { VastError, vastErrorCodes } from './vast-error.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 

@@ -1,5 +1,12 @@
 import { isHttps, parseWebUrl } from '../web-url.ts';
-import { parseDuration, parseOffset, parsePositive, shortText, type TimeOffset } from './values.ts';
+import {
+  parseDuration,
+  parseOffset,
+  parsePositive,
+  shortText,
+  type TimeOffset,
+  withoutUndefined,
+} from './values.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
 /** Which URLs may be http. Click-through URLs always may: the player's browser opens them. */
@@ -84,7 +91,7 @@ export interface Layer {
 }
 
 /** The most of each that one level may have. Real ads have fewer than ten. */
-const maxErrors = 20;
+const maxErrors = 5;
 const maxIcons = 8;
 const maxDropped = 10;
 
@@ -229,13 +236,3 @@ const urlsOf = (elements: readonly XmlElement[], url: UrlReader): string[] =>
 
 const positionOf = (text: string | undefined, sides: readonly string[]): string | undefined =>
   text !== undefined && (sides.includes(text) || /^\d{1,4}$/.test(text)) ? text : undefined;
-
-/** An object without the members that are undefined: documents of the store have none. */
-export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
-  Object.fromEntries(
-    Object.entries(value).filter(([, member]) => member !== undefined),
-  ) as Defined<T>;

@@ -93,29 +93,18 @@ export function expandMacros(url: string, values: MacroValues, moment: RequestMo
     CACHEBUSTING: 10_000_000 + Math.floor(moment.random * 90_000_000),
     ...values,
   };
-  return replaceMacros(url, (name) => encode(all[name] ?? -1));
-}
-
-/** Replaces only the macros that have a value; the others are left for the moment of the request. */
-export const fillMacros = (url: string, values: MacroValues): string =>
-  replaceMacros(url, (name) => {
-    const value = values[name];
-    return value === undefined ? undefined : encode(value);
+  return url.replace(macroForm, (whole, plain?: string, encoded?: string) => {
+    const written = (plain ?? encoded ?? '').toUpperCase();
+    const name = aliases[written] ?? written;
+    return isMacro(name) ? encode(all[name] ?? -1) : whole;
   });
+}
 
 /** What looks like a macro, in capitals, but is none of VAST: probably a slip in a configured tag. */
 export function unknownMacros(url: string): string[] {
   const found = url.matchAll(/\[([A-Z][A-Z_]{1,23})\]/g);
   const names = Array.from(found, ([, name = '']) => name);
   return [...new Set(names)].filter((name) => !known.has(name) && aliases[name] === undefined);
-}
-
-function replaceMacros(url: string, valueOf: (name: MacroName) => string | undefined): string {
-  return url.replace(macroForm, (whole, plain?: string, encoded?: string) => {
-    const written = (plain ?? encoded ?? '').toUpperCase();
-    const name = aliases[written] ?? written;
-    return isMacro(name) ? (valueOf(name) ?? whole) : whole;
-  });
 }
 
 const isMacro = (name: string): name is MacroName => known.has(name);

@@ -1,5 +1,5 @@
-import { type UrlReader, withoutUndefined } from './layer.ts';
-import { parsePositive, shortText } from './values.ts';
+import type { UrlReader } from './layer.ts';
+import { parsePositive, shortText, withoutUndefined } from './values.ts';
 import { childOf, childrenOf, type XmlElement } from './xml.ts';
 
 /** A file that a browser can play, as declared; intake probes what it really is. */

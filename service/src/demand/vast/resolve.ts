@@ -12,7 +12,7 @@ import {
 } from './document.ts';
 import { type AdRules, checkSkip, maxCategories, readInLine } from './inline.ts';
 import { readErrors } from './layer.ts';
-import { expandMacros, fillMacros, type MacroValues } from './macros.ts';
+import { expandMacros, type MacroValues } from './macros.ts';
 import { VastError, type VastErrorCode, vastErrorCodes } from './vast-error.ts';
 
 export type VastRules = AdRules & DocumentRules;
@@ -34,6 +34,8 @@ export interface ResolveOptions {
   clock: Clock;
   /** From 0 to below 1. */
   random: () => number;
+  /** Lets other work run between the slices of a long document. */
+  pause: () => Promise<void>;
   macros: MacroValues;
   rules: VastRules;
 }
@@ -65,7 +67,7 @@ export type VastResult = { errors: ErrorReport[]; trace: VastStep[] } & (
 const maxWrappers = 5;
 /** Of one resolution, over all of its ads. */
 const maxRequests = 10;
-const maxCandidates = 20;
+const maxCandidates = 10;
 /** Characters of all documents together. */
 const maxChainLength = 524_288;
 /** A tag that repeats a macro could make a URL of megabytes. */
@@ -160,7 +162,7 @@ class Resolution {
     url: string | undefined,
     wrappers: readonly Wrapper[],
   ): Promise<VastAd | undefined> {
-    const document = this.#read(text, wrappers);
+    const document = await this.#read(text, wrappers);
     if (!document) return undefined;
     const candidates = candidatesOf(document.ads, wrappers.at(-1));
     if (candidates.length === 0) {
@@ -178,14 +180,15 @@ class Resolution {
     return undefined;
   }
 
-  #read(text: string, wrappers: readonly Wrapper[]): VastDocument | undefined {
+  async #read(text: string, wrappers: readonly Wrapper[]): Promise<VastDocument | undefined> {
     this.#length += text.length;
     try {
       if (this.#length > maxChainLength) {
         const reason = `The documents have more than ${maxChainLength} characters together.`;
         throw new VastError(vastErrorCodes.xml, reason);
       }
-      const document = readDocument(text, this.#options.rules);
+      const { rules, pause } = this.#options;
+      const document = await readDocument(text, rules, pause);
       const { version, ads, repairs } = document;
       this.#trace.push({
         step: 'document',
@@ -288,9 +291,7 @@ class Resolution {
   }
 
   #report(code: VastErrorCode, urls: readonly string[]): void {
-    if (urls.length === 0) return;
-    const filled = urls.map((url) => fillMacros(url, { ERRORCODE: code }));
-    this.#errors.push({ code, urls: filled });
+    if (urls.length > 0) this.#errors.push({ code, urls: [...urls] });
   }
 
   #ownErrors(ad: AdEntry): string[] {

@@ -48,6 +48,25 @@ export function parsePositive(text: string | undefined): number | undefined {
   return value > 0 ? value : undefined;
 }
 
-/** Names and ids are for people and reports; longer ones are cut. Undefined when empty. */
-export const shortText = (text: string | undefined): string | undefined =>
-  text ? text.slice(0, 200) : undefined;
+/**
+ * A name or an id on one line, cut at 200 characters. Undefined when empty. XML 1.1 allows control
+ * characters, and the cut may fall between the halves of a surrogate pair: neither is stored.
+ */
+export function shortText(text: string | undefined): string | undefined {
+  const line = text
+    ?.slice(0, 200)
+    .replace(/[\s\p{Cc}\p{Cs}]+/gu, ' ')
+    .trim();
+  return line === '' ? undefined : line;
+}
+
+/** Of `T`, with the members optional that may be undefined. */
+export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** A copy without the members that are undefined: results are compared, and stored as JSON. */
+export const withoutUndefined = <T extends object>(value: T): Defined<T> =>
+  Object.fromEntries(
+    Object.entries(value).filter(([, member]) => member !== undefined),
+  ) as Defined<T>;

@@ -129,6 +129,8 @@ describe('a bid response', () => {
     ['a blocked advertiser', { adomain: ['casino.example'] }, 205],
     ['a subdomain of a blocked advertiser', { adomain: ['https://www.de.casino.example/x'] }, 205],
     ['no creative id', { crid: '' }, 8],
+    ['a creative id with a control character', { crid: 'a\u0000b' }, 8],
+    ['a creative id that is no Unicode', { crid: '\uD800' }, 8],
     ['a blocked category', { cat: ['IAB1', 'IAB7'] }, 209],
     ['a category below a blocked one', { cat: ['IAB7-39'] }, 209],
     ['a blocked attribute', { attr: [16] }, 210],

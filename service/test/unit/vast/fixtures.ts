@@ -113,7 +113,15 @@ export async function resolve(
   };
   const result = await resolveVast(
     { tagUrl: urlOf('start') },
-    { fetchDocument, clock: stoppedClock, random: () => 0.5, macros: {}, rules, ...more },
+    {
+      fetchDocument,
+      clock: stoppedClock,
+      random: () => 0.5,
+      pause: () => Promise.resolve(),
+      macros: {},
+      rules,
+      ...more,
+    },
   );
   return { result, requested };
 }
@@ -130,6 +138,33 @@ export async function rejectionOf(document: string, more: Partial<VastRules> = {
   const { result } = await resolve({ start: document }, { rules: { ...rules, ...more } });
   if (!result.noAd) throw new Error('There is an ad.');
   return result.noAd;
+}
+
+/**
+ * The longest stretch of a resolution without a pause, in milliseconds of CPU time: what the machine does
+ * meanwhile is not the reader's. The garbage collector is, but not every time: the best of ten runs counts.
+ */
+export async function stallOf(documents: Documents): Promise<number> {
+  let best = Infinity;
+  for (let run = 0; run < 10 && best >= 10; run += 1)
+    best = Math.min(best, await stallOnce(documents));
+  return best;
+}
+
+async function stallOnce(documents: Documents): Promise<number> {
+  let [longest, since] = [0, process.cpuUsage()];
+  const endStretch = () => {
+    const { user, system } = process.cpuUsage(since);
+    longest = Math.max(longest, (user + system) / 1_000);
+    since = process.cpuUsage();
+  };
+  const pause = () => {
+    endStretch();
+    return Promise.resolve();
+  };
+  await resolve(documents, { pause });
+  endStretch();
+  return longest;
 }
 
 const stoppedClock: Clock = { nowMs: () => nowMs, monotonicMs: () => 0 };

@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  expandMacros,
-  fillMacros,
-  requestMacros,
-  unknownMacros,
-} from '../../../src/demand/vast/macros.ts';
+import { expandMacros, requestMacros, unknownMacros } from '../../../src/demand/vast/macros.ts';
 import { inline, nowMs, resolve, vast } from './fixtures.ts';
 import { adMacros } from '../../../src/demand/vast/ad.ts';
 
@@ -47,12 +42,6 @@ describe('macros', () => {
     expect(expandMacros('[DEVICEUA]', { DEVICEUA: '\uD800' }, moment)).toBe('%EF%BF%BD');
   });
 
-  test('are left for later unless they have a value', () => {
-    expect(fillMacros('[ERRORCODE] [TIMESTAMP] [X]', { ERRORCODE: 100 })).toBe(
-      '100 [TIMESTAMP] [X]',
-    );
-  });
-
   test('that VAST does not have are found in a configured tag', () => {
     const tag =
       'https://ads.example/?a=[CACHEBUSTER]&b=[CACHEBUSTING]&c=[0]&d=[RANDOM]&e=[CACHEBUSTER]';
@@ -91,9 +80,9 @@ describe('macros', () => {
       ),
     });
     if (!result.ad) throw new Error('There is no ad.');
-    const tracker = '[ADSERVINGID]|[UNIVERSALADID]|[ASSETURI]|[ADTYPE]';
+    const tracker = '[ADSERVINGID]|[UNIVERSALADID]|[ASSETURI]|[ADTYPE]|[REASON]';
     expect(expandMacros(tracker, adMacros(result.ad), moment)).toBe(
-      's%201|ad-id.org%20X|https%3A%2F%2Fcdn.example%2Fad.mp4|video',
+      's%201|ad-id.org%20X|https%3A%2F%2Fcdn.example%2Fad.mp4|video|2',
     );
   });
 });

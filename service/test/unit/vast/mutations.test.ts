@@ -6,6 +6,7 @@ import {
   inline,
   mp4,
   resolve,
+  stallOf,
   tags,
   tracking,
   urlOf,
@@ -101,7 +102,7 @@ const isWebUrl = (url: string) => /^https:\/\/[^/]/.test(url) && url.length <= 8
 
 function checkResult({ ad, noAd, errors, trace }: VastResult): void {
   expect((ad === undefined) === (noAd === undefined)).toBe(false);
-  expect(errors.length).toBeLessThanOrEqual(60);
+  expect(errors.length).toBeLessThanOrEqual(20);
   expect(errors.flatMap(({ urls }) => urls).every(isWebUrl)).toBe(true);
   expect(trace.length).toBeLessThan(500);
   if (!ad) return;
@@ -118,13 +119,6 @@ function checkResult({ ad, noAd, errors, trace }: VastResult): void {
   expect(JSON.parse(JSON.stringify(ad))).toEqual(ad);
 }
 
-/** The longest step of a resolution in milliseconds. Its documents arrive at once, so it is all of it. */
-async function timeOf(documents: Documents): Promise<number> {
-  const startedMs = performance.now();
-  await resolve(documents);
-  return performance.now() - startedMs;
-}
-
 test('the chain that is mutated leads to an ad', async () => {
   const { result } = await resolve(chain);
   expect(result.ad?.trackers.start).toHaveLength(3);
@@ -137,15 +131,11 @@ test('mutated documents neither crash nor stall the reader', async () => {
   await fc.assert(
     fc.asyncProperty(edits, async (list) => {
       const documents = list.reduce(apply, chain);
-      const startedMs = performance.now();
       const { result, requested } = await resolve(documents);
-      let ms = performance.now() - startedMs;
       checkResult(result);
       if (result.ad) ads += 1;
       expect(requested.length).toBeLessThanOrEqual(10);
-      // What the machine does meanwhile is not the reader's: a stall of its own comes again.
-      for (let run = 0; run < 10 && ms >= 10; run += 1) ms = Math.min(ms, await timeOf(documents));
-      expect(ms).toBeLessThan(10);
+      expect(await stallOf(documents)).toBeLessThan(10);
     }),
     { numRuns },
   );

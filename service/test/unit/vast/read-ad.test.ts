@@ -138,7 +138,9 @@ describe('an InLine ad', () => {
       'verificationNotExecuted',
       'https://v.example/no?why=[REASON]&t=[TIMESTAMP]',
     )}</TrackingEvents></Verification></AdVerifications>`;
-    const expected = { verificationNotExecuted: ['https://v.example/no?why=2&t=[TIMESTAMP]'] };
+    const expected = {
+      verificationNotExecuted: ['https://v.example/no?why=[REASON]&t=[TIMESTAMP]'],
+    };
     expect((await adIn(inline({ body: vendor }))).trackers).toEqual(expected);
     const extension = `<Extensions><Extension type="AdVerifications">${vendor}</Extension></Extensions>`;
     expect((await adIn(inline({ body: extension }))).trackers).toEqual(expected);

@@ -123,7 +123,7 @@ export const iabSamples = new Map<string, Expected>([
       ...target,
       trackers: {
         impression: [scorecard],
-        verificationNotExecuted: ['https://company.com/pixel.jpg?error=2'],
+        verificationNotExecuted: ['https://company.com/pixel.jpg?error=[REASON]'],
       },
     },
     'vast1Nonlinear.xml': rejected(102),

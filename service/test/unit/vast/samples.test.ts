@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, posix, sep } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Fetched, resolveVast, type VastResult } from '../../../src/demand/vast/resolve.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
@@ -77,6 +78,7 @@ const resolveSample = (file: string): Promise<VastResult> =>
       fetchDocument: fetchFromServer,
       clock: systemClock,
       random: Math.random,
+      pause: () => setImmediate(),
       macros: {},
       rules: { ...rules, httpTags: true, httpMedia: true, httpTrackers: true },
     },
