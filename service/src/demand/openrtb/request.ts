@@ -76,7 +76,7 @@ export function buildBidRequest(facts: BidRequestFacts): JsonObject {
     device: {
       ua: player.userAgent,
       ...ipMember(player.ip),
-      language: player.language,
+      language: languageCode(player.language),
       lmt: player.limitAdTracking ? 1 : 0,
     },
     user: { id: player.userId, ...promoted({ consent: player.tcfString }) },
@@ -157,6 +157,10 @@ function ipMember(ip: string | undefined): { ip?: string; ipv6?: string } {
   if (ip === undefined || !ipaddr.isValid(ip)) return {};
   return ipaddr.process(ip).kind() === 'ipv4' ? { ip } : { ipv6: ip };
 }
+
+/** ISO 639-1, of a locale such as `de-DE` or `de_DE`. */
+const languageCode = (locale: string | undefined): string | undefined =>
+  /^[a-z]{2}(?![a-z])/i.exec(locale ?? '')?.[0].toLowerCase();
 
 const buildSupplyChain = (nodes: readonly SupplyChainNode[]): Draft | undefined =>
   nodes.length === 0

@@ -91,15 +91,15 @@ export function readBidResponse(body: string, rules: BidRules): BidResponse {
   }
   const seatBids = response['seatbid'] ?? [];
   if (!Array.isArray(seatBids)) return malformed('seatbid is not an array.');
-  const offers = seatBids.filter(isObject).flatMap((seatBid) => offersOf(seatBid, response));
-  if (offers.length === 0) {
+  const rawBids = seatBids.filter(isObject).flatMap((seatBid) => rawBidsOf(seatBid, response));
+  if (rawBids.length === 0) {
     const noBidReason = response['nbr'];
     return { status: 'no_bid', ...(typeof noBidReason === 'number' && { noBidReason }) };
   }
-  return judgeOffers(offers.slice(0, maxBids), rules);
+  return judgeBids(rawBids.slice(0, maxBids), rules);
 }
 
-interface Offer {
+interface RawBid {
   bid: Unknown;
   seat: string | undefined;
   bidId: string | undefined;
@@ -108,7 +108,7 @@ interface Offer {
 
 type Unknown = Readonly<Record<string, unknown>>;
 
-function offersOf(seatBid: Unknown, response: Unknown): Offer[] {
+function rawBidsOf(seatBid: Unknown, response: Unknown): RawBid[] {
   const bids = Array.isArray(seatBid['bid']) ? seatBid['bid'].slice(0, maxBids) : [];
   return bids.filter(isObject).map((bid) => ({
     bid,
@@ -118,16 +118,16 @@ function offersOf(seatBid: Unknown, response: Unknown): Offer[] {
   }));
 }
 
-function judgeOffers(offers: readonly Offer[], rules: BidRules): BidResponse {
+function judgeBids(rawBids: readonly RawBid[], rules: BidRules): BidResponse {
   const bids: Bid[] = [];
   const rejected: RejectedBid[] = [];
   const seen = new Set<string>();
-  for (const offer of offers) {
-    const ids = idsOf(offer);
+  for (const rawBid of rawBids) {
+    const ids = idsOf(rawBid);
     const key = JSON.stringify([ids.seat, ids.id]);
     const judged = seen.has(key)
       ? ([lossReasons.invalid, 'It has the id of another bid.'] as const)
-      : judge(offer, ids, rules);
+      : judge(rawBid, ids, rules);
     seen.add(key);
     if ('priceMicros' in judged) bids.push(judged);
     else rejected.push({ ...ids, loss: judged[0], reason: judged[1] });
@@ -137,7 +137,7 @@ function judgeOffers(offers: readonly Offer[], rules: BidRules): BidResponse {
   return { status: 'bids', bids, rejected };
 }
 
-function idsOf({ bid, seat, bidId }: Offer): BidIds {
+function idsOf({ bid, seat, bidId }: RawBid): BidIds {
   const [adId, lurl] = [textOf(bid['adid']), urlOf(bid['lurl'])];
   return {
     id: textOf(bid['id']) ?? '',
@@ -151,7 +151,7 @@ function idsOf({ bid, seat, bidId }: Offer): BidIds {
 type Rejection = readonly [LossReason, string];
 
 /** The bid, or why it cannot win. */
-function judge({ bid, currency }: Offer, ids: BidIds, rules: BidRules): Bid | Rejection {
+function judge({ bid, currency }: RawBid, ids: BidIds, rules: BidRules): Bid | Rejection {
   const { blocked, floorMicros } = rules;
   if (ids.id === '') return [lossReasons.invalid, 'It has no id.'];
   if (bid['impid'] !== impressionId) {

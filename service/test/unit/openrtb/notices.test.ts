@@ -8,6 +8,7 @@ import {
 } from '../../../src/demand/openrtb/notices.ts';
 import { formatCpm, microsOf } from '../../../src/demand/openrtb/price.ts';
 import { type Bid, lossReasons } from '../../../src/demand/openrtb/response.ts';
+import { inline, resolve, tags, urlOf, vast, wrapper } from '../vast/fixtures.ts';
 
 const auction = { requestId: 'req-1' };
 const bid = (more: Partial<Bid> = {}): Bid => ({
@@ -81,6 +82,20 @@ describe('the markup of a bid', () => {
     expect(markupSource(bid({ markup, nurl: url('win') }), auction)).toEqual({
       markup: '<VAST><!-- 2.5 --></VAST>',
     });
+  });
+
+  test('leads to its ad, whose trackers know the price', async () => {
+    const price = (name: string) =>
+      tags('Impression', `https://t.example/${name}?p=\${AUCTION_PRICE}`);
+    const markup = vast(wrapper(urlOf('ad'), { body: price('bid') }));
+    const source = markupSource(bid({ markup }), auction);
+    if (!source) throw new Error('There is no markup.');
+    const { result } = await resolve({ ad: vast(inline({ body: price('ad') })) }, {}, source);
+    expect(result.ad?.trackers.impression).toEqual([
+      'https://t.example/bid?p=2.5',
+      // Only what the bidder sent is the bidder's to fill in.
+      'https://t.example/ad?p=${AUCTION_PRICE}',
+    ]);
   });
 
   test('is at a URL that stands in its place', () => {

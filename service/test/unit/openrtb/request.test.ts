@@ -1,40 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type BidRequestFacts, buildBidRequest } from '../../../src/demand/openrtb/request.ts';
-
-const facts: BidRequestFacts = {
-  id: 'req-1',
-  version: '2.6',
-  isTest: false,
-  timeoutMs: 800,
-  placement: 'revive',
-  floorMicros: 2_500_000,
-  currency: 'EUR',
-  showWithinS: 600,
-  displayManager: { name: 'Trueward', version: '0.1.0' },
-  playerSize: { width: 640, height: 360 },
-  minDurationS: 5,
-  maxDurationS: 60,
-  site: { domain: 'game.example', page: 'https://game.example/play', publisherId: 'pub-1' },
-  player: {
-    ip: '203.0.113.7',
-    userAgent: 'Mozilla/5.0',
-    language: 'de',
-    userId: 'u-1',
-    limitAdTracking: false,
-    childDirected: false,
-    gdpr: true,
-    tcfString: 'tcf',
-    gppString: 'gpp',
-  },
-  transactionId: 'tid-1',
-  supplyChain: [{ asi: 'exchange.example', sid: 'pub-1' }],
-  blocked: {
-    advertisers: ['casino.example'],
-    categories: ['IAB7'],
-    seats: ['s9'],
-    attributes: [16],
-  },
-};
+import { buildBidRequest } from '../../../src/demand/openrtb/request.ts';
+import { facts } from './facts.ts';
 
 describe('a bid request', () => {
   test('offers one rewarded full-screen video', () => {
@@ -132,6 +98,11 @@ describe('a bid request', () => {
     const { device } = buildBidRequest({ ...facts, player });
     expect(device).toMatchObject({ ipv6: '2001:db8:1::' });
     expect(device).not.toHaveProperty('ip');
+  });
+
+  test('says nothing about a language without a code of two letters', () => {
+    const player = { ...facts.player, language: 'fil-PH' };
+    expect(buildBidRequest({ ...facts, player })['device']).not.toHaveProperty('language');
   });
 
   test('is a test in the sandbox', () => {

@@ -98,10 +98,11 @@ export interface Resolved {
   requested: string[];
 }
 
-/** Resolves `https://ads.example/start`. */
+/** Resolves `https://ads.example/start`, or another start. */
 export async function resolve(
   documents: Documents,
   more: Partial<ResolveOptions> = {},
+  start: Parameters<typeof resolveVast>[0] = { tagUrl: urlOf('start') },
 ): Promise<Resolved> {
   const requested: string[] = [];
   const fetchDocument = (url: string): Promise<Fetched> => {
@@ -111,18 +112,15 @@ export async function resolve(
       text === undefined ? { status: 'failed', reason: '404' } : { status: 'ok', text, url },
     );
   };
-  const result = await resolveVast(
-    { tagUrl: urlOf('start') },
-    {
-      fetchDocument,
-      clock: stoppedClock,
-      random: () => 0.5,
-      pause: () => Promise.resolve(),
-      macros: {},
-      rules,
-      ...more,
-    },
-  );
+  const result = await resolveVast(start, {
+    fetchDocument,
+    clock: stoppedClock,
+    random: () => 0.5,
+    pause: () => Promise.resolve(),
+    macros: {},
+    rules,
+    ...more,
+  });
   return { result, requested };
 }
 

@@ -173,6 +173,15 @@ describe('a chain of wrappers', () => {
     expect(requested[1]).toBe(urlOf('ad'));
   });
 
+  test('cannot have a relative tag in a markup, which has no URL', async () => {
+    const { result } = await resolve(
+      {},
+      { rules: { ...rules, httpTags: true } },
+      { markup: vast(wrapper('ad', { body: error('w') })) },
+    );
+    expect(result.errors).toEqual([{ code: 300, urls: [reported('w')] }]);
+  });
+
   test('reads the tag of wrappers older than VAST 2', async () => {
     const tag = `<VASTAdTagURL><URL>${urlOf('ad')}</URL></VASTAdTagURL>`;
     const { result } = await resolve({

@@ -1,0 +1,66 @@
+/*
+ * Checks requests against public JSON schemas, which are not part of this repository. `OPENRTB_SCHEMAS`
+ * names a folder with those of OpenRTB 2.6: the folder `jsonschema` of InteractiveAdvertisingBureau/openrtb2.x.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { type BidRequestFacts, buildBidRequest } from '../../../src/demand/openrtb/request.ts';
+import { facts } from './facts.ts';
+
+const folder = process.env['OPENRTB_SCHEMAS'];
+
+if (folder === undefined) {
+  test.skip('public OpenRTB schemas: set OPENRTB_SCHEMAS to a folder that has them', () =>
+    undefined);
+} else {
+  describe('by the public schemas', () => testRequests(folder));
+}
+
+function testRequests(root: string): void {
+  const validate = compile(root, 'BidRequest.json');
+  const errorsOf = (request: unknown) => {
+    validate(request);
+    return validate.errors ?? [];
+  };
+
+  const { playerSize: _, ...rest } = facts;
+  const least: BidRequestFacts = {
+    ...rest,
+    site: {},
+    player: { limitAdTracking: true, childDirected: true },
+    supplyChain: [],
+    blocked: { advertisers: [], categories: [], seats: [], attributes: [] },
+  };
+
+  test.each([
+    ['with everything', facts],
+    ['with nothing that is optional', least],
+    ['of 2.5', { ...facts, version: '2.5' }],
+    [
+      'of the sandbox, with an IPv6 address',
+      { ...facts, isTest: true, player: { ...facts.player, ip: '2001:db8::' } },
+    ],
+    ['with extensions', { ...facts, ext: { imp: [{ ext: { bidder: 1 } }], ext: { a: 1 } } }],
+  ] satisfies [string, BidRequestFacts][])('a request %s is valid', (_what, each) => {
+    expect(errorsOf(buildBidRequest(each))).toEqual([]);
+  });
+
+  test('a request without a list of media types is not', () => {
+    const request = { ...buildBidRequest(facts), imp: [{ id: '1', video: {} }] };
+    expect(errorsOf(request)).toMatchObject([{ instancePath: '/imp/0/video' }]);
+  });
+}
+
+function compile(root: string, name: string) {
+  const ajv = new Ajv2020({ strict: false });
+  const schemas = readdirSync(root)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => JSON.parse(readFileSync(join(root, file), 'utf8')) as { $id: string });
+  for (const schema of schemas) ajv.addSchema(schema);
+  const id = schemas.find(({ $id }) => $id.endsWith(`/${name}`))?.$id;
+  const validate = id === undefined ? undefined : ajv.getSchema(id);
+  if (!validate) throw new Error(`${root} has no ${name}.`);
+  return validate;
+}
