@@ -3,7 +3,7 @@ import { formatCpm } from './price.ts';
 import { impressionId } from './request.ts';
 import { type Bid, type BidIds, type LossReason, lossReasons } from './response.ts';
 
-/** What a bid is told about its auction. */
+/** What notices say about the auction. */
 export interface Auction {
   /** The id of the request. */
   requestId: string;

@@ -158,7 +158,7 @@ export function createUrlReader(rules: UrlRules, dropped: string[]): UrlReader {
     if (!text) return undefined;
     const url = parseWebUrl(text);
     if (url !== undefined && (httpAllowed || isHttps(url))) return url;
-    const why = url === undefined ? 'is no web URL' : 'is not https';
+    const why = url === undefined ? 'is not a web URL' : 'is not https';
     dropped.push(`${kind} ${JSON.stringify(text.slice(0, 120))} ${why}`);
     return undefined;
   };
