@@ -15,7 +15,7 @@ import type { Rewards } from './reward/rewards.ts';
 import { readReward } from './transport/read-reward.ts';
 import type { ServiceClient } from './transport/service-client.ts';
 
-export interface AdoptionParts {
+export interface AdoptionDeps {
   /** Prefix of the names of this page’s databases. */
   name: string;
   client: ServiceClient;
@@ -143,8 +143,8 @@ const newsOf = (records: StoredRecord[]) => {
 };
 
 /** Moves events. If the page is killed in between, some are in both queues: they are sent twice and counted once. */
-async function moveEvents(from: Storage, to: Storage, parts: AdoptionParts): Promise<void> {
-  const tabs = parts.openTabChannel<ReturnType<typeof newsOf>>(`${parts.name}:outbox`);
+async function moveEvents(from: Storage, to: Storage, deps: AdoptionDeps): Promise<void> {
+  const tabs = deps.openTabChannel<ReturnType<typeof newsOf>>(`${deps.name}:outbox`);
   for (;;) {
     const records = await from.events.read(-1, chunk);
     const [first] = records;
@@ -157,7 +157,7 @@ async function moveEvents(from: Storage, to: Storage, parts: AdoptionParts): Pro
   }
   tabs.close();
   // Needed where there is no channel between tabs.
-  void parts.outbox.flush();
+  void deps.outbox.flush();
 }
 
 interface Sample {
@@ -189,7 +189,7 @@ async function samplesOf(from: Storage, to: Storage, now: number): Promise<Sampl
  * Undefined if the service gave no conclusive answer.
  */
 async function isSameAccount(
-  client: AdoptionParts['client'],
+  client: AdoptionDeps['client'],
   tokens: Sample[],
 ): Promise<boolean | undefined> {
   for (const { decisionId, token } of tokens) {
@@ -206,7 +206,7 @@ async function isSameAccount(
 
 /** Runs `work` while holding the lock that lets one tab of a queue send. */
 const holding = (
-  { locks = browserLocks() }: AdoptionParts,
+  { locks = browserLocks() }: AdoptionDeps,
   name: string,
   signal: AbortSignal,
   work: () => Promise<void>,
@@ -224,10 +224,10 @@ const holding = (
   });
 
 /** Adopts the databases with one prefix; false if the service could not confirm the account. */
-async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): Promise<boolean> {
-  const { client, clock } = parts;
+async function adopt(deps: AdoptionDeps, name: string, signal: AbortSignal): Promise<boolean> {
+  const { client, clock } = deps;
   const from = openStorage(name, clock);
-  const to = openStorage(parts.name, clock);
+  const to = openStorage(deps.name, clock);
   const verdictKey = `foreign:${name}`;
   try {
     const tokens = await samplesOf(from, to, clock.now());
@@ -246,15 +246,15 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
       });
       return true;
     }
-    await holding(parts, `${name}:outbox`, signal, async () => {
+    await holding(deps, `${name}:outbox`, signal, async () => {
       const adopted = await moveRewards(from.rewards, to.rewards, clock);
-      await parts.rewards.refresh();
-      parts.changed();
-      await moveEvents(from, to, parts);
+      await deps.rewards.refresh();
+      deps.changed();
+      await moveEvents(from, to, deps);
       // No remaining event may say whether the ads of these were watched, so ask the service.
       for (const { decisionId, token } of adopted.filter(({ state }) => state === 'none')) {
         const answer = await readReward(client, decisionId, token);
-        if (answer.kind === 'ok') await parts.rewards.settle([answer.body]);
+        if (answer.kind === 'ok') await deps.rewards.settle([answer.body]);
       }
     });
     return true;
@@ -269,25 +269,25 @@ async function adopt(parts: AdoptionParts, name: string, signal: AbortSignal): P
  * confirmed that they belong to the same account. Data of another account stays untouched. Returns a function
  * that stops the adoption.
  */
-export function adoptStorage(parts: AdoptionParts): () => void {
+export function adoptStorage(deps: AdoptionDeps): () => void {
   const ended = new AbortController();
-  void adoptAll(parts, ended.signal).catch(() => undefined);
+  void adoptAll(deps, ended.signal).catch(() => undefined);
   return () => ended.abort();
 }
 
 /** Like {@link adoptStorage}; resolves when everything that can be adopted now has been. */
-export async function adoptAll(parts: AdoptionParts, signal: AbortSignal): Promise<void> {
+export async function adoptAll(deps: AdoptionDeps, signal: AbortSignal): Promise<void> {
   const names = (await indexedDB.databases()).map(({ name = '' }) => name);
   const done = await Promise.all(
-    predecessors(names, parts.name).map((name) =>
+    predecessors(names, deps.name).map((name) =>
       // The next page retries a database that fails.
-      adopt(parts, name, signal).catch(() => true),
+      adopt(deps, name, signal).catch(() => true),
     ),
   );
   if (done.every(Boolean) || signal.aborted) return;
-  const end = parts.connectivity.onOnline(() => {
+  const end = deps.connectivity.onOnline(() => {
     end();
-    void adoptAll(parts, signal).catch(() => undefined);
+    void adoptAll(deps, signal).catch(() => undefined);
   });
   signal.addEventListener('abort', end);
 }

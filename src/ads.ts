@@ -176,7 +176,7 @@ export interface Ads {
 }
 
 /** The dependencies of {@link assembleAds}, created by `createAds()`. */
-export interface AdsParts {
+export interface AdsDeps {
   environment: 'sandbox' | 'live';
   requests: Requests;
   rewards: Rewards;
@@ -192,8 +192,8 @@ export interface AdsParts {
 }
 
 /** Creates the public object from its parts. */
-export function assembleAds(parts: AdsParts): Ads {
-  const { changed, events, outbox, record, requests, rewards } = parts;
+export function assembleAds(deps: AdsDeps): Ads {
+  const { changed, events, outbox, record, requests, rewards } = deps;
   const destroyed = new AbortController();
   /** The call whose ad is being requested or is on the screen; undefined while only its confirmation is pending. */
   let showing: { placement: string } | undefined;
@@ -280,7 +280,7 @@ export function assembleAds(parts: AdsParts): Ads {
   }
 
   const diagnostics = (): Diagnostics => ({
-    environment: parts.environment,
+    environment: deps.environment,
     showing: showing?.placement ?? null,
     outbox: outbox.diagnostics(),
     rewards: rewards.diagnostics(),
@@ -330,9 +330,9 @@ export function assembleAds(parts: AdsParts): Ads {
     },
     rewardStatus: rewards.status,
     rewards: rewards.list,
-    setUser: parts.setUser,
-    setConsent: parts.setConsent,
-    simulate: parts.setSimulation,
+    setUser: deps.setUser,
+    setConsent: deps.setConsent,
+    simulate: deps.setSimulation,
     diagnostics,
     toggleDebugPanel() {
       import('./debug/open-panel.ts').then(
@@ -345,7 +345,7 @@ export function assembleAds(parts: AdsParts): Ads {
       destroyed.abort();
       ended = true;
       takeRewards();
-      parts.destroy();
+      deps.destroy();
     },
   };
 }

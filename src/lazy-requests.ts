@@ -1,6 +1,6 @@
 import type { NoAd } from './decision/decisions.ts';
 import { bounded, type NoResult } from './platform/clock.ts';
-import type { Requests, RequestsParts } from './requests.ts';
+import type { Requests, RequestsDeps } from './requests.ts';
 
 const notLoaded: Record<NoResult, NoAd> = {
   aborted: { outcome: 'aborted' },
@@ -15,15 +15,15 @@ export interface LazyRequests extends Requests {
 }
 
 /** Creates {@link LazyRequests}. */
-export function lazyRequests(parts: RequestsParts): LazyRequests {
-  const { clock, isKnown, isOnline, loadShowAd, loadTimeoutMs } = parts;
+export function lazyRequests(deps: RequestsDeps): LazyRequests {
+  const { clock, isKnown, isOnline, loadShowAd, loadTimeoutMs } = deps;
   let requests: Requests | undefined;
   let destroyed = false;
 
   async function load(): Promise<Requests> {
     const { createRequests } = await import('./requests.ts');
     // Another call may have waited for the code as well.
-    requests ??= createRequests(parts);
+    requests ??= createRequests(deps);
     if (destroyed) requests.destroy();
     return requests;
   }

@@ -2,10 +2,10 @@ import {
   runAdBreak,
   type BreakRequest,
   type ShowAd,
-  type ShowParts,
+  type ShowDeps,
 } from './ad-break/run-ad-break.ts';
 import { loadCreative } from './creative/renderer.ts';
-import { createDecisions, type Decisions, type DecisionsParts } from './decision/decisions.ts';
+import { createDecisions, type Decisions, type DecisionsDeps } from './decision/decisions.ts';
 import type { ShowResult } from './outcome.ts';
 
 /** The part of the SDK that a page needs once it requests an ad. */
@@ -16,28 +16,28 @@ export interface Requests extends Omit<Decisions, 'take'> {
   showBanner(placement: string, element: HTMLElement, signal: AbortSignal): Promise<ShowResult>;
 }
 
-export interface RequestsParts extends Omit<DecisionsParts, 'loadCreative'>, ShowParts {
+export interface RequestsDeps extends Omit<DecisionsDeps, 'loadCreative'>, ShowDeps {
   /** Whether ads start muted unless the call overrides it. */
   muted?: boolean;
   /** Fetches the code that shows ads, which is not needed before there is one. */
   loadShowAd(): Promise<ShowAd>;
 }
 
-export function createRequests(parts: RequestsParts): Requests {
-  const { clock, loadTimeoutMs, locale } = parts;
+export function createRequests(deps: RequestsDeps): Requests {
+  const { clock, loadTimeoutMs, locale } = deps;
   const { take, ...decisions } = createDecisions({
-    ...parts,
+    ...deps,
     loadCreative: (decision, signal) => loadCreative(decision, { clock, signal, locale }),
   });
   return {
     ...decisions,
     runBreak: (request, waitedMs = 0) =>
-      oneAtATime({ ...request, muted: request.muted ?? parts.muted }, (alone) =>
-        runAdBreak({ ...parts, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, alone),
+      oneAtATime({ ...request, muted: request.muted ?? deps.muted }, (alone) =>
+        runAdBreak({ ...deps, take, loadTimeoutMs: loadTimeoutMs - waitedMs }, alone),
       ),
     showBanner: (placement, element, signal) =>
       import('./ad-break/show-banner.ts').then(
-        ({ showBanner }) => showBanner({ ...parts, take }, placement, element, signal),
+        ({ showBanner }) => showBanner({ ...deps, take }, placement, element, signal),
         () => ({ outcome: 'error', reason: 'chunk_not_loaded' }),
       ),
   };

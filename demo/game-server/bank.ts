@@ -25,13 +25,13 @@ export interface Bank {
   account(player: string): Account;
 }
 
-export interface BankParts {
+export interface BankDeps {
   journal: Journal<Credit>;
   now(): Date;
   onCredit(player: string): void;
 }
 
-export function createBank({ journal, now, onCredit }: BankParts): Bank {
+export function createBank({ journal, now, onCredit }: BankDeps): Bank {
   const credits: Credit[] = [];
   const seen = new Set<string>();
   let last: Promise<unknown> = Promise.resolve();

@@ -6,7 +6,7 @@ import { serveExample } from './example-page.ts';
 import { readBody } from './request-body.ts';
 import { serveFile } from './static-files.ts';
 
-export interface RequestHandlerParts {
+export interface RequestHandlerDeps {
   bank: Bank;
   streams: AccountStreams;
   /** The folder of the built game. */
@@ -19,30 +19,30 @@ export interface RequestHandlerParts {
 }
 
 /** Handles every route of the game server. */
-export function createRequestHandler(parts: RequestHandlerParts) {
+export function createRequestHandler(deps: RequestHandlerDeps) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = new URL(request.url ?? '/', 'http://game').pathname;
-    if (parts.demoOrigin && request.headers.origin === parts.demoOrigin) {
-      response.setHeader('access-control-allow-origin', parts.demoOrigin);
+    if (deps.demoOrigin && request.headers.origin === deps.demoOrigin) {
+      response.setHeader('access-control-allow-origin', deps.demoOrigin);
     }
     response.setHeader('vary', 'origin');
     if (request.method === 'POST' && path === '/webhooks/trueward') {
-      return receiveWebhook(parts, request, response);
+      return receiveWebhook(deps, request, response);
     }
     if (request.method !== 'GET') return answer(response, 405, { error: 'method_not_allowed' });
-    if (path === '/config.json') return answer(response, 200, parts.gameConfig());
+    if (path === '/config.json') return answer(response, 200, deps.gameConfig());
     const [, player, stream] = /^\/players\/([\w-]{1,64})(\/events)?$/.exec(path) ?? [];
-    if (player && stream) return parts.streams.open(player, response);
-    if (player) return answer(response, 200, parts.bank.account(player));
+    if (player && stream) return deps.streams.open(player, response);
+    if (player) return answer(response, 200, deps.bank.account(player));
     const served =
-      serveExample(parts.gameDir, path, parts.gameConfig(), response) ||
-      serveFile(parts.gameDir, path, response);
+      serveExample(deps.gameDir, path, deps.gameConfig(), response) ||
+      serveFile(deps.gameDir, path, response);
     if (!served) answer(response, 404, { error: 'not_found' });
   };
 }
 
 async function receiveWebhook(
-  { bank, webhookSecret }: RequestHandlerParts,
+  { bank, webhookSecret }: RequestHandlerDeps,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

@@ -32,7 +32,7 @@ import { createIds, type MakeId } from './platform/ids.ts';
 import { rejectShortRetention } from './resource/check-document.ts';
 import { openConfiguration, type Configuration } from './decision/configuration.ts';
 import { createResourceManager } from './resource/resource-manager.ts';
-import { createLaneParts } from './store/lanes.ts';
+import { createLaneDeps } from './store/lanes.ts';
 import {
   createResourceStore,
   incrementConfigVersion,
@@ -122,7 +122,7 @@ async function wire(
   const manage = createResourceManager({ resources, audit, writeEvents, retentionMs });
   const webhooks = createWebhookService({ manage, box, clock, development: config.development });
   const { poolSize } = config.databaseLimits;
-  const laneParts = createLaneParts({ database, tracing, clock, log, poolSize });
+  const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });
   const deliveries = startDeliveries({
     database,
     configuration,
@@ -134,7 +134,7 @@ async function wire(
     log,
     makeId,
     tracing,
-    lanes: laneParts('deliveries'),
+    lanes: laneDeps('deliveries'),
     development: config.development,
     onAttempt: metrics.observeDelivery,
   });
@@ -153,13 +153,13 @@ async function wire(
     receipts,
     writeEvents,
     nowMs: clock.nowMs,
-    lanes: laneParts('events'),
+    lanes: laneDeps('events'),
     onChange: changes.announce,
     onDeliveries: deliveries.wake,
   });
   const upkeep = await startUpkeep({ database, clock, log, tracing, retention: config.retention });
   const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
-  const lane = createDecisionLanes(database, writeEvents, deliveries.wake, laneParts('decisions'));
+  const lane = createDecisionLanes(database, writeEvents, deliveries.wake, laneDeps('decisions'));
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // The embedded database is used by one process only.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();

@@ -26,9 +26,9 @@ export interface BreakRequest extends RequestOptions {
 }
 
 /** Shows a loaded ad. */
-export type ShowAd = (parts: ShowParts, request: BreakRequest, ad: ReadyAd) => Promise<ShowResult>;
+export type ShowAd = (deps: ShowDeps, request: BreakRequest, ad: ReadyAd) => Promise<ShowResult>;
 
-export interface ShowParts extends Pick<AdSource, 'clock'> {
+export interface ShowDeps extends Pick<AdSource, 'clock'> {
   enqueue(event: NewAdEvent, after?: Promise<unknown>): Promise<void>;
   rewards: Pick<Rewards, 'track' | 'watched' | 'confirmation'>;
   engine: EngineDriver;
@@ -36,17 +36,17 @@ export interface ShowParts extends Pick<AdSource, 'clock'> {
   confirmationTimeoutMs: number;
 }
 
-export interface BreakParts extends AdSource, ShowParts {
+export interface BreakDeps extends AdSource, ShowDeps {
   /** Loads the code that shows ads. */
   loadShowAd(): Promise<ShowAd>;
 }
 
 /** Shows one ad, from the request to its single result. Never rejects. */
-export async function runAdBreak(parts: BreakParts, request: BreakRequest): Promise<ShowResult> {
+export async function runAdBreak(deps: BreakDeps, request: BreakRequest): Promise<ShowResult> {
   // In parallel with the request. Not earlier, because most page views show no ad.
-  const loading = parts.loadShowAd();
-  const found = await obtain(parts, { ...request, format: request.kind }, loading);
-  return 'creative' in found ? (await loading)(parts, request, found) : found;
+  const loading = deps.loadShowAd();
+  const found = await obtain(deps, { ...request, format: request.kind }, loading);
+  return 'creative' in found ? (await loading)(deps, request, found) : found;
 }
 
 /** Provides ads. */

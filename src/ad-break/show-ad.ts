@@ -10,7 +10,7 @@ import {
   type BreakState,
   transition,
 } from './machine.ts';
-import type { BreakRequest, ShowAd, ShowParts } from './run-ad-break.ts';
+import type { BreakRequest, ShowAd, ShowDeps } from './run-ad-break.ts';
 import { openStage, type Stage } from './stage.ts';
 
 /** Creates the function that shows ads, with the texts of a language and the game's replacements. */
@@ -19,9 +19,9 @@ export async function createShowAd(
   replaced: Partial<OverlayStrings> = {},
 ): Promise<ShowAd> {
   const strings = { ...(await stringsFor(locale)), ...replaced };
-  return (parts, request, ad) => {
+  return (deps, request, ad) => {
     if (!request.signal?.aborted)
-      return new Promise((resolve) => showAd({ ...parts, strings }, request, ad, resolve));
+      return new Promise((resolve) => showAd({ ...deps, strings }, request, ad, resolve));
     ad.creative.destroy();
     return Promise.resolve({ outcome: 'aborted', decisionId: ad.decision.id });
   };
@@ -32,12 +32,12 @@ export async function createShowAd(
  * completed: an abort or a failure after that results in `pending`, and the reward follows as an event.
  */
 function showAd(
-  parts: ShowParts & { strings: OverlayStrings },
+  deps: ShowDeps & { strings: OverlayStrings },
   request: BreakRequest,
   ad: ReadyAd,
   settle: (result: ShowResult) => void,
 ): void {
-  const { clock, confirmationTimeoutMs, engine, rewards } = parts;
+  const { clock, confirmationTimeoutMs, engine, rewards } = deps;
   const { creative, decision, player } = ad;
   const { kind, signal } = request;
   const rewarded = kind === 'rewarded';
@@ -96,7 +96,7 @@ function showAd(
       guarded(request.onOpen);
       // `onOpen` may have ended the ad break; an ad that opened after that would never close.
       if (released) return;
-      stage = openStage(ad, { ...parts, neededMs, muted: request.muted, dispatch });
+      stage = openStage(ad, { ...deps, neededMs, muted: request.muted, dispatch });
       releaseInput = holdInput(stage.element, engine.focusTarget());
       stage.start();
     } catch (error) {
@@ -123,7 +123,7 @@ function showAd(
     const { detail, event, visible, watchedMs } = effect;
     if (!tracked) return;
     completed ||= event === 'complete';
-    const enqueued = parts.enqueue(
+    const enqueued = deps.enqueue(
       {
         type: event,
         decision_id: decision.id,

@@ -4,19 +4,19 @@ import type { ShowResult } from '../outcome.ts';
 import { surface } from '../platform/guard.ts';
 import { type AdSource, obtain } from './run-ad-break.ts';
 
-export interface BannerParts extends AdSource {
+export interface BannerDeps extends AdSource {
   enqueue(event: NewAdEvent): Promise<void>;
 }
 
 /** Requests a house ad and shows it in `element` until `signal` aborts; the game continues meanwhile. */
 export async function showBanner(
-  parts: BannerParts,
+  deps: BannerDeps,
   placement: string,
   element: HTMLElement,
   signal: AbortSignal,
 ): Promise<ShowResult> {
   const wanted = { format: 'banner', placement, signal };
-  const found = await obtain(parts, wanted, Promise.resolve());
+  const found = await obtain(deps, wanted, Promise.resolve());
   if (!('creative' in found)) return found;
   const { creative, decision } = found;
   let result: ShowResult = { outcome: 'completed', decisionId: decision.id };
@@ -25,9 +25,7 @@ export async function showBanner(
     return { ...result, outcome: 'aborted' };
   }
   const report = (type: NewAdEvent['type'], more: Partial<NewAdEvent> = {}): void => {
-    parts
-      .enqueue({ type, decision_id: decision.id, token: decision.token, ...more })
-      .catch(surface);
+    deps.enqueue({ type, decision_id: decision.id, token: decision.token, ...more }).catch(surface);
   };
   let unmount: (() => void) | undefined;
   const end = (): void => {
@@ -38,7 +36,7 @@ export async function showBanner(
   signal.addEventListener('abort', end);
   try {
     unmount = mountBanner(element, creative, {
-      clock: parts.clock,
+      clock: deps.clock,
       clickUrl: decision.creative.click_url,
       hooks: {
         painted: () => report('start'),

@@ -5,7 +5,7 @@ import type { Availability, Outcome, Reason } from '../outcome.ts';
 import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
 import type { Player } from '../player-context.ts';
-import { loadGiven, loadMedia, requestAd, type RequestAdParts } from './request-ad.ts';
+import { loadGiven, loadMedia, requestAd, type RequestAdDeps } from './request-ad.ts';
 
 /** A decision that has an ad. */
 export type FilledDecision = Decision & {
@@ -56,7 +56,7 @@ export interface Decisions {
   destroy(): void;
 }
 
-export interface DecisionsParts extends RequestAdParts {
+export interface DecisionsDeps extends RequestAdDeps {
   /** Whether consent is known; before that, no requests are made. */
   isKnown(): boolean;
   /** Loads the code that reads the page’s consent again if it failed to load; returns whether it did. */
@@ -120,8 +120,8 @@ interface Call {
 }
 
 /** Creates the cache of decisions and their media. */
-export function createDecisions(parts: DecisionsParts): Decisions {
-  const { clock } = parts;
+export function createDecisions(deps: DecisionsDeps): Decisions {
+  const { clock } = deps;
   const slots = new Map<string, Slot>();
   let destroyed = false;
   let nextEnd: Deadline | undefined;
@@ -152,9 +152,9 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const checkRefusals = (): void => {
     const changed = nextEnd?.passed();
     scheduleCheck();
-    if (changed) parts.onChange();
+    if (changed) deps.onChange();
   };
-  const offMoments = parts.lifecycle.onTransition((moment) => {
+  const offMoments = deps.lifecycle.onTransition((moment) => {
     if (moment === 'visible' || moment === 'returned') checkRefusals();
   });
 
@@ -177,7 +177,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const startRequest = ({ placement, options, given }: Call, slot: Slot): InFlightRequest => {
     const abort = new AbortController();
     const key = keyOf(options);
-    const filled = fillSlot(parts, {
+    const filled = fillSlot(deps, {
       placement,
       slot,
       options,
@@ -220,7 +220,7 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const ensure = async (call: Call): Promise<NoAd | undefined> => {
     const { placement, signal, options, given } = call;
     if (destroyed || signal.aborted) return { outcome: 'aborted' };
-    if (!parts.isKnown()) return parts.retryConsent() ? notLoaded : notReady;
+    if (!deps.isKnown()) return deps.retryConsent() ? notLoaded : notReady;
     // A decision of the game's server replaces whatever is loaded or in flight.
     if (given) forget(placement);
     const slot = slotOf(placement);
@@ -242,11 +242,11 @@ export function createDecisions(parts: DecisionsParts): Decisions {
   const availability = (placement: string): Availability => {
     const slot = slotOf(placement);
     if (destroyed) return { available: false, reason: 'aborted' };
-    if (!parts.isKnown()) return unavailable(notReady);
+    if (!deps.isKnown()) return unavailable(notReady);
     if (fresh(slot)) return { available: true };
     const { refused } = slot;
     if (refused && !refused.end.passed()) return unavailable(refused.noAd);
-    return parts.isOnline() ? { available: true } : { available: false, reason: 'offline' };
+    return deps.isOnline() ? { available: true } : { available: false, reason: 'offline' };
   };
 
   return {
@@ -290,17 +290,17 @@ interface Filling {
  * outdated options and is dropped.
  */
 async function fillSlot(
-  parts: RequestAdParts,
+  deps: RequestAdDeps,
   { placement, slot, options, signal, isCurrent, given }: Filling,
 ): Promise<NoAd | undefined> {
-  const { clock } = parts;
+  const { clock } = deps;
   const lender = unexpired(slot);
   let result = await (given
-    ? loadGiven(parts, placement, signal, given)
-    : requestAd(parts, { placement, options, signal, previous: lender }));
+    ? loadGiven(deps, placement, signal, given)
+    : requestAd(deps, { placement, options, signal, previous: lender }));
   if ('creative' in result && result.creative === lender?.creative && slot.ready !== lender) {
     // The ad whose media was reused has been shown or replaced meanwhile.
-    result = await loadMedia(parts, result.decision, result.expiry, signal);
+    result = await loadMedia(deps, result.decision, result.expiry, signal);
   }
   if (!('creative' in result)) {
     if (isCurrent()) refuse(slot, result, clock, options);
@@ -308,7 +308,7 @@ async function fillSlot(
   }
   const asked = keyOf(options);
   // A decision from the game's server can't be requested again.
-  const { player } = parts.profile();
+  const { player } = deps.profile();
   if (isCurrent()) keep(slot, { ...result, asked, player }, clock, given ? Infinity : freshMs);
   else result.creative.destroy();
   return undefined;

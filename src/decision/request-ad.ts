@@ -90,7 +90,7 @@ export async function getUserToken(
   return got === 'timeout' ? { outcome: got, reason: 'load_timeout' } : { outcome: 'aborted' };
 }
 
-export interface RequestAdParts extends RequestDecisionParts {
+export interface RequestAdDeps extends RequestDecisionDeps {
   locale: string;
   /** The current consent and user. */
   profile(): Profile;
@@ -111,7 +111,7 @@ const sameMedia = (a: FilledDecision, b: FilledDecision): boolean =>
 
 /** Requests a decision and loads its media, or reuses that of `previous` if it is the same. */
 export async function requestAd(
-  parts: RequestAdParts,
+  deps: RequestAdDeps,
   {
     placement,
     options,
@@ -124,23 +124,23 @@ export async function requestAd(
     previous: ReadyAd | undefined;
   },
 ): Promise<ReadyAd | NoAd> {
-  const profile = parts.profile();
-  const identified = await getUserToken(profile.user.userToken, parts, signal);
+  const profile = deps.profile();
+  const identified = await getUserToken(profile.user.userToken, deps, signal);
   if ('outcome' in identified) return identified;
   const userToken = profile.user.childDirected ? undefined : identified.userToken;
-  const request = describeRequest(placement, parts.locale, profile, options, userToken);
+  const request = describeRequest(placement, deps.locale, profile, options, userToken);
   // Measured from before the request: the device may sleep while the answer is in transit.
-  const ageMs = stopwatch(parts.clock);
-  const answer = await requestDecision(parts, request, signal);
-  parts.onAnswer?.(placement, answer);
+  const ageMs = stopwatch(deps.clock);
+  const answer = await requestDecision(deps, request, signal);
+  deps.onAnswer?.(placement, answer);
   if (signal.aborted) return { outcome: 'aborted' };
-  if (answer.kind !== 'ok') return noAdFromAnswer(answer, parts.clock.now());
-  return loadDecided(parts, answer.body, ageMs, signal, previous);
+  if (answer.kind !== 'ok') return noAdFromAnswer(answer, deps.clock.now());
+  return loadDecided(deps, answer.body, ageMs, signal, previous);
 }
 
 /** Loads the media of a decision that the game's own server made. */
 export async function loadGiven(
-  parts: RequestAdParts,
+  deps: RequestAdDeps,
   placement: string,
   signal: AbortSignal,
   given: unknown,
@@ -153,29 +153,29 @@ export async function loadGiven(
       reason: 'wrong_placement',
       detail: `The decision is for the placement ${given.placement}.`,
     };
-  return loadDecided(parts, given, stopwatch(parts.clock), signal);
+  return loadDecided(deps, given, stopwatch(deps.clock), signal);
 }
 
 async function loadDecided(
-  parts: RequestAdParts,
+  deps: RequestAdDeps,
   decision: Decision,
   ageMs: () => number,
   signal: AbortSignal,
   previous?: ReadyAd,
 ): Promise<ReadyAd | NoAd> {
-  if (decision.status !== 'filled') return noAdFromDecision(decision, parts.clock.now());
+  if (decision.status !== 'filled') return noAdFromDecision(decision, deps.clock.now());
   if (!isFilled(decision))
     return { outcome: 'error', reason: 'incomplete_decision', decisionId: decision.id };
   const livesMs = durationMs(decision.issued_at, decision.expires_at);
-  const expiry = deadlineIn(parts.clock, livesMs, ageMs);
+  const expiry = deadlineIn(deps.clock, livesMs, ageMs);
   if (previous && sameMedia(previous.decision, decision))
     return { decision, creative: previous.creative, expiry };
-  return loadMedia(parts, decision, expiry, signal);
+  return loadMedia(deps, decision, expiry, signal);
 }
 
 /** Loads the media of a decision, with a timeout. */
 export async function loadMedia(
-  parts: RequestAdParts,
+  deps: RequestAdDeps,
   decision: FilledDecision,
   expiry: Deadline,
   outer: AbortSignal,
@@ -187,9 +187,9 @@ export async function loadMedia(
     creative?.destroy();
     creative = undefined;
   };
-  const loaded = await bounded(parts.clock, parts.loadTimeoutMs, outer, async (signal) => {
+  const loaded = await bounded(deps.clock, deps.loadTimeoutMs, outer, async (signal) => {
     try {
-      creative = await parts.loadCreative(decision, signal);
+      creative = await deps.loadCreative(decision, signal);
     } catch (error) {
       detail = error instanceof Error ? error.message : String(error);
       throw error;
@@ -214,7 +214,7 @@ export async function loadMedia(
   }
 }
 
-export interface RequestDecisionParts {
+export interface RequestDecisionDeps {
   client: Pick<ServiceClient, 'call'>;
   clock: Clock;
   /** Whether the browser reports a network connection. */
@@ -234,7 +234,7 @@ export const isDecision: Guard<Decision> = (body): body is Decision =>
 
 /** Requests a decision. If the request fails immediately, checks whether an ad blocker blocked it. */
 export async function requestDecision(
-  { client, clock, isOnline, reach }: RequestDecisionParts,
+  { client, clock, isOnline, reach }: RequestDecisionDeps,
   body: DecisionRequest,
   signal: AbortSignal,
 ): Promise<Answer<Decision>> {

@@ -21,7 +21,7 @@ import { type Delivery, sendEvents } from './send.ts';
 import type { Counts } from './storage.ts';
 import { add } from './event-store.ts';
 
-export interface DrainParts {
+export interface DrainDeps {
   /** Name of the lock that the tabs share. */
   name: string;
   client: ServiceClient;
@@ -84,10 +84,10 @@ const maxRecords = 250;
 const cautiousEvents = 25;
 
 /** Creates the {@link Drain} of an outbox. */
-export function createDrain(parts: DrainParts): Drain {
-  const { counts, memory, store } = parts;
+export function createDrain(deps: DrainDeps): Drain {
+  const { counts, memory, store } = deps;
   const { diagnostics } = counts;
-  const election = createLeaderElection({ ...parts, locks: parts.locks ?? browserLocks() });
+  const election = createLeaderElection({ ...deps, locks: deps.locks ?? browserLocks() });
   /** Settled, but not removed from the store yet. */
   const settled = new Set<string>();
   const inFlight = new Set<string>();
@@ -100,25 +100,25 @@ export function createDrain(parts: DrainParts): Drain {
   /** Events in the next request; doubles with every success. */
   let batchEvents = smallBatch.events;
   let maxEvents = largeBatch.events;
-  const backOff = createBackOff(parts, () => wake());
+  const backOff = createBackOff(deps, () => wake());
 
   /** Sends events, and applies the response to everything but the store. */
   const deliver = async (events: QueuedEvent[], keepalive: boolean): Promise<Delivery> => {
     for (const { id } of events) inFlight.add(id);
     const dropped = counts.unreportedDrops;
     counts.unreportedDrops = {};
-    const delivery = await sendEvents(parts, events, dropped, keepalive);
+    const delivery = await sendEvents(deps, events, dropped, keepalive);
     for (const { id } of events) inFlight.delete(id);
     for (const id of delivery.settled) settled.add(id);
-    parts.recent.remove(delivery.settled);
+    deps.recent.remove(delivery.settled);
     diagnostics.sent += delivery.settled.length - delivery.rejections.length;
     for (const { code } of delivery.rejections) add(diagnostics.rejected, code, 1);
-    if (delivery.rewards.length > 0) parts.onRewards(delivery.rewards);
+    if (delivery.rewards.length > 0) deps.onRewards(delivery.rewards);
     // An older service accepts only smaller requests.
     if (delivery.split) maxEvents = smallBatch.events;
     if (delivery.failure) {
       const { retryAfterMs } = delivery.failure;
-      parts.onError(delivery.failure.reason);
+      deps.onError(delivery.failure.reason);
       // May be reported twice: these counts are for people, and no money depends on them.
       for (const [reason, count] of Object.entries(dropped))
         add(counts.unreportedDrops, reason, count);
@@ -126,7 +126,7 @@ export function createDrain(parts: DrainParts): Drain {
         batchEvents = cautiousEvents;
         demanded = retryAfterMs !== undefined;
         const ms = backOff.failed(retryAfterMs);
-        parts.onPause({ ms, failures: backOff.failures(), demanded });
+        deps.onPause({ ms, failures: backOff.failures(), demanded });
       }
     } else {
       backOff.succeeded();
@@ -154,7 +154,7 @@ export function createDrain(parts: DrainParts): Drain {
     if (delivery?.failure) return false;
     await source.remove(first, last);
     for (const { id } of batch.events) settled.delete(id);
-    parts.onRemoved(source, batch);
+    deps.onRemoved(source, batch);
     return true;
   };
 
@@ -180,7 +180,7 @@ export function createDrain(parts: DrainParts): Drain {
       await pastStore;
       if (stopped || backOff.waiting() || !mayContinue()) return;
       const [first] = records;
-      if (!first) return parts.onEmpty(source);
+      if (!first) return deps.onEmpty(source);
       const { bytes } = batchEvents > smallBatch.events ? largeBatch : smallBatch;
       const batch = nextBatch(records, { events: batchEvents, bytes });
       const last = records[batch.records - 1]?.key ?? first.key;
@@ -201,9 +201,9 @@ export function createDrain(parts: DrainParts): Drain {
     while (runAgain && !stopped && !backOff.waiting()) {
       runAgain = false;
       // If one store fails, the other is still drained.
-      await empty(memory, () => true).catch(parts.onError);
+      await empty(memory, () => true).catch(deps.onError);
       if (!backOff.waiting())
-        await election.lead(() => empty(store, election.isLeader)).catch(parts.onError);
+        await election.lead(() => empty(store, election.isLeader)).catch(deps.onError);
     }
     running = undefined;
   };

@@ -9,7 +9,7 @@ import type {
   PageTransition,
 } from '../platform/page.ts';
 import { type ServiceClient, toJson } from '../transport/service-client.ts';
-import type { createDrain, Drain, DrainParts } from './drain.ts';
+import type { createDrain, Drain, DrainDeps } from './drain.ts';
 import {
   createMemoryStore,
   createRecentEvents,
@@ -81,7 +81,7 @@ export interface OutboxDiagnostics {
 /** Why events were dropped. `unreadable` counts records, because the number of events in them is unknown. */
 export type DropReason = 'too_many' | 'too_large' | 'unreadable';
 
-export interface OutboxParts {
+export interface OutboxDeps {
   /** Prefix of the names of the lock and the channel that the tabs share. One per publishable key. */
   name: string;
   client: ServiceClient;
@@ -106,13 +106,13 @@ interface Group {
 }
 
 /** Creates the {@link Outbox}, and opens its store immediately so that the first event does not wait. */
-export function createOutbox(parts: OutboxParts): Outbox {
-  const { clock, lifecycle, store } = parts;
-  const name = `${parts.name}:outbox`;
+export function createOutbox(deps: OutboxDeps): Outbox {
+  const { clock, lifecycle, store } = deps;
+  const name = `${deps.name}:outbox`;
   const memory = createMemoryStore();
   const recent = createRecentEvents(keepaliveBytes);
   const listeners = new Set<(rewards: RewardStatus[]) => void>();
-  const signal = parts.openTabChannel<TabMessage>(name);
+  const signal = deps.openTabChannel<TabMessage>(name);
   const counts = createCounts();
   const { diagnostics } = counts;
   let loading: Promise<{ createDrain: typeof createDrain }> | undefined;
@@ -139,7 +139,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
     try {
       const code = await (loading ??= import('./drain.ts'));
       if (destroyed) return;
-      drain ??= code.createDrain(drainParts);
+      drain ??= code.createDrain(drainDeps);
       await work(drain);
     } catch (error) {
       loading = undefined;
@@ -167,8 +167,8 @@ export function createOutbox(parts: OutboxParts): Outbox {
     if (events > 0) wake();
   };
 
-  const drainParts: DrainParts = {
-    ...parts,
+  const drainDeps: DrainDeps = {
+    ...deps,
     name,
     mayLead: () => !away,
     counts,
@@ -193,7 +193,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   const storage = createStorage({
     store,
     memory,
-    bounds: parts.bounds ?? { events: 20_000, bytes: 16_000_000 },
+    bounds: deps.bounds ?? { events: 20_000, bytes: 16_000_000 },
     counts,
     nowMs: clock.now,
     onResize,
@@ -248,7 +248,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
 
   const disposers = [
     lifecycle.onTransition(onTransition),
-    parts.connectivity.onOnline(() => isWaiting() && void nudge()),
+    deps.connectivity.onOnline(() => isWaiting() && void nudge()),
   ];
   signal.onMessage(onTabMessage);
   void begin();
@@ -256,7 +256,7 @@ export function createOutbox(parts: OutboxParts): Outbox {
   return {
     prefetch,
     enqueue(event, after) {
-      const id = parts.newId();
+      const id = deps.newId();
       const occurredAt = new Date(clock.now()).toISOString();
       const full: AdEvent = { ...event, id, occurred_at: occurredAt };
       const queued = { id, json: toJson(full) };

@@ -60,7 +60,7 @@ export function createCounts(): Counts {
   return counts;
 }
 
-export interface StorageParts {
+export interface StorageDeps {
   store: EventStore;
   memory: EventStore;
   bounds: Size;
@@ -113,8 +113,8 @@ async function measure(store: EventStore): Promise<Size> {
 }
 
 /** Creates the {@link Storage}. */
-export function createStorage(parts: StorageParts): Storage {
-  const { bounds, counts, memory, onError, store } = parts;
+export function createStorage(deps: StorageDeps): Storage {
+  const { bounds, counts, memory, onError, store } = deps;
   const { diagnostics, shared } = counts;
   let loadingEvict: Promise<typeof evict> | undefined;
   /** Whether the quota stayed exceeded after an eviction. */
@@ -136,7 +136,7 @@ export function createStorage(parts: StorageParts): Storage {
     const run = await loadEvict();
     await run(source, target, (events) => {
       counts.drop('too_many', events.length);
-      parts.onResize(source, -events.length, -lengthOf(events));
+      deps.onResize(source, -events.length, -lengthOf(events));
     });
   };
   const keepWithinBounds = async (source: EventStore): Promise<void> => {
@@ -164,7 +164,7 @@ export function createStorage(parts: StorageParts): Storage {
 
   return {
     async append(events) {
-      const at = parts.nowMs();
+      const at = deps.nowMs();
       const records = groupEvents(events).map((some): EventRecord => ({ v: 1, at, events: some }));
       let source: EventStore = store;
       try {
@@ -176,7 +176,7 @@ export function createStorage(parts: StorageParts): Storage {
         source = memory;
         await memory.append(records);
       }
-      parts.onResize(source, events.length, lengthOf(events.map(({ json }) => json)));
+      deps.onResize(source, events.length, lengthOf(events.map(({ json }) => json)));
       await keepWithinBounds(source);
     },
     async recount() {

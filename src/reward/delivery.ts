@@ -6,7 +6,7 @@ import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
 import type { RewardHandler } from './rewards.ts';
 
-export interface DeliveryParts {
+export interface DeliveryDeps {
   ledger: Ledger;
   clock: Clock;
   random: () => number;
@@ -54,8 +54,8 @@ const toEarnedReward = ({
 });
 
 /** Creates the {@link Delivery}. */
-export function createDelivery(parts: DeliveryParts): Delivery {
-  const { clock, handlers, isDue, ledger } = parts;
+export function createDelivery(deps: DeliveryDeps): Delivery {
+  const { clock, handlers, isDue, ledger } = deps;
   /** Rewards that wait for a frame or a handler in this tab, so that no handler is called twice. */
   const delivering = new Set<string>();
   /** Rewards that failed or are claimed by another tab. */
@@ -65,7 +65,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   let running = false;
   let runAgain = false;
   const stopped = new AbortController();
-  const backOff = createBackOff(parts, () => retry());
+  const backOff = createBackOff(deps, () => retry());
   const scheduleRetry = (decisionId: string): void => {
     backingOff.add(decisionId);
     if (!stopped.signal.aborted) backOff.failed();
@@ -90,7 +90,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
         resolve(false);
       };
       cancelFrames.add(cancel);
-      parts.deliver(() => {
+      deps.deliver(() => {
         // After the claim has expired, another tab may have delivered it.
         const late = !cancelFrames.delete(cancel) || claim.passed();
         if (late || handlers.size === 0 || !isDue(entry)) return resolve(false);
@@ -112,7 +112,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
       if (delivered) backOff.succeeded();
       else wake();
     } catch (error) {
-      parts.onError(error);
+      deps.onError(error);
       await change(decisionId, { type: 'released', at });
       delivering.delete(decisionId);
       scheduleRetry(decisionId);
@@ -140,7 +140,7 @@ export function createDelivery(parts: DeliveryParts): Delivery {
   const isReady = (): boolean =>
     !stopped.signal.aborted &&
     handlers.size > 0 &&
-    parts.lifecycle.isVisible() &&
+    deps.lifecycle.isVisible() &&
     ledger.cached().some(isDue);
   const wake = (): void => {
     if (!isReady()) return;

@@ -5,7 +5,7 @@ import type { Player } from '../player-context.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import { readReward } from '../transport/read-reward.ts';
 import type { Answer, ServiceClient } from '../transport/service-client.ts';
-import { createDelivery, type Delivery, type DeliveryParts } from './delivery.ts';
+import { createDelivery, type Delivery, type DeliveryDeps } from './delivery.ts';
 import { isOpen, isFinal, type LedgerEntry, type Verdict } from './reward-machine.ts';
 
 /** What pending and undelivered rewards need. A page without any does not load this code. */
@@ -31,11 +31,11 @@ export const transferred = (entry: LedgerEntry, from: string, to: string): Ledge
 const retentionMs = 30 * 86_400_000;
 
 /** Starts polling for pending rewards and delivering earned ones, and removes old entries. */
-export function fulfillRewards(parts: ConfirmationParts & DeliveryParts): Fulfillment {
-  const { ledger } = parts;
-  void removeOldEntries(parts);
-  const confirmation = createConfirmation(parts);
-  const delivery = createDelivery(parts);
+export function fulfillRewards(deps: ConfirmationDeps & DeliveryDeps): Fulfillment {
+  const { ledger } = deps;
+  void removeOldEntries(deps);
+  const confirmation = createConfirmation(deps);
+  const delivery = createDelivery(deps);
   confirmation.wake();
   delivery.wake();
   return {
@@ -60,7 +60,7 @@ export function fulfillRewards(parts: ConfirmationParts & DeliveryParts): Fulfil
   };
 }
 
-async function removeOldEntries({ clock, ledger }: DeliveryParts): Promise<void> {
+async function removeOldEntries({ clock, ledger }: DeliveryDeps): Promise<void> {
   const oldest = clock.now() - retentionMs;
   const entries = await ledger.readAll();
   const old = entries.filter((entry) => !isOpen(entry) && entry.trackedAt < oldest);
@@ -73,7 +73,7 @@ export interface PendingReward {
   token: string;
 }
 
-export interface ConfirmationParts {
+export interface ConfirmationDeps {
   client: ServiceClient;
   clock: Clock;
   random: () => number;
@@ -104,7 +104,7 @@ const firstPollMs = 1_500;
 const longestWaitS = 25;
 
 /** Creates the {@link Confirmation}; it sends one request at a time, because a browser allows six connections per host. */
-function createConfirmation(parts: ConfirmationParts): Confirmation {
+function createConfirmation(deps: ConfirmationDeps): Confirmation {
   /** Decisions that the service rejected, for example because the key was revoked; retried after a reload. */
   const rejected = new Set<string>();
   let request: { decisionId: string; abort: AbortController } | undefined;
@@ -112,21 +112,21 @@ function createConfirmation(parts: ConfirmationParts): Confirmation {
   /** One for each outcome that has not resolved. */
   const checks = new Set<() => void>();
   const changed = (): void => checks.forEach((check) => check());
-  const backOff = createBackOff(parts, () => {
+  const backOff = createBackOff(deps, () => {
     if (!request) void pollAll();
   });
 
   const pending = (): PendingReward[] =>
-    stopped ? [] : parts.pending().filter(({ decisionId }) => !rejected.has(decisionId));
+    stopped ? [] : deps.pending().filter(({ decisionId }) => !rejected.has(decisionId));
   const isStillPending = (id: string): boolean =>
     pending().some(({ decisionId }) => decisionId === id);
 
   const apply = async (decisionId: string, answer: Answer<RewardStatus>): Promise<void> => {
-    if (answer.kind === 'ok') await parts.settle([answer.body]);
+    if (answer.kind === 'ok') await deps.settle([answer.body]);
     // The service has deleted the decision: by its clock, the late window is over. Nothing less may expire a
     // reward: neither a wrong clock, nor a revoked key, nor the network.
     else if (answer.kind === 'refused' && answer.problem.code === 'decision_gone') {
-      await parts.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
+      await deps.settle([{ id: decisionId, state: 'expired', reason: 'unknown_to_service' }]);
     }
   };
 
@@ -145,7 +145,7 @@ function createConfirmation(parts: ConfirmationParts): Confirmation {
       // A long poll for one reward would delay the others.
       const waitS = round.length === 1 ? longestWaitS : 0;
       const { signal } = abort;
-      const answer = await readReward(parts.client, decisionId, token, { waitS, signal });
+      const answer = await readReward(deps.client, decisionId, token, { waitS, signal });
       request = undefined;
       await apply(decisionId, answer);
       if (answer.kind === 'refused') rejected.add(decisionId);
@@ -167,19 +167,19 @@ function createConfirmation(parts: ConfirmationParts): Confirmation {
         const end = (): void => {
           cancelTimer();
           checks.delete(check);
-          resolve(parts.report(decisionId));
+          resolve(deps.report(decisionId));
         };
         const check = (): void => {
-          if (stopped || isFinal(parts.report(decisionId).state)) end();
+          if (stopped || isFinal(deps.report(decisionId).state)) end();
         };
-        const cancelTimer = parts.clock.after(withinMs, end);
+        const cancelTimer = deps.clock.after(withinMs, end);
         checks.add(check);
         check();
       }),
     changed,
     settled,
     async poll({ decisionId, token }) {
-      await apply(decisionId, await readReward(parts.client, decisionId, token));
+      await apply(decisionId, await readReward(deps.client, decisionId, token));
     },
     stop() {
       stopped = true;

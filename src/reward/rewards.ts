@@ -67,7 +67,7 @@ export interface RewardDiagnostics {
   lastError?: string;
 }
 
-export interface RewardsParts {
+export interface RewardsDeps {
   client: ServiceClient;
   ledger: Ledger;
   clock: Clock;
@@ -80,8 +80,8 @@ export interface RewardsParts {
 }
 
 /** Creates the {@link Rewards} of this device, and resumes those that an earlier page left unfinished. */
-export function createRewards(parts: RewardsParts): Rewards {
-  const { clock, ledger, lifecycle, player } = parts;
+export function createRewards(deps: RewardsDeps): Rewards {
+  const { clock, ledger, lifecycle, player } = deps;
   const handlers = new Set<RewardHandler>();
   let handlerErrors = 0;
   let lastError: string | undefined;
@@ -126,12 +126,12 @@ export function createRewards(parts: RewardsParts): Rewards {
   const load = (): Promise<void> =>
     import('./fulfillment.ts').then(
       ({ fulfillRewards }) => {
-        if (!destroyed) fulfillment ??= fulfillRewards(fulfillmentParts);
+        if (!destroyed) fulfillment ??= fulfillRewards(fulfillmentDeps);
       },
       () => undefined,
     );
-  const fulfillmentParts = {
-    ...parts,
+  const fulfillmentDeps = {
+    ...deps,
     pending,
     report,
     settle,
@@ -173,7 +173,7 @@ export function createRewards(parts: RewardsParts): Rewards {
   const refresh = (): Promise<void> => (loading = loaded());
   let loading = loaded();
   const disposers = [
-    parts.connectivity.onOnline(resume),
+    deps.connectivity.onOnline(resume),
     lifecycle.onTransition((moment) => {
       if (moment === 'visible' || moment === 'returned') void refresh();
       else fulfillment?.delivery.releaseClaims();

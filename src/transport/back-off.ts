@@ -28,7 +28,7 @@ export interface BackOff {
 
 /** Creates a {@link BackOff} that calls `retry` after each delay. */
 export function createBackOff(
-  parts: { clock: Clock; random: () => number },
+  deps: { clock: Clock; random: () => number },
   retry: () => void,
 ): BackOff {
   let failures = 0;
@@ -41,8 +41,8 @@ export function createBackOff(
   const pause = (ms: number, failuresSoFar = failures): void => {
     failures = failuresSoFar;
     cancel();
-    end = deadlineIn(parts.clock, ms);
-    cancelTimer = parts.clock.after(ms, () => {
+    end = deadlineIn(deps.clock, ms);
+    cancelTimer = deps.clock.after(ms, () => {
       cancel();
       retry();
     });
@@ -52,7 +52,7 @@ export function createBackOff(
     waiting: () => end?.passed() === false,
     failed(retryAfterMs) {
       failures += 1;
-      const ms = backOffMs(failures, parts.random, retryAfterMs);
+      const ms = backOffMs(failures, deps.random, retryAfterMs);
       pause(ms);
       return ms;
     },

@@ -44,7 +44,7 @@ Example
     const role = oneOf('role', values.role ?? 'viewer', roles);
     await withDatabase(async ({ database, makeId, config }) => {
       const serviceUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-      const manage = manageParts(database, makeId);
+      const manage = manageDeps(database, makeId);
       const { user, linkToken } = await database.transaction(async (queries) => {
         const known = await findUserByEmail(queries, email);
         const accountId = known?.accountId ?? (await chooseAccount(queries, makeId, values));
@@ -69,7 +69,7 @@ Example
   },
 };
 
-function manageParts(database: Database, makeId: MakeId) {
+function manageDeps(database: Database, makeId: MakeId) {
   const [clock, audit] = [systemClock, createAuditLog(systemClock, makeId)];
   const sessions = createSessions(database, clock);
   const links = createLinks({

@@ -25,7 +25,7 @@ export interface Configuration {
   stop(): Promise<void>;
 }
 
-interface Parts {
+interface Deps {
   database: Database;
   clock: Clock;
   log: Logger;
@@ -47,7 +47,7 @@ export async function openConfiguration({
   clock,
   log,
   pollMs = 500,
-}: Parts): Promise<Configuration> {
+}: Deps): Promise<Configuration> {
   const accounts = new Map<string, AccountView>();
   /** Keys of all accounts, by hash. Keys are revoked, but never removed. */
   const keys = new Map<string, KeyPrincipal>();

@@ -13,7 +13,7 @@ import type { PlacementEntry } from './snapshot.ts';
 import type { DecisionTokens } from './token.ts';
 
 /** What an evaluation needs besides the request. */
-export interface EvaluateParts {
+export interface EvaluateDeps {
   database: Database;
   configuration: Configuration;
   pseudonym: Pseudonym;
@@ -21,7 +21,7 @@ export interface EvaluateParts {
   random(): number;
 }
 
-interface Parts extends EvaluateParts {
+interface Deps extends EvaluateDeps {
   lane: Lane<NewDecision, void>;
   tokens: DecisionTokens;
   clock: Clock;
@@ -43,14 +43,14 @@ export type MakeDecision = (
   client: ClientInfo,
 ) => Promise<Decision>;
 
-export function createMakeDecision(parts: Parts): MakeDecision {
-  const { clock, lane } = parts;
+export function createMakeDecision(deps: Deps): MakeDecision {
+  const { clock, lane } = deps;
   return async (scope, entry, request, client) => {
     const nowMs = clock.nowMs();
-    const evaluation = evaluateRequest(parts, { scope, entry, request, client, nowMs });
+    const evaluation = evaluateRequest(deps, { scope, entry, request, client, nowMs });
     const { verdict, viewer } = evaluation instanceof Promise ? await evaluation : evaluation;
     const { decision, stored } = describeDecision({
-      id: parts.makeId('decision'),
+      id: deps.makeId('decision'),
       scope,
       entry,
       request,
@@ -58,10 +58,10 @@ export function createMakeDecision(parts: Parts): MakeDecision {
       verdict,
       bot: client.bot,
       nowMs,
-      sign: parts.tokens.sign,
+      sign: deps.tokens.sign,
     });
     const { reserved_ad: reserved } = stored.record;
-    const release = reserved === null ? undefined : reserveIn(parts, scope, reserved);
+    const release = reserved === null ? undefined : reserveIn(deps, scope, reserved);
     try {
       await lane.push(stored);
     } finally {
@@ -72,7 +72,7 @@ export function createMakeDecision(parts: Parts): MakeDecision {
 }
 
 function reserveIn(
-  { configuration }: EvaluateParts,
+  { configuration }: EvaluateDeps,
   scope: Scope,
   houseAdId: string,
 ): (() => void) | undefined {
@@ -96,17 +96,17 @@ interface Evaluation {
 
 /** Makes a decision without storing it. Synchronous if no query is needed. */
 export function evaluateRequest(
-  parts: EvaluateParts,
+  deps: EvaluateDeps,
   evaluated: EvaluatedRequest,
 ): Evaluation | Promise<Evaluation> {
   const { scope, entry, request, nowMs } = evaluated;
   const viewer =
-    request.user_ref === undefined ? undefined : parts.pseudonym(scope, request.user_ref);
+    request.user_ref === undefined ? undefined : deps.pseudonym(scope, request.user_ref);
   // Only a placement with caps needs a query.
   const windowMs = viewer === undefined ? 0 : capWindowMs(entry.placement);
-  if (windowMs === 0) return { verdict: evaluate(parts, evaluated, []), viewer };
-  return readServed(parts.database, scope, entry, viewer, nowMs - windowMs).then((served) => ({
-    verdict: evaluate(parts, evaluated, served),
+  if (windowMs === 0) return { verdict: evaluate(deps, evaluated, []), viewer };
+  return readServed(deps.database, scope, entry, viewer, nowMs - windowMs).then((served) => ({
+    verdict: evaluate(deps, evaluated, served),
     viewer,
   }));
 }
@@ -114,7 +114,7 @@ export function evaluateRequest(
 const msPerHour = 3_600_000;
 
 function evaluate(
-  { configuration, random }: EvaluateParts,
+  { configuration, random }: EvaluateDeps,
   { scope, entry, request, client: { device, country }, nowMs }: EvaluatedRequest,
   servedAtMs: readonly number[],
 ): Verdict {

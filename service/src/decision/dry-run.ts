@@ -4,7 +4,7 @@ import type { MakeId } from '../platform/ids.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Scope } from '../store/database.ts';
 import type { PolicyContext } from './decide.ts';
-import { type EvaluateParts, evaluateRequest } from './decision-service.ts';
+import { type EvaluateDeps, evaluateRequest } from './decision-service.ts';
 import { describeDecision } from './describe-decision.ts';
 import { policiesOf } from './snapshot.ts';
 
@@ -28,17 +28,17 @@ export type DryRun = (
   dryRun: DryRunRequest,
 ) => Promise<{ decision: Decision; explain: Explanation[]; rule?: Policy } | undefined>;
 
-export function createDryRun(parts: EvaluateParts & { clock: Clock; makeId: MakeId }): DryRun {
+export function createDryRun(deps: EvaluateDeps & { clock: Clock; makeId: MakeId }): DryRun {
   return async (scope, { request, device, country, policy, policyId }) => {
-    const { placements } = parts.configuration.snapshot(scope);
+    const { placements } = deps.configuration.snapshot(scope);
     const stored = placements.get(request.placement);
     if (!stored) return undefined;
-    const nowMs = parts.clock.nowMs();
+    const nowMs = deps.clock.nowMs();
     const now = new Date(nowMs).toISOString();
     const drafts: Policy[] = policy
       ? [
           {
-            id: policyId ?? parts.makeId('policy'),
+            id: policyId ?? deps.makeId('policy'),
             environment: scope.environment,
             created_at: now,
             updated_at: now,
@@ -53,10 +53,10 @@ export function createDryRun(parts: EvaluateParts & { clock: Clock; makeId: Make
     };
     const client = { device, country };
     const evaluated = { scope, entry, request, client, nowMs };
-    const { verdict, viewer } = await evaluateRequest(parts, evaluated);
+    const { verdict, viewer } = await evaluateRequest(deps, evaluated);
     const { decision } = describeDecision({
       ...evaluated,
-      id: parts.makeId('decision'),
+      id: deps.makeId('decision'),
       viewer,
       verdict,
       bot: false,

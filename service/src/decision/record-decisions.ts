@@ -3,7 +3,7 @@ import { addSums, countOf, sumsOf } from '../report/rollup.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
-import { createScopedLanes, type LaneParts } from '../store/lanes.ts';
+import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
 
 /** A decision to be stored. */
@@ -49,7 +49,7 @@ export function createDecisionLanes(
   database: Database,
   writeEvents: WriteEvents,
   onDeliveries: () => void,
-  lanes: LaneParts,
+  lanes: LaneDeps,
 ): Lane<NewDecision, void> {
   return createScopedLanes(lanes, {
     async commit(items, { isRetry }) {

@@ -12,7 +12,7 @@ import type { EventBatch } from './record-events.ts';
 /** An event of a request, or the id of a malformed one. */
 export type SubmittedEvent = AdEvent | { id: string; malformed: true };
 
-interface Parts {
+interface Deps {
   tokens: DecisionTokens;
   pseudonym: Pseudonym;
   clock: Clock;
@@ -27,7 +27,7 @@ export type IngestEvents = (
   userAgent: string | undefined,
 ) => Promise<EventBatchResult>;
 
-export function createIngestEvents({ tokens, pseudonym, clock, lane }: Parts): IngestEvents {
+export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): IngestEvents {
   return async (scope, sentAt, submitted, userAgent) => {
     const verify = memoize(tokens.verify);
     const arrival = { scope, sentAtMs: instantOf(sentAt), receivedAtMs: clock.nowMs() };

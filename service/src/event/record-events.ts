@@ -13,7 +13,7 @@ import type { Receipts } from '../reward/receipt.ts';
 import { describeReward } from '../reward/reward-status.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
-import { type LaneParts, createScopedLanes } from '../store/lanes.ts';
+import { type LaneDeps, createScopedLanes } from '../store/lanes.ts';
 import { checkArrival } from './check-events.ts';
 import { countEvents, countInvalid } from './count-events.ts';
 import {
@@ -39,13 +39,13 @@ export interface EventBatch {
   botEvents: ReadonlySet<string>;
 }
 
-interface Parts {
+interface Deps {
   database: Database;
   snapshot(scope: Scope): Snapshot;
   receipts: Receipts;
   writeEvents: WriteEvents;
   nowMs(): number;
-  lanes: LaneParts;
+  lanes: LaneDeps;
   /** Called after the commit with the decisions that changed. */
   onChange(decisionIds: string[]): void;
   /** Called after the commit if webhook deliveries were queued. */
@@ -56,19 +56,19 @@ interface Parts {
 const maxEventsPerBatch = 1_000;
 
 /** Creates the lanes that commit events in batches, per account and environment. */
-export function createEventLanes(parts: Parts): Lane<EventBatch, EventBatchResult> {
-  return createScopedLanes(parts.lanes, {
+export function createEventLanes(deps: Deps): Lane<EventBatch, EventBatchResult> {
+  return createScopedLanes(deps.lanes, {
     async commit(batches, { isRetry }) {
       const [first, ...others] = batches;
       if (!first) return [];
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
-      const responses = await record(parts, merge([first, ...others]), options);
+      const responses = await record(deps, merge([first, ...others]), options);
       return batches.map((batch) => responses.next(batch));
     },
     maxBatch: 100,
     weightOf: ({ events }) => events.length,
     maxWeight: maxEventsPerBatch,
-    gatherMs: parts.database.gatherMs,
+    gatherMs: deps.database.gatherMs,
   });
 }
 
@@ -83,13 +83,13 @@ const merge = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
 
 /** Records merged requests. `next()` returns the response of each, in order. */
 async function record(
-  parts: Parts,
+  deps: Deps,
   merged: EventBatch,
   options: TransactionOptions,
 ): Promise<{ next(batch: EventBatch): EventBatchResult }> {
-  const { response, changed, hasDeliveries } = await recordWithRetry(parts, merged, options);
-  if (changed.length > 0) parts.onChange(changed);
-  if (hasDeliveries) parts.onDeliveries();
+  const { response, changed, hasDeliveries } = await recordWithRetry(deps, merged, options);
+  if (changed.length > 0) deps.onChange(changed);
+  if (hasDeliveries) deps.onDeliveries();
   const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
   let position = 0;
   return {
@@ -103,23 +103,20 @@ async function record(
 
 /** Restarts the transaction if it turns out that more users have to be locked. */
 async function recordWithRetry(
-  parts: Parts,
+  deps: Deps,
   batch: EventBatch,
   options: TransactionOptions,
 ): Promise<RecordResult> {
   try {
-    return await parts.database.transaction(
-      (queries) => recordInTransaction(queries, parts, batch),
-      {
-        ...options,
-        readsFirst: true,
-        byIndex: true,
-      },
-    );
+    return await deps.database.transaction((queries) => recordInTransaction(queries, deps, batch), {
+      ...options,
+      readsFirst: true,
+      byIndex: true,
+    });
   } catch (error) {
     if (!(error instanceof ViewersNotLockedError)) throw error;
     const viewers = [...batch.viewers, ...error.viewers];
-    return recordWithRetry(parts, { ...batch, viewers }, options);
+    return recordWithRetry(deps, { ...batch, viewers }, options);
   }
 }
 
@@ -132,12 +129,12 @@ interface RecordResult {
 
 async function recordInTransaction(
   queries: Queries,
-  parts: Parts,
+  deps: Deps,
   batch: EventBatch,
 ): Promise<RecordResult> {
   const { scope, events, userRefs } = batch;
-  const nowMs = parts.nowMs();
-  const snapshot = parts.snapshot(scope);
+  const nowMs = deps.nowMs();
+  const snapshot = deps.snapshot(scope);
   const { decisions, evidence } = await lockAndRead(queries, batch, nowMs);
   const codes = rejectionCodes(batch, decisions, snapshot, nowMs);
   const acceptable = events.filter((_, index) => codes[index] === undefined);
@@ -157,7 +154,7 @@ async function recordInTransaction(
   ]);
   const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
   const [hasDeliveries] = await Promise.all([
-    parts.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
+    deps.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
     writeTransitions(queries, scope.accountId, transitions),
     addToRollups(queries, scope.accountId, [
       ...countTransitions(scope, transitions, nowMs),
@@ -168,7 +165,7 @@ async function recordInTransaction(
 
   for (const { after } of transitions) decisions.set(after.id, after);
   const statuses = [...decisions.values()].map((decision) =>
-    describeReward(parts.receipts, scope, decision, userRefs.get(decision.id)),
+    describeReward(deps.receipts, scope, decision, userRefs.get(decision.id)),
   );
   return {
     response: { results, decisions: statuses },

@@ -56,7 +56,7 @@ import { addRewardRoutes } from './routes/reward-status.ts';
 import { addWebhookEventRoutes, addWebhookRoutes } from './routes/webhooks.ts';
 
 /** The dependencies of the routes. */
-interface AppParts {
+interface AppDeps {
   database: Database;
   configuration: Configuration;
   resources: ResourceStore;
@@ -106,14 +106,14 @@ const bodyLimit = 64 * 1024;
 const keepAliveMs = 72_000;
 
 /** Creates the HTTP application; it does not listen yet. */
-export async function createApp(parts: AppParts): Promise<FastifyInstance> {
-  const { configuration, clock, limiter, onUse, onLeak } = parts;
-  const log: FastifyBaseLogger = parts.log;
-  const { tracing } = parts;
+export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+  const { configuration, clock, limiter, onUse, onLeak } = deps;
+  const log: FastifyBaseLogger = deps.log;
+  const { tracing } = deps;
   const app = Fastify({
     serverFactory(rest) {
       const listener: typeof rest = (request, response) => {
-        parts.country.screen(request);
+        deps.country.screen(request);
         rest(request, response);
       };
       const traced = tracing.listener?.(listener) ?? listener;
@@ -125,7 +125,7 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
       requestIdLogLabel: 'request_id',
     }),
     bodyLimit,
-    trustProxy: parts.trustedProxies ?? false,
+    trustProxy: deps.trustedProxies ?? false,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
@@ -141,26 +141,26 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   });
   // Otherwise a client keeps its connection, and the process, alive.
   app.addHook('onSend', async (_request, reply) => {
-    if (parts.draining.aborted) void reply.header('connection', 'close');
+    if (deps.draining.aborted) void reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
-    if (!parts.log.isLevelEnabled('debug')) return;
+    if (!deps.log.isLevelEnabled('debug')) return;
     const { method, routeOptions, id } = request;
     const { statusCode: status, elapsedTime } = reply;
     const ms = Math.round(elapsedTime);
     log.debug({ request_id: id, method, route: routeOptions.url, status, ms }, 'request completed');
   });
   addErrorHandler(app);
-  addMetrics(app, parts);
+  addMetrics(app, deps);
   addJsonBody(app);
   addUrlCheck(app);
   addValidation(app);
-  const cookie = createSessionCookie(parts.publicUrl);
+  const cookie = createSessionCookie(deps.publicUrl);
   const sessions = createSessionAccess({
-    sessions: parts.users.sessions,
+    sessions: deps.users.sessions,
     cookie,
     limiter,
-    publicUrl: parts.publicUrl,
+    publicUrl: deps.publicUrl,
   });
   const { findKey } = configuration;
   const admitKey = createAdmitKey({ clock, findKey, limiter, onUse, onLeak });
@@ -169,29 +169,29 @@ export async function createApp(parts: AppParts): Promise<FastifyInstance> {
   await addOpenApi(app);
   addDocs(app);
   addPreflight(app);
-  addHealthRoutes(app, parts);
-  await addMediaRoutes(app, parts);
-  addDecisionRoutes(app, parts);
-  addEventRoutes(app, parts);
-  addRewardRoutes(app, parts);
-  addOperatorRoutes(app, parts);
-  await addPanel(app, sessions, { ...parts, cookie });
+  addHealthRoutes(app, deps);
+  await addMediaRoutes(app, deps);
+  addDecisionRoutes(app, deps);
+  addEventRoutes(app, deps);
+  addRewardRoutes(app, deps);
+  addOperatorRoutes(app, deps);
+  await addPanel(app, sessions, { ...deps, cookie });
   return app;
 }
 
 /** Adds the routes for secret keys. */
-function addOperatorRoutes(app: FastifyInstance, parts: AppParts): void {
+function addOperatorRoutes(app: FastifyInstance, deps: AppDeps): void {
   for (const definition of managedResources) {
-    addResourceReads(app, parts, definition);
-    addResourceWrites(app, parts, definition);
+    addResourceReads(app, deps, definition);
+    addResourceWrites(app, deps, definition);
   }
-  addReviewRoute(app, parts);
-  addResourceReads(app, parts, webhookResource);
-  addWebhookRoutes(app, parts);
-  addDeliveryRoutes(app, parts);
-  addWebhookEventRoutes(app, parts);
-  addKeyRoutes(app, parts);
-  addUserTokenRoutes(app, parts);
-  addAuditRoutes(app, parts);
-  addReportRoutes(app, parts);
+  addReviewRoute(app, deps);
+  addResourceReads(app, deps, webhookResource);
+  addWebhookRoutes(app, deps);
+  addDeliveryRoutes(app, deps);
+  addWebhookEventRoutes(app, deps);
+  addKeyRoutes(app, deps);
+  addUserTokenRoutes(app, deps);
+  addAuditRoutes(app, deps);
+  addReportRoutes(app, deps);
 }

@@ -6,7 +6,7 @@ import { listDeliveriesOf } from '../webhook/delivery-list.ts';
 import type { EventBodies } from '../webhook/event-writer.ts';
 import { type Cause, explainReward, findCause } from './explain-decision.ts';
 
-interface Parts {
+interface Deps {
   database: Queries;
   eventBodies: EventBodies;
   readReward: ReadReward;
@@ -30,7 +30,7 @@ export function createInspectDecision({
   database,
   eventBodies,
   readReward,
-}: Parts): InspectDecision {
+}: Deps): InspectDecision {
   return async (scope, id) => {
     const row = await readDecision(database, scope, id);
     if (!row) return undefined;

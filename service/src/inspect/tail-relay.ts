@@ -20,7 +20,7 @@ export interface Watch {
   stop(): void;
 }
 
-interface Parts {
+interface Deps {
   database: Queries;
   log: Logger;
   /** The unique id of this process. */
@@ -38,7 +38,7 @@ const maxQueue = 1_000;
  * in transaction mode. Writes nothing while nobody watches; checks for watchers at most once a second, and
  * not at all while the sandbox is idle.
  */
-export function createTailRelay({ database, log, processId }: Parts): TailRelay {
+export function createTailRelay({ database, log, processId }: Deps): TailRelay {
   const store = createTailStore(database, processId);
   const watchers = createWatcherCache({ store, log });
   let position = 0;
@@ -66,13 +66,13 @@ export function createTailRelay({ database, log, processId }: Parts): TailRelay 
   };
 }
 
-interface RelayParts {
+interface RelayDeps {
   store: TailStore;
   log: Logger;
 }
 
 function startWatch(
-  { store, log }: RelayParts,
+  { store, log }: RelayDeps,
   accountId: string,
   onLine: (line: LiveLine) => void,
 ): Watch {
@@ -121,7 +121,7 @@ interface CachedQuery {
   result: Promise<boolean>;
 }
 
-function createWatcherCache({ store, log }: RelayParts): (accountId: string) => CachedQuery {
+function createWatcherCache({ store, log }: RelayDeps): (accountId: string) => CachedQuery {
   const known = new Map<string, CachedQuery>();
   return (accountId) => {
     const before = known.get(accountId);

@@ -6,7 +6,7 @@ import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
 import type { Queries } from '../store/database.ts';
 import { createKey, findKeyById, revokeKey, updateKey } from './key-store.ts';
 
-interface Parts {
+interface Deps {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
@@ -32,7 +32,7 @@ export function createKeyManager({
   audit,
   ceiling,
   incrementConfigVersion,
-}: Parts): KeyManager {
+}: Deps): KeyManager {
   const find = async ({ queries, scope }: Operation, id: string): Promise<ApiKey> => {
     const key = await findKeyById(queries, scope, id);
     if (!key)
@@ -123,7 +123,7 @@ export function createKeyManager({
 
 /** Errors for the members of a rate limit that exceed the ceiling. */
 const aboveCeiling = (
-  ceiling: Parts['ceiling'],
+  ceiling: Deps['ceiling'],
   limit: ApiKey['rate_limit'] | null,
 ): { pointer: string; message: string }[] => {
   if (!ceiling || !limit) return [];

@@ -17,13 +17,13 @@ export interface UserTokens {
   verify(scope: Scope, token: string): Promise<string | undefined>;
 }
 
-interface Parts {
+interface Deps {
   database: Database;
   box: SecretBox;
   clock: Clock;
 }
 
-export function createUserTokens({ database, box, clock }: Parts): UserTokens {
+export function createUserTokens({ database, box, clock }: Deps): UserTokens {
   return {
     async createSecret({ accountId, environment }, overlapS) {
       const secret = `utk_${environment}_${randomBytes(32).toString('base64url')}`;

@@ -7,7 +7,7 @@ import type { Tracing } from '../trace/tracing.ts';
 import { createFolderStore, type MediaStore } from './media-store.ts';
 import { createS3Store, type S3Bucket } from './s3-store.ts';
 
-interface MediaParts {
+interface MediaDeps {
   config: { mediaBucket?: S3Bucket; dataDirectory: string };
   database: Database;
   clock: Clock;
@@ -16,7 +16,7 @@ interface MediaParts {
 }
 
 /** Opens the media store, in the configured bucket or the data folder; unused files are deleted automatically. */
-export function openMedia({ config, database, clock, log, tracing }: MediaParts): {
+export function openMedia({ config, database, clock, log, tracing }: MediaDeps): {
   store: MediaStore;
   uploads: Uploads;
   stop(): Promise<void>;
@@ -69,7 +69,7 @@ export interface Uploads {
   removeUnused(signal?: AbortSignal): Promise<string[]>;
 }
 
-interface UploadParts {
+interface UploadDeps {
   database: Database;
   store: MediaStore;
   clock: Clock;
@@ -81,7 +81,7 @@ const retentionMs = 30 * 86_400_000;
 /** Bounds one sweep, so that a slow or rate-limited store is not flooded. */
 const batchSize = 100;
 
-export function createUploads({ database, store, clock, log }: UploadParts): Uploads {
+export function createUploads({ database, store, clock, log }: UploadDeps): Uploads {
   const now = () => new Date(clock.nowMs());
   return {
     async note(name) {
@@ -131,7 +131,7 @@ async function markUnused(database: Database, now: Date): Promise<void> {
  * then stores it again. If the deletion fails, the row stays and the next sweep retries.
  */
 const remove = (
-  { database, store }: Pick<UploadParts, 'database' | 'store'>,
+  { database, store }: Pick<UploadDeps, 'database' | 'store'>,
   name: string,
   before: Date,
 ): Promise<boolean> =>

@@ -11,7 +11,7 @@ import {
 import { type ResourceKind, type ResourceKinds, type Stored, toStored } from './resource.ts';
 import type { ResourceStore, Versioned } from './resource-store.ts';
 
-interface Parts {
+interface Deps {
   resources: ResourceStore;
   audit: AuditLog;
   writeEvents: WriteEvents;
@@ -45,8 +45,8 @@ export interface ResourceManager {
   ): Promise<void>;
 }
 
-export function createResourceManager(parts: Parts): ResourceManager {
-  const { resources, audit, writeEvents, retentionMs } = parts;
+export function createResourceManager(deps: Deps): ResourceManager {
+  const { resources, audit, writeEvents, retentionMs } = deps;
   const existing = async <K extends ResourceKind>(
     { queries, scope }: Operation,
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },

@@ -13,7 +13,7 @@ interface ExpiredDecision extends Pick<
   environment: Environment;
 }
 
-interface Parts {
+interface Deps {
   database: Database;
   clock: Clock;
   log: Logger;
@@ -84,8 +84,8 @@ function expireBatch(
 }
 
 /** Expires rewards every minute until stopped. */
-export function startExpiry(parts: Parts): { stop(): void } {
-  const { database, clock, log, tracing, onChange } = parts;
+export function startExpiry(deps: Deps): { stop(): void } {
+  const { database, clock, log, tracing, onChange } = deps;
   const work = { name: 'upkeep expired rewards' };
   const timer = setInterval(() => {
     tracing

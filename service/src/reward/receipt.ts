@@ -89,7 +89,7 @@ export interface Receipts {
   stop(): void;
 }
 
-interface Parts {
+interface Deps {
   readKeys(): Promise<ReceiptKey[]>;
   /** The public URL of the service. */
   issuer(): string;
@@ -101,7 +101,7 @@ const reloadIntervalMs = 60_000;
 /** The minimum time between reloads, since anybody may request the public keys. */
 const minReloadIntervalMs = 1_000;
 
-export async function createReceipts({ readKeys, issuer, log }: Parts): Promise<Receipts> {
+export async function createReceipts({ readKeys, issuer, log }: Deps): Promise<Receipts> {
   let keys = await readKeys();
   let reloading: Promise<void> | undefined;
   const reload = async (): Promise<void> => {

@@ -27,7 +27,7 @@ interface Waiter extends AwaitedReward {
   wake(isChanged: boolean): void;
 }
 
-interface Parts {
+interface Deps {
   database: Pick<Database, 'query'>;
   log: Pick<Logger, 'warn'>;
   /** How often to poll for changes by other processes. */
@@ -44,7 +44,7 @@ const findChanged = `SELECT awaited.id FROM unnest($1::text[], $2::text[], $3::t
  * Finds changes by other processes with one query per second for all waiting requests; a query per request increased
  * the load of PostgreSQL from 54 to 1,315 transactions per second.
  */
-export function createRewardChanges({ database, log, pollMs = 1_000 }: Parts): RewardChanges {
+export function createRewardChanges({ database, log, pollMs = 1_000 }: Deps): RewardChanges {
   const waiters = new Map<string, Set<Waiter>>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;

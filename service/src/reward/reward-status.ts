@@ -5,7 +5,7 @@ import type { Database, Scope } from '../store/database.ts';
 import type { Receipts } from './receipt.ts';
 import type { RewardChanges } from './reward-changes.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   changes: RewardChanges;
   clock: Pick<Clock, 'monotonicMs'>;
@@ -26,7 +26,7 @@ export type ReadReward = (
   userRef?: string,
 ) => Promise<RewardStatus | undefined>;
 
-export function createReadReward({ database, changes, clock, receipts }: Parts): ReadReward {
+export function createReadReward({ database, changes, clock, receipts }: Deps): ReadReward {
   const read = async (
     scope: Scope,
     id: string,

@@ -126,7 +126,7 @@ export function createGate({ slots, nowMs }: GateOptions): Gate {
 }
 
 /** What all lanes of one kind of write share. */
-export interface LaneParts {
+export interface LaneDeps {
   /** `decisions`, `events` or `deliveries`. */
   name: string;
   openLane: OpenLane;
@@ -134,7 +134,7 @@ export interface LaneParts {
   log: Pick<Logger, 'warn'>;
 }
 
-interface LanePartsOptions {
+interface LaneFactoryOptions {
   database: Pick<Database, 'connections'>;
   tracing: { lane(name: string): OpenLane };
   clock: Pick<Clock, 'monotonicMs'>;
@@ -146,14 +146,14 @@ interface LanePartsOptions {
 /** Connections that lanes leave for reads, deliveries and maintenance jobs. */
 const reservedConnections = 2;
 
-/** Creates the gate that all lanes share; the returned function creates the parts for one kind of write. */
-export function createLaneParts({ database, tracing, clock, log, poolSize }: LanePartsOptions) {
+/** Creates the gate that all lanes share; the returned function creates the dependencies of the lanes for one kind of write. */
+export function createLaneDeps({ database, tracing, clock, log, poolSize }: LaneFactoryOptions) {
   const gate = createGate({
     // The embedded database runs one transaction at a time anyway.
     slots: database.connections ? Math.max(1, poolSize - reservedConnections) : Infinity,
     nowMs: clock.monotonicMs,
   });
-  return (name: string): LaneParts => ({ name, openLane: tracing.lane(name), gate, log });
+  return (name: string): LaneDeps => ({ name, openLane: tracing.lane(name), gate, log });
 }
 
 /**
@@ -161,7 +161,7 @@ export function createLaneParts({ database, tracing, clock, log, poolSize }: Lan
  * too long is named in the log, and delays only the account of that row.
  */
 export function createScopedLanes<T extends { scope: Scope }, R>(
-  { name, openLane, gate, log }: LaneParts,
+  { name, openLane, gate, log }: LaneDeps,
   options: LaneOptions<T, R>,
 ): Lane<T, R> {
   const commit = async (items: T[], attempt: Attempt): Promise<R[]> => {

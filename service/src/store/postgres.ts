@@ -48,9 +48,9 @@ export function openPostgres(
   const prepare = createPrepare(limits);
   const query = async <T = Row>(text: string, params: readonly unknown[] = []): Promise<T[]> =>
     (await pool.query(text, [...params])).rows as T[];
-  const parts: Parts = { pool, prepare, limits, watchLocks: createLockWatch({ query }) };
+  const deps: Deps = { pool, prepare, limits, watchLocks: createLockWatch({ query }) };
   const transaction = <T>(work: (queries: Queries) => Promise<T>, options: TransactionOptions) =>
-    retryConflicts(() => inTransaction(parts, work, options));
+    retryConflicts(() => inTransaction(deps, work, options));
 
   return {
     query: <T = Row>(text: string, params?: readonly unknown[]) =>
@@ -59,9 +59,9 @@ export function openPostgres(
     execute: <T = Row>(text: string, params: readonly unknown[]) =>
       limits.pooler
         ? transaction((queries) => queries.execute<T>(text, params), {})
-        : retryConflicts(() => executeAlone<T>(parts, text, params)),
+        : retryConflicts(() => executeAlone<T>(deps, text, params)),
     transaction: (work, options = {}) =>
-      options.noTimeout === true ? inTransaction(parts, work, options) : transaction(work, options),
+      options.noTimeout === true ? inTransaction(deps, work, options) : transaction(work, options),
     gatherMs,
     close: () => pool.end(),
     maintain: (statements, lockTimeoutMs) =>
@@ -144,7 +144,7 @@ function createPrepare({ pooler }: PostgresLimits): Prepare {
 }
 
 /** Shared by statements and transactions. */
-interface Parts {
+interface Deps {
   pool: pg.Pool;
   prepare: Prepare;
   limits: PostgresLimits;
@@ -152,7 +152,7 @@ interface Parts {
 }
 
 async function executeAlone<T>(
-  { pool, prepare, limits, watchLocks }: Parts,
+  { pool, prepare, limits, watchLocks }: Deps,
   text: string,
   params: readonly unknown[],
 ): Promise<T[]> {
@@ -169,7 +169,7 @@ async function executeAlone<T>(
 }
 
 async function inTransaction<T>(
-  { pool, prepare, limits, watchLocks }: Parts,
+  { pool, prepare, limits, watchLocks }: Deps,
   work: (queries: Queries) => Promise<T>,
   options: TransactionOptions,
 ): Promise<T> {

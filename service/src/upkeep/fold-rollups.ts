@@ -5,7 +5,7 @@ import { retryLockTimeoutMs } from '../store/group-commit.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { claimChore } from './claim-chore.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   log: Logger;
   tracing: Pick<Tracing, 'run'>;
@@ -54,7 +54,7 @@ export async function foldRollups(
 }
 
 /** Folds the roll-ups every ten seconds, in one of the processes, until stopped. */
-export function startFolding({ database, log, tracing }: Parts): { stop(): Promise<void> } {
+export function startFolding({ database, log, tracing }: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const fold = async (): Promise<void> => {
     const [row] = await database.query<{ any: boolean }>(

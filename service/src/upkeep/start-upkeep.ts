@@ -8,7 +8,7 @@ import { startFolding } from './fold-rollups.ts';
 import { claimChore } from './claim-chore.ts';
 import { deleteOldRows, type Retention } from './delete-old-rows.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   clock: Clock;
   log: Logger;
@@ -22,15 +22,15 @@ const intervalMs = 3_600_000;
  * Starts the maintenance jobs: creates partitions in advance, now and then every hour; in one of the processes,
  * drops old partitions and deletes other old rows; and folds roll-ups.
  */
-export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void> }> {
+export async function startUpkeep(deps: Deps): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
-  await attempt(parts, 'partitions', () => maintainPartitions(parts));
-  let running = attempt(parts, 'old rows', () => deleteOld(parts, stopping.signal));
+  await attempt(deps, 'partitions', () => maintainPartitions(deps));
+  let running = attempt(deps, 'old rows', () => deleteOld(deps, stopping.signal));
   const round = async (): Promise<void> => {
-    await attempt(parts, 'partitions', () => maintainPartitions(parts));
-    await attempt(parts, 'old rows', () => deleteOld(parts, stopping.signal));
+    await attempt(deps, 'partitions', () => maintainPartitions(deps));
+    await attempt(deps, 'old rows', () => deleteOld(deps, stopping.signal));
   };
-  const folding = startFolding(parts);
+  const folding = startFolding(deps);
   const timer = setInterval(() => {
     running = round();
   }, intervalMs);
@@ -45,8 +45,8 @@ export async function startUpkeep(parts: Parts): Promise<{ stop(): Promise<void>
 }
 
 /** Never rejects: rows without a partition go to the default one, and deleting old rows can wait. */
-async function attempt(parts: Parts, job: string, work: () => Promise<void>): Promise<void> {
-  const { log, tracing } = parts;
+async function attempt(deps: Deps, job: string, work: () => Promise<void>): Promise<void> {
+  const { log, tracing } = deps;
   try {
     await tracing.run({ name: `upkeep ${job}` }, work);
   } catch (error) {
@@ -54,13 +54,13 @@ async function attempt(parts: Parts, job: string, work: () => Promise<void>): Pr
   }
 }
 
-async function maintainPartitions({ database, clock }: Parts): Promise<void> {
+async function maintainPartitions({ database, clock }: Deps): Promise<void> {
   await createPartitions(database, clock.nowMs());
   await analyzePartitions(database);
 }
 
-async function deleteOld(parts: Parts, stopping: AbortSignal): Promise<void> {
-  const { database, clock, log, retention } = parts;
+async function deleteOld(deps: Deps, stopping: AbortSignal): Promise<void> {
+  const { database, clock, log, retention } = deps;
   if (!(await claimChore(database, 'old rows', intervalMs - 60_000))) return;
   const nowMs = clock.nowMs();
   const deleted = await deleteOldRows(database, nowMs, retention, stopping);

@@ -10,7 +10,7 @@ import { createOwnAccount, type OwnAccount } from './own-account.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 import { createSignIn, type SignIn } from './sign-in.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   box: SecretBox;
   clock: Clock;
@@ -28,7 +28,7 @@ export interface Users {
   own: OwnAccount;
 }
 
-export function createUsers({ database, box, clock, makeId, audit, passwords }: Parts): Users {
+export function createUsers({ database, box, clock, makeId, audit, passwords }: Deps): Users {
   const sessions = createSessions(database, clock);
   const codes = createOneTimeCodes(database, box, clock);
   const links = createLinks({ database, clock, makeId, audit, sessions, passwords });

@@ -32,7 +32,7 @@ export interface Links {
   redeem(token: string, person: { email: string; name: string; password: string }): Promise<User>;
 }
 
-interface Parts {
+interface Deps {
   database: Database;
   clock: Clock;
   makeId: MakeId;
@@ -41,7 +41,7 @@ interface Parts {
   passwords: Passwords;
 }
 
-export function createLinks({ database, clock, makeId, audit, sessions, passwords }: Parts): Links {
+export function createLinks({ database, clock, makeId, audit, sessions, passwords }: Deps): Links {
   const insert = async (
     queries: Queries,
     accountId: string,

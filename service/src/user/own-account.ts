@@ -5,7 +5,7 @@ import { type OneTimeCodes, checkNewPassword, type Passwords } from './credentia
 import type { Sessions } from './sessions.ts';
 import { type User, findUser, updateUser } from './user.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   audit: AuditLog;
   codes: OneTimeCodes;
@@ -30,7 +30,7 @@ export function createOwnAccount({
   codes,
   sessions,
   passwords,
-}: Parts): OwnAccount {
+}: Deps): OwnAccount {
   const change = <T>(
     { accountId, id }: User,
     action: string,

@@ -6,7 +6,7 @@ import type { OneTimeCodes, Passwords } from './credentials.ts';
 import type { Sessions } from './sessions.ts';
 import { findUserByEmail, normalizeEmail, type User } from './user.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   clock: Clock;
   codes: OneTimeCodes;
@@ -34,7 +34,7 @@ export interface SignIn {
   confirm(user: User, password: string, ip: string): Promise<SignedIn | undefined>;
 }
 
-export function createSignIn({ database, clock, codes, sessions, passwords }: Parts): SignIn {
+export function createSignIn({ database, clock, codes, sessions, passwords }: Deps): SignIn {
   const lockOut = createLockOut(database, clock);
   const begin = async (queries: Queries, user: User): Promise<string> => {
     await queries.query('UPDATE users SET last_sign_in_at = $3 WHERE account_id = $1 AND id = $2', [

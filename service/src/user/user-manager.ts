@@ -17,7 +17,7 @@ import {
   updateUser,
 } from './user.ts';
 
-interface Parts {
+interface Deps {
   clock: Clock;
   makeId: MakeId;
   audit: AuditLog;
@@ -42,7 +42,7 @@ export interface UserManager {
   remove(operation: Operation, target: { id: string; ifMatch: IfMatch }): Promise<void>;
 }
 
-export function createUserManager({ clock, makeId, audit, links, sessions }: Parts): UserManager {
+export function createUserManager({ clock, makeId, audit, links, sessions }: Deps): UserManager {
   const find = async (
     { queries, scope }: Operation,
     { id, ifMatch }: { id: string; ifMatch: IfMatch },

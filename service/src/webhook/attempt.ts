@@ -4,7 +4,7 @@ import type { Tracing } from '../trace/tracing.ts';
 import type { DueDelivery } from './delivery-store.ts';
 import type { AttemptResult, Send } from './sender.ts';
 
-export interface AttemptParts {
+export interface AttemptDeps {
   clock: Clock;
   tracing: Pick<Tracing, 'run'>;
   send: Send;
@@ -21,7 +21,7 @@ export const leaseMs = 20_000;
 
 /** Makes one attempt to deliver an event. Never rejects: every failure is a result. */
 export async function attempt(
-  { clock, tracing, send, openBody, readSecrets, development }: AttemptParts,
+  { clock, tracing, send, openBody, readSecrets, development }: AttemptDeps,
   { url }: Webhook,
   delivery: DueDelivery,
   stopping: AbortSignal,

@@ -4,7 +4,7 @@ import type { Scope, Database } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import {
   attempt,
-  type AttemptParts,
+  type AttemptDeps,
   isDelivered,
   leaseMs,
   nextState,
@@ -26,7 +26,7 @@ import { type FailureStreak, shouldDisable } from './endpoint-health.ts';
 import type { FinishedAttempt } from './record-attempts.ts';
 import type { AttemptResult } from './sender.ts';
 
-interface Parts extends AttemptParts {
+interface Deps extends AttemptDeps {
   database: Database;
   log: Logger;
   /** Records attempts, many in one transaction. */
@@ -79,8 +79,8 @@ const idleMs = 60_000;
 const stopGraceMs = 1_000;
 
 /** Delivers due events until it is stopped. Several processes can share a database. */
-export function startDispatcher(parts: Parts): Dispatcher {
-  const { clock, database, log } = parts;
+export function startDispatcher(deps: Deps): Dispatcher {
+  const { clock, database, log } = deps;
   const nowMs = clock.monotonicMs;
   const endpoints = new Map<string, Endpoint>();
   const attempts = new Set<Promise<void>>();
@@ -202,9 +202,9 @@ export function startDispatcher(parts: Parts): Dispatcher {
     const disable = async (reason: 'gone' | 'failing'): Promise<void> => {
       if (startedMs < endpoint.disabledAtMs) return;
       endpoint.disabledAtMs = nowMs();
-      await parts.disable(scopeOf(delivery), delivery.webhookId, reason);
+      await deps.disable(scopeOf(delivery), delivery.webhookId, reason);
     };
-    const attempted = deliver({ ...parts, disable, onResult }, delivery, aborting.signal)
+    const attempted = deliver({ ...deps, disable, onResult }, delivery, aborting.signal)
       .then((next) => {
         if (next?.state === 'pending') claimAt(nowMs() + next.delayMs);
       })
@@ -279,7 +279,7 @@ const isOverloaded = ({ status }: AttemptResult): boolean =>
 
 const scopeOf = ({ accountId, environment }: DueDelivery): Scope => ({ accountId, environment });
 
-interface DeliverParts extends Omit<Parts, 'disable'> {
+interface DeliverDeps extends Omit<Deps, 'disable'> {
   /** Called as soon as the request is finished, before the attempt is recorded. */
   onResult(result: AttemptResult): void;
   disable(reason: 'gone' | 'failing'): Promise<void>;
@@ -287,12 +287,12 @@ interface DeliverParts extends Omit<Parts, 'disable'> {
 
 /** Makes an attempt and records it; returns the delivery's new state, or undefined if the attempt was aborted. */
 async function deliver(
-  { clock, database, lane, onResult, ...parts }: DeliverParts,
+  { clock, database, lane, onResult, ...deps }: DeliverDeps,
   delivery: DueDelivery,
   aborting: AbortSignal,
 ): Promise<NextState | undefined> {
   const scope = scopeOf(delivery);
-  const webhook = await parts.findWebhook(scope, delivery.webhookId);
+  const webhook = await deps.findWebhook(scope, delivery.webhookId);
   if (!webhook) {
     const error = 'the webhook was deleted or disabled';
     const result: AttemptResult = { startedAtMs: clock.nowMs(), latencyMs: 0, error };
@@ -300,17 +300,17 @@ async function deliver(
     await lane.push({ scope, delivery, result, next, wasSent: false });
     return next;
   }
-  const result = await attempt({ clock, ...parts }, webhook, delivery, aborting);
+  const result = await attempt({ clock, ...deps }, webhook, delivery, aborting);
   if (aborting.aborted && result.status === undefined) {
     await release(database, delivery);
     return undefined;
   }
   const wasSent = result.notSent !== true;
   if (wasSent) onResult(result);
-  const next = nextState(result, delivery.attempt + 1, parts.random());
-  parts.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
+  const next = nextState(result, delivery.attempt + 1, deps.random());
+  deps.onAttempt(next.state === 'pending' ? 'retried' : next.state, result.latencyMs / 1_000);
   const failing = await lane.push({ scope, delivery, result, next, wasSent });
-  if (result.status === 410) await parts.disable('gone');
-  else if (shouldDisable(failing, clock.nowMs())) await parts.disable('failing');
+  if (result.status === 410) await deps.disable('gone');
+  else if (shouldDisable(failing, clock.nowMs())) await deps.disable('failing');
   return next;
 }

@@ -5,7 +5,7 @@ import type { MakeId } from '../platform/ids.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Scope } from '../store/database.ts';
 
-interface Parts {
+interface Deps {
   clock: Clock;
   makeId: MakeId;
   /** The enabled webhooks, and all event types to which any webhook subscribes. */
@@ -24,7 +24,7 @@ const insert = `WITH stored AS (
  * deliveries. The live environment stores `decision.served` only if a webhook subscribes to it, because it takes a
  * twelfth of an ad's storage. The sandbox stores all events, for `trueward-service listen`.
  */
-export function createEventWriter({ clock, makeId, subscriptions, bodies }: Parts): WriteEvents {
+export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps): WriteEvents {
   return async (queries, scope, all) => {
     const { webhooks, subscribedEvents } = subscriptions(scope);
     const shouldStore = ({ type }: EventDraft): boolean =>

@@ -2,12 +2,12 @@ import type { Logger } from 'pino';
 import { firstIdAt, type MakeId } from '../platform/ids.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
-import { attempt, type AttemptParts, isDelivered, leaseMs } from './attempt.ts';
+import { attempt, type AttemptDeps, isDelivered, leaseMs } from './attempt.ts';
 import { type DueDelivery, release } from './delivery-store.ts';
 import { claimProbe } from './endpoint-health.ts';
 import { recordAttempts } from './record-attempts.ts';
 
-interface Parts extends AttemptParts {
+interface Deps extends AttemptDeps {
   database: Database;
   log: Logger;
   makeId: MakeId;
@@ -29,18 +29,18 @@ const tickMs = 1_000;
  * that they missed, so that live receivers never get made-up events. Endpoints that answered 410 Gone, or that an
  * operator disabled, are not probed.
  */
-export function startProbes(parts: Parts): { stop(): Promise<void> } {
+export function startProbes(deps: Deps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   let nextScanAtMs = 0;
   let scan = Promise.resolve();
   const timer = setInterval(() => {
-    const nowMs = parts.clock.nowMs();
+    const nowMs = deps.clock.nowMs();
     if (nowMs < nextScanAtMs) return;
     nextScanAtMs = nowMs + scanIntervalMs;
     scan = scan
-      .then(() => probeAll(parts, nowMs, stopping.signal))
+      .then(() => probeAll(deps, nowMs, stopping.signal))
       .catch((error: unknown) =>
-        parts.log.error({ err: error }, 'could not probe disabled webhooks'),
+        deps.log.error({ err: error }, 'could not probe disabled webhooks'),
       );
   }, tickMs);
   timer.unref();
@@ -53,8 +53,8 @@ export function startProbes(parts: Parts): { stop(): Promise<void> } {
   };
 }
 
-async function probeAll(parts: Parts, nowMs: number, stopping: AbortSignal): Promise<void> {
-  const disabled = await parts.database.query<Scope & { webhookId: string; disabledAt: string }>(
+async function probeAll(deps: Deps, nowMs: number, stopping: AbortSignal): Promise<void> {
+  const disabled = await deps.database.query<Scope & { webhookId: string; disabledAt: string }>(
     `SELECT account_id AS "accountId", environment, id AS "webhookId", document->>'disabled_at' AS "disabledAt"
       FROM resources
       WHERE kind = 'webhook' AND archived_at IS NULL AND document->>'disabled_reason' = 'failing'
@@ -63,33 +63,33 @@ async function probeAll(parts: Parts, nowMs: number, stopping: AbortSignal): Pro
   );
   const probeOne = async (endpoint: (typeof disabled)[number]): Promise<void> => {
     if (stopping.aborted) return;
-    if (await claimProbe(parts.database, endpoint, nowMs, probeIntervalMs))
-      await probe(parts, endpoint, stopping);
+    if (await claimProbe(deps.database, endpoint, nowMs, probeIntervalMs))
+      await probe(deps, endpoint, stopping);
   };
   const results = await Promise.allSettled(disabled.map(probeOne));
   for (const result of results)
     if (result.status === 'rejected')
-      parts.log.error({ err: result.reason as unknown }, 'could not probe a disabled webhook');
+      deps.log.error({ err: result.reason as unknown }, 'could not probe a disabled webhook');
 }
 
 async function probe(
-  parts: Parts,
+  deps: Deps,
   { disabledAt, webhookId, ...scope }: Scope & { webhookId: string; disabledAt: string },
   stopping: AbortSignal,
 ): Promise<void> {
-  const { database, clock, makeId, resources, log } = parts;
+  const { database, clock, makeId, resources, log } = deps;
   const found = await resources.find(database, scope, 'webhook', webhookId);
   const event = await findLastMissed(database, scope, webhookId, Date.parse(disabledAt));
   if (!found || !event) return;
   const delivery = { ...scope, ...event, id: makeId('delivery'), webhookId, attempt: 0 };
   await insertLeased(database, delivery, clock.nowMs());
-  const result = await attempt(parts, found.document, delivery, stopping);
+  const result = await attempt(deps, found.document, delivery, stopping);
   if (stopping.aborted && result.status === undefined) return release(database, delivery);
   const state = isDelivered(result) ? 'delivered' : 'failed';
   await recordAttempts(database, [{ scope, delivery, result, next: { state }, wasSent: false }]);
   log.info({ webhookId, status: result.status }, 'a disabled webhook was probed');
-  if (state === 'delivered') await parts.enable(scope, webhookId);
-  else if (result.status === 410) await parts.disable(scope, webhookId, 'gone');
+  if (state === 'delivered') await deps.enable(scope, webhookId);
+  else if (result.status === 410) await deps.disable(scope, webhookId, 'gone');
 }
 
 /** Finds the last event that the webhook missed before it was disabled; undefined once it is past retention. */

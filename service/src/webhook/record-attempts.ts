@@ -1,4 +1,4 @@
-import { createScopedLanes, type LaneParts } from '../store/lanes.ts';
+import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
 import type { Scope, Database, Queries } from '../store/database.ts';
 import type { Lane } from '../store/group-commit.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
@@ -20,7 +20,7 @@ export interface FinishedAttempt {
 /** Creates the lanes that record attempts in batches, per account and environment. */
 export function createAttemptLanes(
   database: Database,
-  lanes: LaneParts,
+  lanes: LaneDeps,
 ): Lane<FinishedAttempt, FailureStreak | undefined> {
   return createScopedLanes(lanes, {
     commit: (items) => recordAttempts(database, items),

@@ -8,7 +8,7 @@ import type { EventDraft } from '../resource/change-events.ts';
 import type { ResourceStore } from '../resource/resource-store.ts';
 import { findDelivery } from './delivery-list.ts';
 
-interface Parts {
+interface Deps {
   clock: Clock;
   makeId: MakeId;
   resources: ResourceStore;
@@ -27,7 +27,7 @@ export interface Redelivery {
 /** Events per request; the next request continues. */
 const maxRecovered = 1_000;
 
-export function createRedelivery({ clock, makeId, resources, audit }: Parts): Redelivery {
+export function createRedelivery({ clock, makeId, resources, audit }: Deps): Redelivery {
   const now = () => new Date(clock.nowMs()).toISOString();
   const enabledWebhook = async ({ queries, scope }: Operation, id: string): Promise<Webhook> => {
     const found = await resources.find(queries, scope, 'webhook', id);

@@ -35,7 +35,7 @@ const maxStoredBytes = 1_024;
 /** Read up to this much, so that the connection can be reused: a new connection costs more. */
 const maxReadBytes = 65_536;
 
-interface Parts {
+interface Deps {
   clock: Clock;
   /** Agents for public addresses only, and for development. */
   agents: { strict: Dispatcher; development: Dispatcher };
@@ -46,7 +46,7 @@ interface Parts {
 /** Signs and posts a webhook event. Never rejects. Does not follow redirects. */
 export type Send = (request: DeliveryRequest, signal: AbortSignal) => Promise<AttemptResult>;
 
-export function createSender({ clock, agents, timeoutMs = 10_000 }: Parts): Send {
+export function createSender({ clock, agents, timeoutMs = 10_000 }: Deps): Send {
   return async ({ url, id, body, secrets, headers: extraHeaders, loopback }, signal) => {
     const [startedAtMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
     const finish = (rest: Omit<AttemptResult, 'startedAtMs' | 'latencyMs'>): AttemptResult => ({

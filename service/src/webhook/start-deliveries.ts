@@ -7,7 +7,7 @@ import type { MakeId } from '../platform/ids.ts';
 import { type ResourceStore, lockConfiguration } from '../resource/resource-store.ts';
 import type { Operation } from '../store/audit-log.ts';
 import type { Database, Scope } from '../store/database.ts';
-import type { LaneParts } from '../store/lanes.ts';
+import type { LaneDeps } from '../store/lanes.ts';
 import type { Tracing } from '../trace/tracing.ts';
 import { type Dispatcher, startDispatcher } from './dispatcher.ts';
 import type { EventBodies } from './event-writer.ts';
@@ -18,7 +18,7 @@ import { createSender } from './sender.ts';
 import { createSecretCache, readWebhookSecrets } from './webhook-secrets.ts';
 import type { WebhookService } from './webhook-service.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   configuration: Configuration;
   resources: ResourceStore;
@@ -28,7 +28,7 @@ interface Parts {
   clock: Clock;
   log: Logger;
   tracing: Pick<Tracing, 'run'>;
-  lanes: LaneParts;
+  lanes: LaneDeps;
   makeId: MakeId;
   development: boolean;
   /** Called after every attempt with its outcome: `delivered`, `failed`, or `retried` (later). */
@@ -36,8 +36,8 @@ interface Parts {
 }
 
 /** Delivers webhook events, disables dead endpoints and enables them again once they recover. */
-export function startDeliveries(parts: Parts): Dispatcher {
-  const { database, configuration, resources, webhooks, box, clock, log, makeId } = parts;
+export function startDeliveries(deps: Deps): Dispatcher {
+  const { database, configuration, resources, webhooks, box, clock, log, makeId } = deps;
   const agents = {
     strict: createGuardedAgent({ loopback: false }),
     development: createGuardedAgent({ loopback: true }),
@@ -56,9 +56,9 @@ export function startDeliveries(parts: Parts): Dispatcher {
     database,
     clock,
     log,
-    tracing: parts.tracing,
+    tracing: deps.tracing,
     send: createSender({ clock, agents }),
-    openBody: parts.bodies.open,
+    openBody: deps.bodies.open,
     readSecrets: createSecretCache({
       clock,
       version: configuration.version,
@@ -68,14 +68,14 @@ export function startDeliveries(parts: Parts): Dispatcher {
       await change(scope, (operation) => webhooks.disable(operation, id, reason));
       log.warn({ webhookId: id, reason }, 'a webhook was disabled');
     },
-    development: parts.development,
+    development: deps.development,
   };
-  const lane = createAttemptLanes(database, parts.lanes);
+  const lane = createAttemptLanes(database, deps.lanes);
   const dispatcher = startDispatcher({
     ...common,
     lane,
     findWebhook: (scope, id) => findWebhook(configuration, scope, id),
-    onAttempt: parts.onAttempt,
+    onAttempt: deps.onAttempt,
     random: Math.random,
   });
   const probes = startProbes({

@@ -94,7 +94,7 @@ export async function readWebhookSecrets(
   }));
 }
 
-interface SecretCacheParts {
+interface SecretCacheDeps {
   clock: Pick<Clock, 'nowMs'>;
   /** The version of an account's configuration, incremented by every rotation. */
   version(accountId: string): number | undefined;
@@ -105,7 +105,7 @@ interface SecretCacheParts {
 const maxCached = 10_000;
 
 /** Caches the active secrets of webhooks, by the version of the account's configuration. */
-export function createSecretCache({ clock, read, version }: SecretCacheParts) {
+export function createSecretCache({ clock, read, version }: SecretCacheDeps) {
   const cache = new Map<
     string,
     { version: number | undefined; secrets: Promise<SigningSecret[]> }

@@ -10,7 +10,7 @@ import { clearFailures, restartFailurePeriod } from './endpoint-health.ts';
 import { findUrlProblem } from './guarded-agent.ts';
 import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
-interface Parts {
+interface Deps {
   manage: ResourceManager;
   box: SecretBox;
   clock: Clock;
@@ -40,8 +40,8 @@ export interface WebhookService {
   reenable(operation: Operation, id: string): Promise<void>;
 }
 
-export function createWebhookService(parts: Parts): WebhookService {
-  const { manage, box, clock, development } = parts;
+export function createWebhookService(deps: Deps): WebhookService {
+  const { manage, box, clock, development } = deps;
   const checkUrl = ({ scope }: Operation, url: string | undefined): void => {
     const local = development && scope.environment === 'sandbox';
     const message = url === undefined ? undefined : findUrlProblem(url, { development: local });

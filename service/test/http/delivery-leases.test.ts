@@ -5,7 +5,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
-import type { LaneParts } from '../../src/store/lanes.ts';
+import type { LaneDeps } from '../../src/store/lanes.ts';
 import { startDispatcher } from '../../src/webhook/dispatcher.ts';
 import { createAttemptLanes } from '../../src/webhook/record-attempts.ts';
 import { openEmptyDatabase } from '../empty-database.ts';
@@ -28,7 +28,7 @@ const webhook: Webhook = {
   updated_at: '2026-01-01T00:00:00Z',
 };
 
-const lanes: LaneParts = {
+const lanes: LaneDeps = {
   name: 'deliveries',
   openLane: noTracing.lane('deliveries'),
   gate: { run: (_owner, work) => work() },

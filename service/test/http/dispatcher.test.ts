@@ -2,7 +2,7 @@ import type { Webhook } from '@trueward/protocol/wire';
 import { pino } from 'pino';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
-import type { LaneParts } from '../../src/store/lanes.ts';
+import type { LaneDeps } from '../../src/store/lanes.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { noTracing } from '../../src/trace/tracing.ts';
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterAll(() => database.close());
 
-const lanes: LaneParts = {
+const lanes: LaneDeps = {
   name: 'deliveries',
   openLane: noTracing.lane('deliveries'),
   gate: { run: (_owner, work) => work() },

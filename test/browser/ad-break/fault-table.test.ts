@@ -5,7 +5,7 @@ import type { RewardReport } from '../../../src/outcome.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
-import type { BreakParts } from '../../../src/ad-break/run-ad-break.ts';
+import type { BreakDeps } from '../../../src/ad-break/run-ad-break.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { passTime } from './pass-time.ts';
 import { decide, givenBack, html, image, overlay, setStage, video } from './stage-set.ts';
@@ -58,7 +58,7 @@ const hourMs = 60 * minuteMs;
 
 interface Fault {
   /** The fault injected before the ad break. */
-  parts?(): Partial<BreakParts>;
+  deps?(): Partial<BreakDeps>;
   /** The fault injected when the phase is reached. */
   strikes?(scene: Scene): unknown;
   outcome(phase: Phase): string;
@@ -91,7 +91,7 @@ async function say(what: string): Promise<void> {
 
 const htmlIsGone = () => eventually(() => expect(document.querySelector('iframe')).toBeNull());
 
-function refusePlay(refuses: (element: HTMLMediaElement) => boolean): Partial<BreakParts> {
+function refusePlay(refuses: (element: HTMLMediaElement) => boolean): Partial<BreakDeps> {
   const real = HTMLMediaElement.prototype.play;
   vi.spyOn(HTMLMediaElement.prototype, 'play').mockImplementation(function (
     this: HTMLMediaElement,
@@ -162,13 +162,13 @@ const faults: Record<string, Fault> = {
     of: ['video'],
   },
   'is blocked from playing with sound': {
-    parts: () => refusePlay((element) => !element.muted),
+    deps: () => refusePlay((element) => !element.muted),
     outcome: () => 'rewarded',
     in: ['opening'],
     of: ['video'],
   },
   'needs a tap that never comes': {
-    parts: () => refusePlay(() => true),
+    deps: () => refusePlay(() => true),
     // It never starts.
     async strikes({ time }) {
       await eventually(() => expect(overlay().shown('button.play')).toBeDefined());
@@ -206,13 +206,13 @@ const faults: Record<string, Fault> = {
     in: onceOpen,
   },
   'is never decided': {
-    parts: () => ({ take: never, loadTimeoutMs: 300 }),
+    deps: () => ({ take: never, loadTimeoutMs: 300 }),
     strikes: ({ clock }) => clock.advance(300),
     outcome: () => 'timeout',
     in: ['requesting'],
   },
   'has storage that never responds': {
-    parts: () => ({
+    deps: () => ({
       confirmationTimeoutMs: 1000,
       enqueue: never,
       rewards: { track: never, watched: never, confirmation: never },
@@ -276,7 +276,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
   // A fast video can end between two viewability checks, which are 200 ms apart.
   const time = passTime(clock, { fastVideo: phase !== 'seen' });
   const traces = watchTraces();
-  const parts = fault.parts?.();
+  const deps = fault.deps?.();
   const abort = new AbortController();
   const confirmed = deferred<RewardReport>();
   const reached = deferred<void>();
@@ -333,7 +333,7 @@ function play(kind: string, phase: Phase, fault: Fault) {
           return confirmed.promise;
         },
       },
-      ...parts,
+      ...deps,
     },
   );
   void running.then(({ outcome }) => ends.push(outcome));

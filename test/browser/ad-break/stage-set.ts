@@ -1,7 +1,7 @@
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import {
   runAdBreak,
-  type BreakParts,
+  type BreakDeps,
   type BreakRequest,
 } from '../../../src/ad-break/run-ad-break.ts';
 import { createShowAd } from '../../../src/ad-break/show-ad.ts';
@@ -102,7 +102,7 @@ export function setStage() {
   function run(
     decision: FilledDecision,
     request: Partial<BreakRequest> = {},
-    more: Partial<BreakParts> = {},
+    more: Partial<BreakDeps> = {},
   ) {
     const engine = noEngine(canvas);
     const clock = more.clock ?? systemClock;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createOutbox, type Outbox, type OutboxParts } from '../../../src/outbox/outbox.ts';
+import { createOutbox, type Outbox, type OutboxDeps } from '../../../src/outbox/outbox.ts';
 import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { browserConnectivity, browserPageLifecycle } from '../../../src/platform/page.ts';
@@ -15,7 +15,7 @@ let service: EventService;
 const open: Outbox[] = [];
 
 /** Another tab on the same database: its own connection, lock request and channel. */
-function openTab(parts: Partial<OutboxParts> = {}): Outbox {
+function openTab(deps: Partial<OutboxDeps> = {}): Outbox {
   const outbox = createOutbox({
     name,
     client: service,
@@ -27,7 +27,7 @@ function openTab(parts: Partial<OutboxParts> = {}): Outbox {
     lifecycle: browserPageLifecycle,
     openTabChannel: browserTabChannel,
     store: createIndexedDbStore({ name, clock: systemClock }),
-    ...parts,
+    ...deps,
   });
   open.push(outbox);
   return outbox;

@@ -1,7 +1,7 @@
 // Loaded in advance, so that the outbox's dynamic import resolves immediately.
 import '../../../src/outbox/drain.ts';
 import { createMemoryStore, type EventStore } from '../../../src/outbox/event-store.ts';
-import { createOutbox, type OutboxParts } from '../../../src/outbox/outbox.ts';
+import { createOutbox, type OutboxDeps } from '../../../src/outbox/outbox.ts';
 import { eventService } from '../../support/event-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { sharedLocks, sharedTabChannel, testNetwork, testPage } from '../../support/ports.ts';
@@ -14,7 +14,7 @@ export function openBrowser() {
   const locks = sharedLocks();
   const openTabChannel = sharedTabChannel();
   let ids = 0;
-  const openTab = (parts: Partial<OutboxParts> = {}) => {
+  const openTab = (deps: Partial<OutboxDeps> = {}) => {
     const lifecycle = testPage();
     const connectivity = testNetwork();
     const outbox = createOutbox({
@@ -28,7 +28,7 @@ export function openBrowser() {
       lifecycle,
       openTabChannel,
       store: { ...store, close: () => undefined },
-      ...parts,
+      ...deps,
     });
     return { outbox, lifecycle, connectivity };
   };

@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-interface Parts {
+interface Deps {
   clock: Clock;
   findKey(hash: string): KeyPrincipal | undefined;
   limiter: RateLimiter;
@@ -40,23 +40,23 @@ type AdmitKey = (
   keys: readonly KeyKind[],
 ) => Promise<KeyPrincipal>;
 
-export function createAdmitKey(parts: Parts): AdmitKey {
+export function createAdmitKey(deps: Deps): AdmitKey {
   const hashes = new Map<string, string>();
   return async (request, reply, keys) => {
     const { origin } = request.headers;
     if (origin !== undefined && keys.includes('pk')) allowOrigin(reply, origin);
     let principal: KeyPrincipal;
     try {
-      principal = readKey(parts, hashes, request);
+      principal = readKey(deps, hashes, request);
       if (origin !== undefined) {
-        if (principal.kind === 'sk') await rejectLeak(parts, principal, origin, request);
+        if (principal.kind === 'sk') await rejectLeak(deps, principal, origin, request);
         checkOrigin(principal, origin);
       }
     } catch (error) {
-      parts.limiter.onUnauthenticated(request, reply);
+      deps.limiter.onUnauthenticated(request, reply);
       throw error;
     }
-    parts.limiter.onKey(principal, request, reply);
+    deps.limiter.onKey(principal, request, reply);
     if (!keys.includes(principal.kind)) {
       throw new ProblemError(
         'key_not_permitted',
@@ -65,7 +65,7 @@ export function createAdmitKey(parts: Parts): AdmitKey {
           : 'This endpoint accepts publishable keys only.',
       );
     }
-    parts.onUse(principal);
+    deps.onUse(principal);
     return principal;
   };
 }
@@ -100,7 +100,7 @@ export function principalOf(request: FastifyRequest): Principal {
 }
 
 function readKey(
-  { clock, findKey }: Parts,
+  { clock, findKey }: Deps,
   hashes: Map<string, string>,
   { headers }: FastifyRequest,
 ): KeyPrincipal {
@@ -138,7 +138,7 @@ function bearerKey(authorization: string): string {
 }
 
 async function rejectLeak(
-  { onLeak }: Parts,
+  { onLeak }: Deps,
   principal: KeyPrincipal,
   origin: string,
   { id, log }: FastifyRequest,

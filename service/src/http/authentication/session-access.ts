@@ -23,7 +23,7 @@ interface OpenSession extends Session {
   text: string;
 }
 
-interface Parts {
+interface Deps {
   sessions: Sessions;
   cookie: SessionCookie;
   limiter: RateLimiter;
@@ -41,12 +41,7 @@ export interface SessionAccess {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<SessionPrincipal | undefined>;
 }
 
-export function createSessionAccess({
-  sessions,
-  cookie,
-  limiter,
-  publicUrl,
-}: Parts): SessionAccess {
+export function createSessionAccess({ sessions, cookie, limiter, publicUrl }: Deps): SessionAccess {
   return {
     async admit(request, reply) {
       const text = cookie.read(request);

@@ -8,7 +8,7 @@ import { storedTypeOf } from '../../media/ingest-media.ts';
 import { ProblemError } from '../problems/problem.ts';
 import { sendFileError, fileOptions } from './static-files.ts';
 
-interface Parts {
+interface Deps {
   mediaDirectory: string;
   mediaStore: MediaStore;
 }
@@ -33,7 +33,7 @@ const crossOrigin = {
 /** `/media/{file}`: uploaded files and those of the configured folder, for pages of every origin. */
 export async function addMediaRoutes(
   app: FastifyInstance,
-  { mediaDirectory, mediaStore: { source } }: Parts,
+  { mediaDirectory, mediaStore: { source } }: Deps,
 ): Promise<void> {
   await app.register(async (media) => {
     await media.register(fastifyStatic, {

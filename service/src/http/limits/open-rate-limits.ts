@@ -11,7 +11,7 @@ import {
 } from './rate-limits.ts';
 import type { TokenBuckets } from './token-buckets.ts';
 
-interface Parts {
+interface Deps {
   database: Queries;
   box: SecretBox;
   clock: Clock;
@@ -29,7 +29,7 @@ const intervalMs = 1_000;
  */
 export async function openRateLimits(
   limits: RateLimits | undefined,
-  { database, box, clock, log, processId }: Parts,
+  { database, box, clock, log, processId }: Deps,
 ): Promise<{ limiter: RateLimiter; stop(): Promise<void> }> {
   const buckets = limits && createLimitBuckets(limits, clock.monotonicMs);
   const limiter = createRateLimiter(limits, buckets);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Database } from '../../store/database.ts';
 import { ProblemError } from '../problems/problem.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   /** Aborts when the process starts to drain, while it still accepts requests. */
   draining: AbortSignal;
@@ -12,7 +12,7 @@ interface Parts {
  * `/healthz`: the process is alive. `/readyz`: it can serve requests. With a read-only standby database it
  * can serve reads; each write is rejected with a request to retry.
  */
-export function addHealthRoutes(app: FastifyInstance, { database, draining }: Parts): void {
+export function addHealthRoutes(app: FastifyInstance, { database, draining }: Deps): void {
   app.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok' }));
   app.get('/readyz', { schema: { hide: true } }, async () => {
     if (draining.aborted)

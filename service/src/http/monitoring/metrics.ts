@@ -176,14 +176,14 @@ function addLabelled(
   });
 }
 
-interface Parts {
+interface Deps {
   metrics: ServiceMetrics;
   /** The required bearer token; absent: only this machine may read the metrics, and not through a proxy. */
   metricsToken: string | undefined;
 }
 
 /** `/metrics` for Prometheus. */
-export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Parts): void {
+export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps): void {
   const { registry } = metrics;
   app.addHook('onResponse', async (request, reply) => {
     // The route, not the URL: every URL would become a series of its own.

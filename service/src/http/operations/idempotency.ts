@@ -24,12 +24,12 @@ const retentionMs = 86_400_000;
  * @throws ProblemError when the key was used with a different request before.
  */
 export async function runOnce(
-  parts: { queries: Queries; box: SecretBox; clock: Clock },
+  deps: { queries: Queries; box: SecretBox; clock: Clock },
   scope: Scope,
   request: FastifyRequest,
   work: () => Promise<OperationResponse>,
 ): Promise<OperationResponse & { replayed: boolean }> {
-  const { queries, box, clock } = parts;
+  const { queries, box, clock } = deps;
   const key = readKey(request);
   if (key === undefined) return { ...(await work()), replayed: false };
   const row = [scope.accountId, scope.environment, key];
@@ -43,7 +43,7 @@ export async function runOnce(
     [...row, hashOf(request), new Date(clock.nowMs())],
   );
   if (mine.length === 0)
-    return { ...(await readStoredResponse(parts, row, request)), replayed: true };
+    return { ...(await readStoredResponse(deps, row, request)), replayed: true };
   const response = await work();
   await queries.query(
     `UPDATE idempotency_keys SET status = $4, answer = $5

@@ -10,7 +10,7 @@ import type { Database } from '../../store/database.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { type OperationResponse, runOnce } from './idempotency.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   configuration: Configuration;
   box: SecretBox;
@@ -35,7 +35,7 @@ export function createRunOperation({
   box,
   clock,
   wake,
-}: Parts): RunOperation {
+}: Deps): RunOperation {
   return async (request, reply, work) => {
     const principal = principalOf(request);
     const { accountId, environment } = principal;

@@ -10,7 +10,7 @@ import { principalOf } from '../authentication/authenticate.ts';
 import { sessionOf } from '../authentication/session-access.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { type PanelParts, strictBody, text } from './panel-parts.ts';
+import { type PanelDeps, strictBody, text } from './panel-deps.ts';
 
 interface DryRunBody {
   request: DecisionRequest;
@@ -35,9 +35,9 @@ const dryRunSchema = strictBody(
 );
 
 /** `/panel/api/decisions` and `/panel/api/policies/try`: past decisions, and dry runs. */
-export function addInspectionRoutes(app: FastifyInstance, parts: PanelParts): void {
-  const { database, dryRun } = parts;
-  const inspectDecision = createInspectDecision(parts);
+export function addInspectionRoutes(app: FastifyInstance, deps: PanelDeps): void {
+  const { database, dryRun } = deps;
+  const inspectDecision = createInspectDecision(deps);
   app.get<{ Querystring: PageQuery }>(
     '/panel/api/decisions',
     { config, schema: { hide: true, querystring: pageQuerySchema } },
@@ -78,7 +78,7 @@ export function addInspectionRoutes(app: FastifyInstance, parts: PanelParts): vo
   );
 }
 
-interface Parts {
+interface Deps {
   liveTail: LiveTail;
   users: { sessions: Sessions };
   /** Aborts when the service stops. */
@@ -93,8 +93,8 @@ const maxListeners = 20;
 const maxBufferedBytes = 1_048_576;
 
 /** `/panel/api/live`: server-sent events of what the sandbox records, until the session ends. */
-export function addLiveRoute(app: FastifyInstance, parts: Parts): void {
-  const { liveTail, users, stopping } = parts;
+export function addLiveRoute(app: FastifyInstance, deps: Deps): void {
+  const { liveTail, users, stopping } = deps;
   app.get(
     '/panel/api/live',
     // HEAD would never complete: the stream does not end.

@@ -3,13 +3,13 @@ import { createIngestMedia, type IngestedMedia } from '../../media/ingest-media.
 import { principalOf } from '../authentication/authenticate.ts';
 import { actorOf } from '../operations/operations.ts';
 import { ProblemError } from '../problems/problem.ts';
-import { type PanelParts, text } from './panel-parts.ts';
+import { type PanelDeps, text } from './panel-deps.ts';
 
 const maxBytes = 20 * 1_024 * 1_024;
 
 /** `POST /panel/api/media`: uploads a file for a creative, as the request body. */
-export async function addMediaUpload(app: FastifyInstance, parts: PanelParts): Promise<void> {
-  const { database, audit, mediaStore, uploads, publicUrl } = parts;
+export async function addMediaUpload(app: FastifyInstance, deps: PanelDeps): Promise<void> {
+  const { database, audit, mediaStore, uploads, publicUrl } = deps;
   const ingestMedia = createIngestMedia(mediaStore, uploads);
   // In its own scope, because every other route parses JSON.
   await app.register(async (upload) => {

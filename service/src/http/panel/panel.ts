@@ -3,7 +3,7 @@ import { addSessionCheck, type SessionAccess } from '../authentication/session-a
 import { addPanelFiles } from '../files/panel-files.ts';
 import { addInspectionRoutes, addLiveRoute } from './inspection.ts';
 import { addMediaUpload } from './media-upload.ts';
-import type { PanelParts } from './panel-parts.ts';
+import type { PanelDeps } from './panel-deps.ts';
 import { addResourceLists } from './resource-lists.ts';
 import { addAccountRoutes, addSessionRoutes, addSetupRoutes } from './sign-in.ts';
 import { addUserRoutes } from './users.ts';
@@ -12,19 +12,19 @@ import { addUserRoutes } from './users.ts';
 export async function addPanel(
   app: FastifyInstance,
   sessions: SessionAccess,
-  parts: PanelParts,
+  deps: PanelDeps,
 ): Promise<void> {
   await addPanelFiles(app);
   // In its own scope, so that its hooks don't slow down other routes.
   await app.register(async (api) => {
     addSessionCheck(api, sessions);
-    addSessionRoutes(api, parts);
-    addSetupRoutes(api, parts);
-    addUserRoutes(api, parts);
-    addAccountRoutes(api, parts);
-    addResourceLists(api, parts);
-    addInspectionRoutes(api, parts);
-    addLiveRoute(api, parts);
-    await addMediaUpload(api, parts);
+    addSessionRoutes(api, deps);
+    addSetupRoutes(api, deps);
+    addUserRoutes(api, deps);
+    addAccountRoutes(api, deps);
+    addResourceLists(api, deps);
+    addInspectionRoutes(api, deps);
+    addLiveRoute(api, deps);
+    await addMediaUpload(api, deps);
   });
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { searchResources } from '../../resource/resource-store.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { managedResources, webhookResource } from '../routes/resources.ts';
-import { type PanelParts, text } from './panel-parts.ts';
+import { type PanelDeps, text } from './panel-deps.ts';
 
 interface ListQuery {
   q?: string;
@@ -34,7 +34,7 @@ const querystring = {
  * `/panel/api/placements` and so on: lists with numbered pages, searched and sorted by the database. The
  * lists of `/v1` use cursors, which miss nothing when objects are added in between.
  */
-export function addResourceLists(app: FastifyInstance, { database }: PanelParts): void {
+export function addResourceLists(app: FastifyInstance, { database }: PanelDeps): void {
   for (const { kind, path } of [...managedResources, webhookResource]) {
     app.get<{ Querystring: ListQuery }>(
       path.replace('/v1/', '/panel/api/'),

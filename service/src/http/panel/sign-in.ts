@@ -6,14 +6,7 @@ import { describeUser } from '../../user/user.ts';
 import { checkSameOrigin, sessionOf } from '../authentication/session-access.ts';
 import { ipGroup } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
-import {
-  email,
-  newPassword,
-  type PanelParts,
-  personName,
-  strictBody,
-  text,
-} from './panel-parts.ts';
+import { email, newPassword, type PanelDeps, personName, strictBody, text } from './panel-deps.ts';
 
 interface Credentials {
   email: string;
@@ -34,7 +27,7 @@ function describeSession({ user, accountName, csrfToken, expiresAtMs }: Session)
 
 /** Sets the cookie of a new session, and returns its description. */
 async function startSession(
-  { users, cookie }: PanelParts,
+  { users, cookie }: PanelDeps,
   reply: FastifyReply,
   sessionToken: string,
 ): Promise<object> {
@@ -62,7 +55,7 @@ function signInProblem(refusal: Exclude<SignedIn, { sessionToken: string }>): Pr
 
 /** Applies the rate limit and the origin check on routes without a session. */
 function checkUnauthenticated(
-  { limiter, publicUrl }: PanelParts,
+  { limiter, publicUrl }: PanelDeps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
@@ -71,8 +64,8 @@ function checkUnauthenticated(
 }
 
 /** `/panel/api/session`: signing in and out. */
-export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void {
-  const { users, cookie, database } = parts;
+export function addSessionRoutes(app: FastifyInstance, deps: PanelDeps): void {
+  const { users, cookie, database } = deps;
   const url = '/panel/api/session';
   app.get(url, { schema: { hide: true }, config: { panel: 'account' } }, async (request) =>
     describeSession(sessionOf(request)),
@@ -84,7 +77,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
         hide: true,
         body: strictBody({ email, password: text(200), code: text(20) }, ['email', 'password']),
       },
-      preValidation: async (request, reply) => checkUnauthenticated(parts, request, reply),
+      preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
     async (request, reply) => {
       const signedIn = await users.signIn.byPassword({
@@ -99,7 +92,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: PanelParts): void 
       // The browser's previous session ends.
       const earlier = cookie.read(request);
       if (earlier !== undefined) await users.sessions.end(database, earlier);
-      return startSession(parts, reply, signedIn.sessionToken);
+      return startSession(deps, reply, signedIn.sessionToken);
     },
   );
   app.delete(
@@ -124,14 +117,14 @@ const describeLink = ({ user }: Link): object =>
   user ? { email: user.email, name: user.name, role: user.role } : { role: 'owner' };
 
 /** `/panel/api/setup`: a one-time link makes the first owner, or sets the password of an invited user. */
-export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
-  const { users, database } = parts;
+export function addSetupRoutes(app: FastifyInstance, deps: PanelDeps): void {
+  const { users, database } = deps;
   const url = '/panel/api/setup';
   app.get<{ Querystring: { token: string } }>(
     url,
     {
       schema: { hide: true, querystring: strictBody({ token: text(100) }, ['token']) },
-      preValidation: async (request, reply) => checkUnauthenticated(parts, request, reply),
+      preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
     async (request) => {
       const link = await users.links.find(request.query.token);
@@ -151,13 +144,13 @@ export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
           'password',
         ]),
       },
-      preValidation: async (request, reply) => checkUnauthenticated(parts, request, reply),
+      preValidation: async (request, reply) => checkUnauthenticated(deps, request, reply),
     },
     async (request, reply) => {
       const { token, ...person } = request.body;
       const user = await users.links.redeem(token, person);
       const sessionToken = await users.signIn.begin(database, user);
-      return startSession(parts, reply, sessionToken);
+      return startSession(deps, reply, sessionToken);
     },
   );
 }
@@ -166,8 +159,8 @@ export function addSetupRoutes(app: FastifyInstance, parts: PanelParts): void {
 const config = { panel: 'account', role: 'viewer' } as const;
 
 /** `/panel/api/account`: the user's own password and one-time codes. */
-export function addAccountRoutes(app: FastifyInstance, parts: PanelParts): void {
-  const { users } = parts;
+export function addAccountRoutes(app: FastifyInstance, deps: PanelDeps): void {
+  const { users } = deps;
   /** Somebody at an unattended browser must not be able to take over the account. */
   const confirm = async (request: FastifyRequest, password: string): Promise<void> => {
     const ip = ipGroup(request.ip);
@@ -190,7 +183,7 @@ export function addAccountRoutes(app: FastifyInstance, parts: PanelParts): void 
     async (request, reply) => {
       await confirm(request, request.body.current);
       const user = sessionOf(request).user;
-      return startSession(parts, reply, await users.own.changePassword(user, request.body.next));
+      return startSession(deps, reply, await users.own.changePassword(user, request.body.next));
     },
   );
   app.post('/panel/api/account/codes', { config, schema: { hide: true } }, async (request) => {

@@ -5,7 +5,7 @@ import { describeUser, findUser, listUsers } from '../../user/user.ts';
 import { principalOf } from '../authentication/authenticate.ts';
 import { notFound, type PageQuery, pageQuerySchema, toCursor } from '../openapi/route-schemas.ts';
 import { readIfMatch, toEntityTag } from '../operations/operations.ts';
-import { email, type PanelParts, personName, role, strictBody } from './panel-parts.ts';
+import { email, type PanelDeps, personName, role, strictBody } from './panel-deps.ts';
 
 interface IdRequest {
   Params: { id: string };
@@ -15,13 +15,13 @@ const config = { panel: 'account', role: 'owner' } as const;
 const hidden = { hide: true } as const;
 
 /** `/panel/api/users`: manages the panel users. */
-export function addUserRoutes(app: FastifyInstance, parts: PanelParts): void {
-  addReads(app, parts);
-  addInvitations(app, parts);
-  addChanges(app, parts);
+export function addUserRoutes(app: FastifyInstance, deps: PanelDeps): void {
+  addReads(app, deps);
+  addInvitations(app, deps);
+  addChanges(app, deps);
 }
 
-function addReads(app: FastifyInstance, { database }: PanelParts): void {
+function addReads(app: FastifyInstance, { database }: PanelDeps): void {
   app.get<{ Querystring: PageQuery }>(
     '/panel/api/users',
     { config, schema: { ...hidden, querystring: pageQuerySchema } },
@@ -39,10 +39,7 @@ function addReads(app: FastifyInstance, { database }: PanelParts): void {
   });
 }
 
-function addInvitations(
-  app: FastifyInstance,
-  { users, runOperation, publicUrl }: PanelParts,
-): void {
+function addInvitations(app: FastifyInstance, { users, runOperation, publicUrl }: PanelDeps): void {
   const inviteUrl = (linkToken: string) => `${publicUrl()}/panel/#/setup?token=${linkToken}`;
   app.post<{ Body: { email: string; name: string; role: Role } }>(
     '/panel/api/users',
@@ -67,7 +64,7 @@ function addInvitations(
   );
 }
 
-function addChanges(app: FastifyInstance, { users, runOperation }: PanelParts): void {
+function addChanges(app: FastifyInstance, { users, runOperation }: PanelDeps): void {
   app.patch<IdRequest & { Body: { name?: string; role?: Role } }>(
     '/panel/api/users/:id',
     { config, schema: { ...hidden, body: strictBody({ name: personName, role }, []) } },

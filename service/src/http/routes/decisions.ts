@@ -11,7 +11,7 @@ import { type Country, deviceOf, identifyPlayer } from '../authentication/identi
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
 
-interface Parts {
+interface Deps {
   configuration: Configuration;
   makeDecision: MakeDecision;
   userTokens: UserTokens;
@@ -27,7 +27,7 @@ const simulatedDelayMs = 8_000;
 type Request = FastifyRequest<{ Body: DecisionRequest }>;
 
 /** `POST /v1/decisions`: requests an ad. */
-export function addDecisionRoutes(app: FastifyInstance, parts: Parts): void {
+export function addDecisionRoutes(app: FastifyInstance, deps: Deps): void {
   app.post<{ Body: DecisionRequest }>(
     '/v1/decisions',
     {
@@ -39,12 +39,12 @@ export function addDecisionRoutes(app: FastifyInstance, parts: Parts): void {
         response: { 200: { description: 'The decision.', $ref: 'Decision#' } },
       },
     },
-    (request, reply) => handleDecisionRequest(parts, request, reply),
+    (request, reply) => handleDecisionRequest(deps, request, reply),
   );
 }
 
 async function handleDecisionRequest(
-  { configuration, makeDecision, userTokens, limiter, country, stopping }: Parts,
+  { configuration, makeDecision, userTokens, limiter, country, stopping }: Deps,
   request: Request,
   reply: FastifyReply,
 ): Promise<Decision> {

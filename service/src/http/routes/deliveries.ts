@@ -17,7 +17,7 @@ import {
 } from '../openapi/route-schemas.ts';
 import type { RunOperation } from '../operations/operations.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   resources: ResourceStore;
   redelivery: Redelivery;
@@ -32,12 +32,12 @@ const config = { keys: ['sk'] } as const;
 const one = { description: 'The delivery.', $ref: 'Delivery#' };
 
 /** Lists and reads deliveries, and sends events again. */
-export function addDeliveryRoutes(app: FastifyInstance, parts: Parts): void {
-  addReads(app, parts);
-  addWrites(app, parts);
+export function addDeliveryRoutes(app: FastifyInstance, deps: Deps): void {
+  addReads(app, deps);
+  addWrites(app, deps);
 }
 
-function addReads(app: FastifyInstance, { database, resources }: Parts): void {
+function addReads(app: FastifyInstance, { database, resources }: Deps): void {
   app.get<IdRequest & { Querystring: PageQuery & { state?: Delivery['state'] } }>(
     '/v1/webhooks/:id/deliveries',
     {
@@ -89,7 +89,7 @@ function addReads(app: FastifyInstance, { database, resources }: Parts): void {
   );
 }
 
-function addWrites(app: FastifyInstance, { redelivery, runOperation }: Parts): void {
+function addWrites(app: FastifyInstance, { redelivery, runOperation }: Deps): void {
   app.post<IdRequest>(
     '/v1/deliveries/:id/redeliver',
     {

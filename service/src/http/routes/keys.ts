@@ -18,7 +18,7 @@ import {
 } from '../openapi/route-schemas.ts';
 import type { RunOperation } from '../operations/operations.ts';
 
-interface Parts {
+interface Deps {
   database: Database;
   manageKeys: KeyManager;
   runOperation: RunOperation;
@@ -33,12 +33,12 @@ const owned = { keys: ['sk'], role: 'owner' } as const;
 const one = (description: string) => ({ description, $ref: 'ApiKey#' });
 
 /** `/v1/keys`: manages the keys of the environment; their texts are shown only once, on creation. */
-export function addKeyRoutes(app: FastifyInstance, parts: Parts): void {
-  addReads(app, parts);
-  addWrites(app, parts);
+export function addKeyRoutes(app: FastifyInstance, deps: Deps): void {
+  addReads(app, deps);
+  addWrites(app, deps);
 }
 
-function addReads(app: FastifyInstance, { database }: Parts): void {
+function addReads(app: FastifyInstance, { database }: Deps): void {
   app.get<{ Querystring: PageQuery }>(
     '/v1/keys',
     {
@@ -76,7 +76,7 @@ function addReads(app: FastifyInstance, { database }: Parts): void {
   );
 }
 
-function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Parts): void {
+function addWrites(app: FastifyInstance, { manageKeys, runOperation }: Deps): void {
   const headers = writeHeaders;
   const params = idParams('key');
   app.post<{ Body: ApiKeyRequest }>(

@@ -67,7 +67,7 @@ const pluralOf = ({ path }: ResourceDefinition): string =>
 const withArticle = ({ noun }: ResourceDefinition): string =>
   `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
-interface ReadParts {
+interface ReadDeps {
   database: Database;
   resources: ResourceStore;
 }
@@ -75,7 +75,7 @@ interface ReadParts {
 /** Adds the routes that list and read one kind of managed object. */
 export function addResourceReads(
   app: FastifyInstance,
-  { database, resources }: ReadParts,
+  { database, resources }: ReadDeps,
   definition: ResourceDefinition,
 ): void {
   const { kind, schema, path, noun } = definition;
@@ -113,7 +113,7 @@ export function addResourceReads(
   );
 }
 
-interface WriteParts {
+interface WriteDeps {
   manage: ResourceManager;
   runOperation: RunOperation;
   clock: Clock;
@@ -133,7 +133,7 @@ const response = (status: number, { document, revision }: Versioned<object>) => 
 /** Adds the routes that create, update and archive one kind of managed object. */
 export function addResourceWrites(
   app: FastifyInstance,
-  { manage, runOperation }: WriteParts,
+  { manage, runOperation }: WriteDeps,
   definition: ResourceDefinition,
 ): void {
   const { kind, schema, path, noun } = definition;
@@ -221,7 +221,7 @@ const withActor = (body: Members, { actor }: Operation): Members => ({ actor, ..
 /** `POST /v1/creatives/{id}/review`: approves, rejects or suspends a creative. */
 export function addReviewRoute(
   app: FastifyInstance,
-  { manage, runOperation, clock }: WriteParts,
+  { manage, runOperation, clock }: WriteDeps,
 ): void {
   app.post<IdRequest & { Body: ReviewRequest }>(
     '/v1/creatives/:id/review',

@@ -9,7 +9,7 @@ import { principalOf } from '../authentication/authenticate.ts';
 import type { RateLimiter } from '../limits/rate-limits.ts';
 import { ProblemError } from '../problems/problem.ts';
 
-interface Parts {
+interface Deps {
   readReward: ReadReward;
   tokens: DecisionTokens;
   receipts: Receipts;
@@ -30,7 +30,7 @@ interface StatusRequest {
 /** `GET /v1/decisions/{id}`: the state of a reward; and the keys that verify receipts. */
 export function addRewardRoutes(
   app: FastifyInstance,
-  { clock, readReward, tokens, receipts, limiter, stopping }: Parts,
+  { clock, readReward, tokens, receipts, limiter, stopping }: Deps,
 ): void {
   app.get<StatusRequest>(
     '/v1/decisions/:id',

@@ -24,7 +24,7 @@ import {
 } from '../openapi/route-schemas.ts';
 import { readIfMatch, type RunOperation } from '../operations/operations.ts';
 
-interface Parts {
+interface Deps {
   webhooks: WebhookService;
   runOperation: RunOperation;
 }
@@ -40,7 +40,7 @@ const one = { description: 'The webhook.', $ref: 'Webhook#' };
 const params = idParams('webhook');
 
 /** Registers, changes and deletes webhooks; they are listed and read like other resources. */
-export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation }: Parts): void {
+export function addWebhookRoutes(app: FastifyInstance, { webhooks, runOperation }: Deps): void {
   app.post<{ Body: WebhookRequest }>(
     '/v1/webhooks',
     {

@@ -13,7 +13,7 @@ import type { RateLimiter } from '../limits/rate-limits.ts';
 import type { RunOperation } from '../operations/operations.ts';
 
 /** The dependencies of the panel's routes. */
-export interface PanelParts {
+export interface PanelDeps {
   database: Database;
   users: Users;
   audit: AuditLog;
