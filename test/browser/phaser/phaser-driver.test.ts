@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { phaserDriver } from '../../../src/phaser/phaser-driver.ts';
 import {
+  audioSettings,
   bootGame,
   frames,
   nextStep,
@@ -71,7 +72,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
   });
 
   it('pauses the playing sounds and resumes only those', async () => {
-    await boot({ audio: {} });
+    await boot({ audio: audioSettings() });
     const manager = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', manager.context.createBuffer(1, 44_100, 44_100));
     const [music, pausedByGame, idle] = ['a', 'b', 'c'].map(() => game.sound.add('tone'));
@@ -86,7 +87,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
   });
 
   it('silences sounds that the game starts during the ad until it ends', async () => {
-    await boot({ audio: {} });
+    await boot({ audio: audioSettings() });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
     await userEvent.click(game.canvas);
@@ -107,7 +108,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
   });
 
   it('does not resume a sound that the game stopped during the ad', async () => {
-    await boot({ audio: {} });
+    await boot({ audio: audioSettings() });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     game.cache.audio.add('tone', context.createBuffer(1, 44_100, 44_100));
     const music = game.sound.add('tone');
@@ -148,7 +149,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
   });
 
   it('does not change the volume or mute state of the game', async () => {
-    await boot({ audio: {} });
+    await boot({ audio: audioSettings() });
     const changes: string[] = [];
     for (const name of ['mute', 'volume', 'pauseall', 'resumeall', 'stopall'])
       game.sound.on(name, () => changes.push(name));
@@ -159,7 +160,7 @@ describe.each(phaserVersions)('the driver for Phaser $version', ({ load }) => {
   });
 
   it('resumes audio that the device interrupted during the ad', async () => {
-    await boot({ audio: {} });
+    await boot({ audio: audioSettings() });
     const { context } = game.sound as Phaser.Sound.WebAudioSoundManager;
     // A page may play sound only after a user gesture.
     await userEvent.click(game.canvas);

@@ -42,6 +42,12 @@ export async function bootGame(
   return { game, scene, end: () => endGame(game) };
 }
 
+/**
+ * Audio for a game, on a context that Phaser suspends when the game ends. Its own context it would close, which rejects
+ * the promise of a pending `resume()`; Phaser handles none of them (`WebAudioSoundManager.onFocus`, `onGameVisible`).
+ */
+export const audioSettings = (): Phaser.Types.Core.AudioConfig => ({ context: new AudioContext() });
+
 /** The delta of the next step, in milliseconds. */
 export function nextStep(game: Phaser.Game): Promise<number> {
   return new Promise((resolve) => {
