@@ -36,20 +36,22 @@ export async function readHistory(
       (rewardState === 'none' || rewardState === 'pending') &&
       evidence.get(id)?.some(({ type }) => type === 'complete'),
   );
-  const watches = await readWatches(
-    queries,
-    scope,
-    viewersOf(open),
-    Math.min(...open.map(({ issuedAtMs }) => issuedAtMs)) - watchLookbackMs,
-  );
   const windowOf = ({ placement }: DecisionState): number => {
     const found = snapshot.placements.get(placement)?.placement;
     return found ? capWindowMs(found) : 0;
   };
   const capped = open.filter((decision) => windowOf(decision) > 0);
-  const rewarded = await readRewarded(queries, scope, viewersOf(capped), [
-    Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
-    Math.max(...capped.map((each) => each.expiresAtMs + impressionGraceMs + windowOf(each))),
+  const [watches, rewarded] = await Promise.all([
+    readWatches(
+      queries,
+      scope,
+      viewersOf(open),
+      Math.min(...open.map(({ issuedAtMs }) => issuedAtMs)) - watchLookbackMs,
+    ),
+    readRewarded(queries, scope, viewersOf(capped), [
+      Math.min(...capped.map((each) => each.issuedAtMs - windowOf(each))),
+      Math.max(...capped.map((each) => each.expiresAtMs + impressionGraceMs + windowOf(each))),
+    ]),
   ]);
   return createHistory({
     watches: groupByViewer(watches),

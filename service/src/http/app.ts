@@ -135,15 +135,19 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       sendProblem(error, request, reply);
     },
   });
-  app.addHook('onRequest', async (request, reply) => {
+  // Hooks that every request runs take a callback where they need not wait: a promise each would only cost time.
+  app.addHook('onRequest', (request, reply, done) => {
     tracing.nameRequest(request.raw, request.id, request.routeOptions.url);
     void reply.header('request-id', request.id);
+    done();
   });
   // Otherwise a client keeps its connection, and the process, alive.
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
     if (deps.draining.aborted) void reply.header('connection', 'close');
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    done();
     if (!deps.log.isLevelEnabled('debug')) return;
     const { method, routeOptions, id } = request;
     const { statusCode: status, elapsedTime } = reply;

@@ -5,7 +5,7 @@
  */
 
 const form =
-  /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):([0-5]\d))$/i;
+  /^\d{4}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 const firstMs = Date.UTC(2000, 0);
 const endMs = Date.UTC(2101, 0);
@@ -16,24 +16,11 @@ export const instantRule =
 
 /** The time in unix milliseconds; undefined when the text is not an instant. */
 export function parseInstant(text: string): number | undefined {
-  const match = form.exec(text);
-  if (!match) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
-    .slice(1, 7)
-    .map(Number);
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
-  const [fraction = '', sign, offsetHour = 0, offsetMinute = 0] = match.slice(7);
-  const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
-  const ms =
-    Date.UTC(
-      year,
-      month - 1,
-      day,
-      hour,
-      minute,
-      second,
-      Number(fraction.padEnd(3, '0').slice(0, 3)),
-    ) - (sign === '-' ? -offsetMs : offsetMs);
+  if (!form.test(text)) return undefined;
+  const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number);
+  // `Date.parse` reads February 30 as March 2.
+  if (!day || day > daysIn(year ?? 0, month ?? 0)) return undefined;
+  const ms = Date.parse(text);
   return ms >= firstMs && ms < endMs ? ms : undefined;
 }
 

@@ -185,11 +185,12 @@ interface Deps {
 /** `/metrics` for Prometheus. */
 export function addMetrics(app: FastifyInstance, { metrics, metricsToken }: Deps): void {
   const { registry } = metrics;
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // The route, not the URL: every URL would become a series of its own.
     const route = request.routeOptions.url ?? 'unknown';
     const status = String(reply.statusCode);
     metrics.observeRequest(request.method, route, status, reply.elapsedTime / 1_000);
+    done();
   });
   app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
     const local = /^(::1|(::ffff:)?127\.)/.test(request.socket.remoteAddress ?? '');

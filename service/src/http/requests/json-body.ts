@@ -44,11 +44,11 @@ function parseJson(text: string): unknown {
 
 /** Rejects URLs with text that the database cannot store, such as `%00`. */
 export function addUrlCheck(app: FastifyInstance): void {
-  app.addHook('preValidation', async ({ params, query }) => {
+  app.addHook('preValidation', ({ params, query }, _reply, done) => {
     if (findUnstorableText(params) !== undefined)
       throw new ProblemError('not_found', 'There is no such endpoint.');
     const pointer = findUnstorableText(query);
-    if (pointer === undefined) return;
+    if (pointer === undefined) return done();
     throw new ProblemError('invalid_request', 'The querystring is not valid.', {
       errors: [{ pointer, message: 'contains a character that is not allowed in text' }],
     });
