@@ -5,13 +5,13 @@ import { addPageLinks } from './page-links.ts';
 import { pageOf, sidebar } from './sidebar.ts';
 import { slugify } from './slugify.ts';
 
-/** The site, of the Markdown files that are readable in the repository too. Links that lead nowhere fail its build. */
+/** The documentation site, built from the repository's Markdown files. Dead links fail the build. */
 export default defineConfig({
   title: 'Trueward',
   description: 'Rewarded ads and house ads for web games, with server-confirmed rewards.',
   lang: 'en',
   srcDir: '..',
-  // Besides docs/: the pages at the top of the project, and the Cocos sample.
+  // Pages outside docs/: those in the project root, and the Cocos sample.
   srcExclude: ['!(docs|demo)/**/*', 'demo/!(cocos)/**'],
   rewrites: pageOf,
   markdown: {
@@ -29,7 +29,7 @@ export default defineConfig({
     outline: [2, 3],
     search: { provider: 'local' },
   },
-  // What a page links to instead of showing it.
+  // Not part of the site; pages only link to it.
   buildEnd({ outDir }) {
     cpSync(join(import.meta.dirname, '../images'), join(outDir, 'images'), { recursive: true });
     cpSync(join(import.meta.dirname, '../../LICENSE'), join(outDir, 'LICENSE.txt'));

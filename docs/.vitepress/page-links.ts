@@ -4,7 +4,7 @@ import { pageOf } from './sidebar.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Makes links between Markdown files, which are right in the repository, right on the site too. */
+/** Rewrites links between Markdown files of the repository to links between pages of the site. */
 export function addPageLinks(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('page-links', ({ tokens, env }) => {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {

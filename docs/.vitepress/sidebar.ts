@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A title, and the file it stands for: from the top of the project, or below `docs/`. */
+/** A title and its file, relative to the project root or to `docs/`. */
 type Entry = [title: string, file: string];
 
 const sections: { text: string; entries: Entry[] }[] = [
@@ -98,12 +98,12 @@ const sections: { text: string; entries: Entry[] }[] = [
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Where a file of the project is on the site: `docs/phaser.md` is the page `phaser.md`. */
+/** The path of a project file on the site: `docs/phaser.md` is the page `phaser.md`. */
 export function pageOf(file: string): string {
   return file.replace(/^docs\//, '');
 }
 
-/** The sections, each with those of its pages that are there. */
+/** The sections with their pages, without pages whose files are missing. */
 export const sidebar = sections.map(({ text, entries }) => ({
   text,
   items: entries

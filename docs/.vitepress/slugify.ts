@@ -1,4 +1,4 @@
-/** The anchor of a heading, as git hosts make it, so that a link is right there and on the site. */
+/** The anchor of a heading. The same as on Git hosts, so that links work there and on the site. */
 export const slugify = (heading: string): string =>
   heading
     .trim()

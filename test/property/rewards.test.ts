@@ -30,7 +30,7 @@ describe.each<[string, string | undefined]>([
   afterAll(() => world?.stop());
 
   test(
-    `are earned by what was really watched, once each, in ${batches * playersPerBatch} sequences`,
+    `are earned only for watched ads, once each, in ${batches * playersPerBatch} sequences`,
     {
       timeout: 60_000 + sequences * 1_000,
     },

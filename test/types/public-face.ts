@@ -1,6 +1,6 @@
 /**
- * What must compile, and what must not, for somebody who uses the package. Nothing runs here: the
- * check `types` compiles this file, and a line that is expected to fail but compiles is an error.
+ * Code of a package user that must compile, or must not. Nothing runs here: the check `types` compiles this file,
+ * and an expected error that does not occur fails it.
  */
 import { createAds, type Ads, type EarnedReward, type Outcome } from 'trueward';
 import type { TruewardPlugin } from 'trueward/phaser';
@@ -8,46 +8,46 @@ import { verifyWebhook, type WebhookEvent } from 'trueward/server';
 
 const ads: Ads = createAds({ publishableKey: 'pk_sandbox_x', serviceUrl: 'https://example.com' });
 
-// @ts-expect-error The address of the service is needed.
+// @ts-expect-error The service URL is required.
 createAds({ publishableKey: 'pk_sandbox_x' });
-// @ts-expect-error A misspelled option is a mistake.
+// @ts-expect-error A misspelled option is an error.
 createAds({ publishableKey: 'pk_sandbox_x', serviceUrl: 'https://example.com', userref: 'a' });
 
-// A user token may come later, and a call may have custom data of its own.
+// A user token may be a promise, and a call may have its own custom data.
 void createAds({
   publishableKey: 'pk_sandbox_x',
   serviceUrl: 'https://example.com',
   userToken: async () => 'token',
   muted: true,
 }).preload('revive', { customData: 'level-7', segments: ['newcomer'] });
-// @ts-expect-error Segments are a list.
+// @ts-expect-error Segments must be a list.
 void ads.showRewarded('revive', { segments: 'newcomer' });
 
 export async function show(this: { ads: TruewardPlugin }): Promise<string | number> {
   const result = await ads.showRewarded('revive', { signal: new AbortController().signal });
   const outcome: Outcome = result.outcome;
-  // @ts-expect-error There is no such outcome.
+  // @ts-expect-error Unknown outcome.
   if (outcome === 'watched') return 'never';
-  // @ts-expect-error The reward is absent where there is none.
+  // @ts-expect-error The reward is optional.
   if (result.reward.amount > 0) return 'unchecked';
-  // @ts-expect-error Nothing can be shown without a placement.
+  // @ts-expect-error The placement is required.
   await this.ads.showRewarded();
   return (await this.ads.showInterstitial('level-end')).outcome;
 }
 
 export const off: () => void = ads.on('reward', async (reward: EarnedReward) => {
-  // @ts-expect-error An amount is a number.
+  // @ts-expect-error Amounts are numbers.
   if (reward.reward.amount === '50') return;
   await Promise.resolve(reward.decisionId);
 });
 
 export async function receive(request: Request): Promise<WebhookEvent['type']> {
   const event = await verifyWebhook(await request.text(), request.headers, ['whsec_a', 'whsec_b']);
-  // @ts-expect-error Only a rewarded decision has a reward.
+  // @ts-expect-error Only rewarded decisions have a reward.
   if (event.type === 'decision.served') return event.data.reward;
   if (event.type === 'decision.rewarded')
     return event.data.user_ref === '' ? event.type : 'decision.rewarded';
-  // @ts-expect-error A parsed body cannot be verified.
+  // @ts-expect-error A parsed body can't be verified.
   await verifyWebhook(await request.json().then(() => ({})), request.headers, 'whsec_a');
   return event.type;
 }

@@ -55,7 +55,7 @@ test('coins are credited once for each decision, however often the webhook comes
   assert.equal(await coins(), before + 50);
 });
 
-test('a webhook with a wrong signature is refused, and credits nothing', async () => {
+test('a webhook with an invalid signature is rejected and credits nothing', async () => {
   const before = await coins();
   assert.equal(await deliver('dec_2', 'whsec_of_somebody_else'), 400);
   assert.equal(await coins(), before);

@@ -17,7 +17,7 @@ interface DecisionFacts {
   sign(claims: TokenClaims): string;
 }
 
-/** How long an ad may be preloaded before it is clientCreative. */
+/** How long an ad may be preloaded before it is shown. */
 const lifetimeMs = 600_000;
 
 const timestamp = (ms: number): string => new Date(ms).toISOString();

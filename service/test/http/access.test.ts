@@ -212,7 +212,7 @@ test('placements are listed in pages', async () => {
   expect((await read('limit=0')).status).toBe(422);
 });
 
-test('media are served with their type and in ranges, HTML creatives with a sandbox', async () => {
+test('media is served with its content type and supports ranges; HTML creatives are sandboxed', async () => {
   const get = (file: string, headers: Record<string, string> = {}) =>
     fetch(`${service.url}/media/${file}`, { headers });
   const range = await get('meadow.mp4', { range: 'bytes=0-99' });

@@ -112,7 +112,7 @@ describe('a daily cap on the embedded database', () => {
   });
 });
 
-describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
+describe.runIf(hasPostgres)('a daily cap enforced by two processes', () => {
   let game: Game;
   let second: InProcessService;
   beforeAll(async () => {
@@ -129,7 +129,7 @@ describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
     await game.stop();
   });
 
-  test('is reached, and exceeded by two impressions at most', async () => {
+  test('is reached, and exceeded by at most two impressions', async () => {
     const placement = await cappedPlacement(game, 20);
     const clients = [game.client, createClient({ url: second.url, keys: game.keys })];
     const ads: Filled[] = [];
@@ -147,7 +147,7 @@ describe.runIf(hasPostgres)('a daily cap that two processes keep', () => {
     for (const { decisions } of answers) expect(decisions).toMatchObject([{ state: 'earned' }]);
   });
 
-  test('startup rejects a RETENTION_DAYS shorter than what a placement looks back', async () => {
+  test('startup rejects a RETENTION_DAYS shorter than the lookback of a placement', async () => {
     const { client, clock, config } = game;
     const made = await client.call('POST', '/v1/placements', client.secret, capOf(30));
     expect(made.status).toBe(201);

@@ -34,7 +34,7 @@ async function watchAt(occurredAt: string, decision: Filled): Promise<string> {
 }
 
 describe('an event with an invalid time', () => {
-  test.each(noInstants)('is rejected alone: %s', async (text) => {
+  test.each(noInstants)('is rejected without affecting its batch: %s', async (text) => {
     const decision = await game.decide('careless');
     const { status, body } = await send(
       now(),
@@ -117,7 +117,7 @@ describe('an operator', () => {
     expect(made.status).toBe(422);
   });
 
-  test.each(noInstants)('cannot recover or report from %s on', async (text) => {
+  test.each(noInstants)('cannot start a recovery or a report at %s', async (text) => {
     const webhook = { url: 'https://hooks.example/a', events: ['decision.rewarded'] };
     const { body } = await manage<{ id: string }>('POST', '/v1/webhooks', webhook);
     const since = encodeURIComponent(text);

@@ -105,7 +105,7 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     ['that the server cannot store', '22P02'],
     // The class of a broken connection, from a server that responds.
     ['that the server rejects as a malformed message', '08P01'],
-  ])('of decisions in one commit, one %s fails alone', async (_what, code) => {
+  ])('a decision %s does not fail the others of its commit', async (_what, code) => {
     const { sandbox: client, live: other } = clients();
     const operator = await openSession();
     await operator.query(`CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -86,7 +86,7 @@ const read = async (table: string): Promise<Record<string, string>> => {
 };
 
 test.skipIf(!hasPostgres)(
-  'a plan made while a week is empty is right for the full one',
+  'a plan cached while a week is empty is also efficient once it is full',
   async () => {
     const server = openPostgres(await createPostgresDatabase(), () => undefined);
     await migrate(server);
@@ -125,7 +125,7 @@ test.skipIf(!hasPostgres)(
   },
 );
 
-test('rows lie in the partition of their week, old weeks are dropped, and sums stay', async () => {
+test('rows are stored in the partition of their week, and dropping old weeks keeps the sums', async () => {
   // Twice, as after a restart.
   for (const ms of [nowMs - 21 * dayMs, nowMs, nowMs]) await createPartitions(database, ms);
   const old = await store(nowMs - 21 * dayMs);
@@ -170,7 +170,7 @@ test('rows lie in the partition of their week, old weeks are dropped, and sums s
   ).toEqual([{ count: 4 }]);
 });
 
-test('a week whose rows came before its partition is left where it is', async () => {
+test('rows written before their partition existed stay in the default partition', async () => {
   const weeks = nowMs + 70 * dayMs;
   const id = await store(weeks);
   await createPartitions(database, weeks);
@@ -178,7 +178,7 @@ test('a week whose rows came before its partition is left where it is', async ()
   expect(await reportEvent(id, weeks)).toBe(false);
 });
 
-test.skipIf(!hasPostgres)('several processes make partitions at once', async () => {
+test.skipIf(!hasPostgres)('several processes create partitions concurrently', async () => {
   const url = await createPostgresDatabase();
   const processes = [1, 2, 3].map(() => openPostgres(url, () => undefined));
   try {

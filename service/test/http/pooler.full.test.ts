@@ -11,9 +11,7 @@ import { createClient } from './client.ts';
 
 const binary = '/usr/sbin/pgbouncer';
 
-test('two processes work through a pooler with fewer connections than their pools', async ({
-  skip,
-}) => {
+test('two processes share a pooler with fewer connections than their pools', async ({ skip }) => {
   if (!existsSync(binary)) return skip('PgBouncer is not installed.');
   const postgres = await startPrivatePostgres();
   if (!postgres) return skip('PostgreSQL is not installed.');

@@ -175,7 +175,7 @@ describe('time', () => {
     expect(states.some(({ reason }) => reason === 'overlapping_watch')).toBe(true);
   });
 
-  test('timers at 16 times the speed, and quartiles faster than the ad plays, are no evidence of a watch', async () => {
+  test('timers at 16 times the speed, and quartiles faster than the ad plays, are not evidence of a watch', async () => {
     const decision = await game.decide('skipper');
     game.pass(60_000);
     await game.report(game.event(decision, 'start'));

@@ -63,7 +63,7 @@ describe('a reward', () => {
     });
   });
 
-  test('is not mentioned before a completion, and never without a rewarded placement', () => {
+  test('is absent before a completion, and always at a placement without a reward', () => {
     expect(judge({ events: [event('start', 1_000)] })).toBeUndefined();
     expect(judge({ decision: { ...decision, format: 'banner' } })).toBeUndefined();
   });

@@ -77,7 +77,7 @@ describe('a concurrency window', () => {
     expect(size).toBeGreaterThan(initialConcurrency);
   });
 
-  test('measures again an endpoint that has become slower', () => {
+  test('adapts to an endpoint that has become slower', () => {
     const { size } = saturate(60_000, (_inFlight, nowMs) => (nowMs < 20_000 ? 20 : 400));
     expect(size).toBeGreaterThan(50);
   });

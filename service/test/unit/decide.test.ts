@@ -165,7 +165,7 @@ describe('a policy', () => {
     expect(run({ resources: [...ad('a'), policy({ status: 'paused' })] }).status).toBe('filled');
   });
 
-  test('that blocks one ad leaves the other', () => {
+  test('that blocks one ad does not affect the other', () => {
     const verdict = run({
       resources: [
         ...ad('a'),

@@ -5,7 +5,7 @@ const player = { ip: '203.0.113.7', userAgent: 'ua', userId: 'u', language: 'de'
 const granted = { status: 'granted', tcf_string: 'tcf', gpp_string: 'gpp' } as const;
 
 describe('what a source learns about a player', () => {
-  test('is everything with consent', () => {
+  test('includes everything if there is consent', () => {
     expect(disclose({ ...player, consent: granted, childDirected: false })).toEqual({
       ...player,
       limitAdTracking: false,
@@ -21,7 +21,7 @@ describe('what a source learns about a player', () => {
     ['when it was denied', { consent: { status: 'denied' }, childDirected: false }],
     ['when it is unknown', { consent: { status: 'unknown' }, childDirected: false }],
     ['for a child, even with consent', { consent: { status: 'granted' }, childDirected: true }],
-  ] as const)('is a truncated IP and no id %s', (_when, more) => {
+  ] as const)('has a truncated IP and no id %s', (_when, more) => {
     expect(disclose({ ...player, ...more })).toEqual({
       ip: '203.0.113.0',
       userAgent: 'ua',
@@ -31,7 +31,7 @@ describe('what a source learns about a player', () => {
     });
   });
 
-  test('contains the strings that say what was denied', () => {
+  test('includes the consent strings even if consent was denied', () => {
     const consent = { ...granted, status: 'denied' } as const;
     expect(disclose({ consent, childDirected: false })).toMatchObject({ tcfString: 'tcf' });
   });

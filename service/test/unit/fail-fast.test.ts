@@ -49,7 +49,7 @@ test('during an outage calls fail immediately, until a probe succeeds', async ()
   vi.useRealTimers();
 });
 
-test('a rejected statement is no outage: the next one is sent', async () => {
+test('a rejected statement is not an outage: the next one is sent', async () => {
   const { state, database } = createFlaky();
   const guarded = failFast(database, { onOutage: fail, onRecover: fail });
   // A full disk, a timeout, a standby, a unique violation.
@@ -62,7 +62,7 @@ test('a rejected statement is no outage: the next one is sent', async () => {
   expect(await guarded.query('SELECT 1')).toEqual([]);
 });
 
-test('a rejected statement is no outage, even with the error class of a broken connection', async () => {
+test('a rejected statement is not an outage, even with the error class of a broken connection', async () => {
   const { state, database } = createFlaky();
   const guarded = failFast(database, { onOutage: fail, onRecover: fail });
   state.error = Object.assign(failing('08P01'), { severity: 'ERROR' });

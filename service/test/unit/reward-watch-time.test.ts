@@ -89,7 +89,7 @@ describe('a sequence of events', () => {
     expect(isImpossible(decision, [event('start', 9_000), event('complete', 9_500)])).toBe(false);
   });
 
-  test('shorter than the ad is no evidence of a watch, unless the start event was slow', () => {
+  test('shorter than the ad is not evidence of a watch, unless the start event was slow', () => {
     const late = (offsetMs: number) => [
       event('start', 9_000, { offsetMs }),
       event('complete', 11_000),
@@ -111,7 +111,7 @@ describe('a sequence of events', () => {
     expect(checkTraffic(10_000, events)).toBeUndefined();
   });
 
-  test('in one request, in an order that one clock change does not explain, is a script', () => {
+  test('out of order within one request, beyond what one clock change explains, is from a script', () => {
     const together = { receivedAtMs: 30_000 };
     const events = [
       event('start', 19_000, together),

@@ -90,7 +90,7 @@ describe('page consent', () => {
     [[1, 2, 3, 4, 7], 'granted'],
     [[1], 'denied'],
     [[], 'denied'],
-  ] as const)('tells the service what TCF says: purposes %j are %s', async (purposes, status) => {
+  ] as const)('sends the consent from TCF: purposes %j are %s', async (purposes, status) => {
     const dialogue = openTcfDialogue();
     start({ consent: 'page' });
     await eventually(() => expect(dialogue.listeners.size).toBe(1));

@@ -84,7 +84,7 @@ describe('hold()', () => {
     expect([music.state, silenced.state]).toEqual(['playing', 'paused']);
   });
 
-  test('leaves a game paused that was paused before', () => {
+  test('keeps a game paused that was already paused', () => {
     engine.game.pause();
     hold();
     release();

@@ -246,7 +246,7 @@ test('rewards move back when the old key is used again', async () => {
 });
 
 test.each(['new', 'old'] as const)(
-  'killed at any write, it loses nothing and delivers nothing twice if the next page has the %s key',
+  'a page killed at any write loses nothing and delivers nothing twice if the next one has the %s key',
   async (key) => {
     for (let kill = 1; ; kill += 1) {
       host = `${crypto.randomUUID()}.test`;

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { withoutDatabaseTimeouts, earn, earned, openTab, watch } from './open-tab.ts';
 
-test('calls a handler that threw again after a back-off, and then no more', async () => {
+test('retries a handler that threw once, after a back-off', async () => {
   const clock = manualClock();
   const { rewards } = openTab(clock, undefined, withoutDatabaseTimeouts(clock));
   let calls = 0;

@@ -17,7 +17,7 @@ test.afterAll(() => site.stop());
 
 const go = (page: Page, path: string) => page.goto(`${site.url}/panel/#${path}`);
 
-test('without requests, the overview says so and claims nothing', async () => {
+test('without requests, the overview says so and shows no figures', async () => {
   const page = await site.open('/');
   await page.getByText('No ad requests in this period.').waitFor();
   const reasons = page.getByRole('region', { name: 'Reasons for no ad' });

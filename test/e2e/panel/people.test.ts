@@ -43,7 +43,7 @@ async function expectSignedOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).waitFor();
 }
 
-test('inviting a user, changing the role, a new link and the removal take effect immediately', async () => {
+test('invitations, role changes, new links and removals take effect immediately', async () => {
   const owner = await site.open('/users/create');
   await owner.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com');
   await owner.getByRole('textbox', { name: 'Name' }).fill('Grace');
@@ -112,7 +112,7 @@ test('a new password ends the other sessions and replaces the old one', async ()
   await heading(elsewhere, 'Placements').waitFor();
 });
 
-test('turning off one-time codes takes the password, and sign-in no longer requires them', async () => {
+test('turning off one-time codes requires the password, and sign-in no longer requires codes', async () => {
   const viewer = await site.invite('viewer');
   const started = await viewer.send<{ secret: string }>('POST', '/panel/api/account/codes');
   const code = codeAt(started.body.secret);

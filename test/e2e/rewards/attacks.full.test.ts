@@ -41,7 +41,7 @@ it('two devices of one player that watch at once earn one reward', async ({ brow
   }
 });
 
-it('an ad in a background tab is not watched until the player comes back to it', async ({
+it('an ad in a background tab accrues no watch time until the player returns', async ({
   stack,
 }) => {
   const name = 'player-in-tabs';

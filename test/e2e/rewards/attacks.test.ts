@@ -43,14 +43,14 @@ async function first<T>(items: T[]): Promise<T> {
   return item;
 }
 
-it('an honest player is rewarded: the attacks below fail for their own reason', async () => {
+it('an honest player is rewarded, so the attacks below fail for their own reasons', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'revive');
   await expect.poll(() => coins(name), watched).toBe(25);
 });
 
-it('a page at 16 times its speed is denied its reward', async () => {
+it('a page running at 16 times normal speed is denied the reward', async () => {
   const name = newPlayer();
   const page = await open(name, 16);
   const tapped = tap(page);
@@ -63,7 +63,7 @@ it('a page at 16 times its speed is denied its reward', async () => {
   expect(await handed(page)).toEqual([]);
 });
 
-it('a video at 4 times its speed is denied its reward', async () => {
+it('a video played at 4 times normal speed is denied the reward', async () => {
   const name = newPlayer();
   // Not 16, because the SDK's load and stall timeouts shrink as well, and the ad would fail.
   const page = await open(name, 4);
@@ -76,7 +76,7 @@ it('a video at 4 times its speed is denied its reward', async () => {
   expect(await coins(name)).toBe(0);
 });
 
-it('a completion that a script makes up is denied, with a true token and with an edited one', async () => {
+it('a completion forged by a script is denied, with a valid token and with a modified one', async () => {
   const name = newPlayer();
   const page = await open(name);
   const decision = await decisionFor(page, 'long', name);
@@ -119,7 +119,7 @@ it('a proxy that turns an early close into a completion gets nothing', async () 
   expect(await coins(name)).toBe(0);
 });
 
-it('everything that was sent, sent again in parallel, earns nothing more', async () => {
+it('replaying every request in parallel earns nothing more', async () => {
   const name = newPlayer();
   const page = await open(name);
   const tapped = tap(page);
@@ -136,7 +136,7 @@ it('everything that was sent, sent again in parallel, earns nothing more', async
   expect((await stack.account(name)).credits).toHaveLength(1);
 });
 
-it('ads that are asked for at once are worth no more than the time that passes', async () => {
+it('ads requested at once earn no more than the elapsed time allows', async () => {
   const name = newPlayer();
   const page = await open(name);
   const since = performance.now();
@@ -157,7 +157,7 @@ it('ads that are asked for at once are worth no more than the time that passes',
   expect(earned).toBeLessThanOrEqual(Math.floor(time / 4_750));
 });
 
-it('a ledger edited with the developer tools fools the page that was edited, and no server', async () => {
+it('a ledger edited with the developer tools deceives only its own page, not the server', async () => {
   const name = newPlayer();
   const page = await open(name);
   await show(page, 'showRewarded', 'long-film');
@@ -194,7 +194,7 @@ it('a ledger edited with the developer tools fools the page that was edited, and
   await expect(verifyReceipt('a.b.c', keys, { accountId: 'acc_x' })).rejects.toThrow('receipt');
 });
 
-it('a device whose storage is put back to before the reward is credited once', async () => {
+it('a device whose storage is restored to before the reward is credited once', async () => {
   const name = newPlayer();
   const page = await open(name);
   await page.route('**/v1/events', (route) => route.abort('internetdisconnected'));

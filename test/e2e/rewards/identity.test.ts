@@ -46,7 +46,7 @@ async function earn(): Promise<ShowResult | undefined> {
   return resultOf(page);
 }
 
-it('where a placement demands a user token, a name alone gets no ad, and the token earns for its user', async () => {
+it('a placement that requires user tokens has no ad for a user reference alone, and rewards the user of a token', async () => {
   await demandIdentity('user_token');
   await untilEnforced();
   await show(page, 'showRewarded', 'vouched');
@@ -70,7 +70,7 @@ it('where a placement demands a user token, a name alone gets no ad, and the tok
   expect(await coins('somebody')).toBe(0);
 });
 
-it('where a placement demands the server, the decision that it hands over is shown and rewarded', async () => {
+it('a placement that requires requests by the server shows and rewards the server’s decision', async () => {
   await page.reload();
   await demandIdentity('server');
   await untilEnforced();

@@ -95,7 +95,7 @@ it('ends every break if its attributes are invalid, and reports the error', asyn
   expect(errors).toEqual([expect.stringContaining('the option `consent` must be')]);
 });
 
-it('reports a tag that names no placement', async () => {
+it('reports a tag without a placement', async () => {
   await open(`${snippet}<script>adBreak({ type: 'next', ...callbacks });</script>${tag('')}`);
   await expect.poll(calls).toEqual(['adBreakDone invalid']);
   expect(errors).toEqual([expect.stringContaining('data-placement-interstitial')]);

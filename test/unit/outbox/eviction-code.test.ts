@@ -14,7 +14,7 @@ vi.mock('../../../src/outbox/evict.ts', () => ({
 
 const offline = async () => ({ kind: 'retry', status: 503, retryAfterMs: 3_600_000 }) as const;
 
-test('the eviction chunk is loaded long before a bound is reached, and not for a calm game', async () => {
+test('the eviction chunk is loaded long before a limit is reached, and never for a few events', async () => {
   const { service, openTab } = openBrowser();
   service.faults.push(offline);
   const { outbox } = openTab({ bounds: { events: 100, bytes: 1e9 } });

@@ -139,7 +139,7 @@ test('a single hidden tab keeps sending', async () => {
   expect(service.counted).toHaveLength(1);
 });
 
-test('while the service makes one tab wait, no tab sends', async () => {
+test('while the service throttles one tab, no tab sends', async () => {
   const { clock, service, openTab } = openBrowser();
   const [first, second] = [openTab(), openTab()];
   await settled();

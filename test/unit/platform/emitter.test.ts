@@ -8,7 +8,7 @@ interface Events {
 const callsIn = (log: string[], name: string) => (x: number) => void log.push(`${name} ${x}`);
 
 describe('The emitter', () => {
-  it('calls every handler though one throws, and rejects when one failed', async () => {
+  it('calls every handler even if one throws, and rejects if one failed', async () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     events.on('moved', () => {
@@ -20,7 +20,7 @@ describe('The emitter', () => {
     expect(log).toEqual(['third 7']);
   });
 
-  it('calls a handler of once() once, also where it emits again', async () => {
+  it('calls a once() handler once, even if it emits the event again', async () => {
     const events = createEmitter<Events>();
     const once = vi.fn(() => events.emit('stopped'));
     events.once('stopped', once);
@@ -57,7 +57,7 @@ describe('The emitter', () => {
     expect(log).toEqual(['heard 1']);
   });
 
-  it('removes a handler by off(): all of it, or that of one context, or all of the event', () => {
+  it('off() removes a handler, one context of it, or all handlers of the event', () => {
     const events = createEmitter<Events>();
     const log: string[] = [];
     const handler = callsIn(log, 'heard');

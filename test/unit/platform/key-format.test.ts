@@ -25,7 +25,7 @@ describe('environmentOf', () => {
   });
 
   test.each(['', 'pk_sandbox_short', `${key}0`, key.replace('sandbox', 'test'), ` ${key}`])(
-    'refuses %j as malformed',
+    'rejects %j as malformed',
     (text) => expect(environmentOf(text)).toBeUndefined(),
   );
 

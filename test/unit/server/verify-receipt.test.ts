@@ -46,7 +46,7 @@ describe('verifyReceipt', () => {
     }
   });
 
-  test('rejects a receipt that brings its own key or algorithm', async () => {
+  test('rejects a receipt that specifies its own key or algorithm', async () => {
     const stranger = await makeSigner('key-1');
     const body = `${encode({ alg: 'HS256', kid: 'key-1', typ: 'reward-receipt+jwt' })}.${encode(claims)}`;
     const mac = createHmac('sha256', signer.jwk.x ?? '').update(body);
@@ -77,12 +77,12 @@ describe('verifyReceipt', () => {
     ['without an end', { exp: undefined }, {}, 'malformed'],
     ['without a user', { sub: undefined }, {}, 'malformed'],
     ['of no amount', { reward: { type: 'coins' } }, {}, 'malformed'],
-  ])('a receipt %s is refused', async (_which, changed, more, code) => {
+  ])('rejects a receipt %s', async (_which, changed, more, code) => {
     expect(await codeOf(await signer.sign(changed), more)).toBe(code);
   });
 
   test.each(['', 'x', 'a.b', 'a.b.c', '..', 'a.b.c.d', 'ä.b.c', `${'a'.repeat(9_000)}.b.c`])(
-    'what is no receipt is refused: %.20s',
+    'rejects %.20s, which is not a receipt',
     async (text) => {
       expect(await codeOf(text)).toBe('malformed');
     },
@@ -177,7 +177,7 @@ describe('signUserToken', () => {
   });
 
   test.each(['sk_live_x', 'whsec_x', 'utk_x', '', 'utk_live_'])(
-    'refuses %j as its secret',
+    'rejects %j as its secret',
     async (wrong) => {
       await expect(signUserToken('player', wrong)).rejects.toThrow(TypeError);
     },

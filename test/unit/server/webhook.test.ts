@@ -195,7 +195,7 @@ describe('verifyWebhook', () => {
   });
 
   test.each(['', '-1', '1.5', '0x10', '1e9', ' 1800000000', 'soon', '١٨٠'])(
-    'refuses the timestamp %j',
+    'rejects the timestamp %j',
     async (timestamp) => {
       const headers = {
         ...(await signWebhook(body, secret, signedAtS)),
@@ -232,7 +232,7 @@ describe('verifyWebhook', () => {
   });
 
   test.each(['sk_sandbox_1', 'pk_live_1', '', 'whsec_', 'whsec_a b', 'abc', undefined, []])(
-    'refuses %j as a secret, without repeating it',
+    'rejects %j as a secret, without repeating it',
     async (wrong) => {
       const headers = await signWebhook(body, secret, signedAtS);
       const verification = verifyWebhook(body, headers, wrong as never, at(0));
@@ -243,7 +243,7 @@ describe('verifyWebhook', () => {
   );
 
   test.each(['', 'no json', '[]', 'null', '{"id":"evt_1"}', '{"id":1,"type":"x","data":{}}'])(
-    'refuses the signed body %j, which is no event',
+    'rejects the signed body %j, which is not an event',
     async (text) => {
       const headers = await signWebhook(text, secret, signedAtS);
       expect(await codeOf(verifyWebhook(text, headers, secret, at(0)))).toBe('body_not_json');

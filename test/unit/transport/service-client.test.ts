@@ -110,7 +110,7 @@ test.each([
   ['a page', answer(200, '<html>Log in to the Wi-Fi</html>')],
   ['JSON of someone else', answer(200, '{"hello":"world"}')],
   ['a 404 page', answer(404, 'Not found')],
-])('%s is not a response of the service', async (_name, listener) => {
+])('%s is not a response from the service', async (_name, listener) => {
   const client = await serve(listener);
   expect(await client.requestDecision(ask)).toEqual({
     kind: 'unreachable',
@@ -119,7 +119,7 @@ test.each([
 });
 
 test.each(['{"results":[null],"decisions":[]}', '{"results":[],"decisions":[7]}'])(
-  '%s is not our answer to events',
+  '%s is not a valid response to events',
   async (body) => {
     const client = await serve(answer(200, body));
     expect((await client.sendEvent()).failure?.reason).toBe('foreign_answer');

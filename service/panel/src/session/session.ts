@@ -78,7 +78,7 @@ export function createSession(connection: Connection): Session {
     info = Promise.resolve(answer);
     setEnded(false);
   }
-  /** Retries: without a response it is unknown whether somebody is signed in, so don't request them to. */
+  /** Retries: without a response it is unknown whether somebody is signed in, so don't ask them to sign in. */
   async function fetchUntilResponse(): Promise<SessionInfo> {
     for (;;) {
       try {

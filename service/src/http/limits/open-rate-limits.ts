@@ -25,7 +25,7 @@ const intervalMs = 1_000;
 /**
  * Creates the rate limiter, and shares its usage with other processes every second.
  *
- * @param limits absent: requests are not limited
+ * @param limits Absent: requests are not limited.
  */
 export async function openRateLimits(
   limits: RateLimits | undefined,
