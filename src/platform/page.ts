@@ -19,7 +19,7 @@ export interface PageLifecycle {
 
 /** The lifecycle of this page, from the browser's events. */
 export const browserPageLifecycle: PageLifecycle = {
-  isVisible: () => document.visibilityState === 'visible',
+  isVisible: () => !document.hidden,
   onTransition(listener) {
     const disposed = new AbortController();
     const on = (
@@ -35,9 +35,7 @@ export const browserPageLifecycle: PageLifecycle = {
         },
         { signal: disposed.signal },
       );
-    on(document, 'visibilitychange', () =>
-      document.visibilityState === 'visible' ? 'visible' : 'hidden',
-    );
+    on(document, 'visibilitychange', () => (document.hidden ? 'hidden' : 'visible'));
     on(document, 'freeze', () => 'frozen');
     on(document, 'resume', () => 'returned');
     on(window, 'pagehide', () => 'leaving');
