@@ -21,6 +21,7 @@ import {
 } from './schemas/creative.ts';
 import {
   consentSchema,
+  adIconSchema,
   decisionCreativeSchema,
   decisionRequestSchema,
   decisionSchema,
@@ -75,6 +76,7 @@ export const schemas = [
   killSwitchSchema,
   consentSchema,
   decisionRequestSchema,
+  adIconSchema,
   decisionCreativeSchema,
   explanationSchema,
   decisionSchema,

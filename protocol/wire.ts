@@ -514,6 +514,33 @@ export interface DecisionRequest {
     'no_fill' | 'blocked' | 'killed' | 'slow' | 'error' | 'reward_denied' | 'reward_pending';
 }
 /**
+ * An image that must be shown in a corner of the ad, such as AdChoices.
+ */
+export interface AdIcon {
+  url: string;
+  /**
+   * CSS pixels; shown smaller if it does not fit.
+   */
+  width: number;
+  /**
+   * CSS pixels.
+   */
+  height: number;
+  /**
+   * Absent: `AdChoices`.
+   */
+  alt?: string;
+  click_url?: string;
+  /**
+   * Absent: `right`.
+   */
+  x?: 'left' | 'right';
+  /**
+   * Absent: `top`.
+   */
+  y?: 'top' | 'bottom';
+}
+/**
  * The ad to show.
  */
 export interface DecisionCreative {
@@ -524,6 +551,15 @@ export interface DecisionCreative {
   media: Media;
   click_url?: string;
   alt: string;
+  /**
+   * The advertiser’s name, otherwise its domain. Every ad from an outside source has it, and only such an ad has `icon` and `skip_after_ms`.
+   */
+  advertiser?: string;
+  icon?: AdIcon;
+  /**
+   * How long it has to play before the player may skip it; absent: it has no skip control.
+   */
+  skip_after_ms?: number;
 }
 /**
  * Why a candidate was or was not chosen.

@@ -88,11 +88,42 @@ export const decisionRequestSchema = named('DecisionRequest', 'Requests an ad.',
   simulate: Type.Optional(simulate),
 });
 
+export const adIconSchema = named(
+  'AdIcon',
+  'An image that must be shown in a corner of the ad, such as AdChoices.',
+  {
+    url,
+    width: Type.Integer({
+      minimum: 1,
+      description: 'CSS pixels; shown smaller if it does not fit.',
+    }),
+    height: Type.Integer({ minimum: 1, description: 'CSS pixels.' }),
+    alt: Type.Optional(Type.String({ description: 'Absent: `AdChoices`.' })),
+    click_url: Type.Optional(url),
+    x: Type.Optional(oneOf(['left', 'right'], 'Absent: `right`.')),
+    y: Type.Optional(oneOf(['top', 'bottom'], 'Absent: `top`.')),
+  },
+);
+
 export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.', {
   id: id('creative'),
   media: ref('Media'),
   click_url: Type.Optional(url),
   alt: Type.String(),
+  advertiser: Type.Optional(
+    Type.String({
+      description:
+        'The advertiser’s name, otherwise its domain. Every ad from an outside source has it, and only such an ad has `icon` and `skip_after_ms`.',
+    }),
+  ),
+  icon: Type.Optional(ref('AdIcon')),
+  skip_after_ms: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'How long it has to play before the player may skip it; absent: it has no skip control.',
+    }),
+  ),
 });
 
 export const explanationSchema = named('Explanation', 'Why a candidate was or was not chosen.', {

@@ -47,8 +47,8 @@ export function openStage(
   },
 ): Stage {
   const { clock, dispatch, neededMs, strings } = options;
-  const { alt, click_url: clickUrl, media } = decision.creative;
-  const video = media.format === 'video';
+  const { skip_after_ms: skipAfterMs = Infinity } = decision.creative;
+  const video = decision.creative.media.format === 'video';
   let muted = false;
   let ended = false;
   let paused = false;
@@ -66,19 +66,25 @@ export function openStage(
     dispatch(expiry.leftMs() > -graceMs ? event : { type: 'failed', reason: 'expired' });
   }
 
+  /** A new window may leave this page visible, but the player is looking at the new window. */
+  function left(): void {
+    dispatch({ type: 'hidden' });
+    cancelLeave?.();
+    cancelLeave = clock.after(leaveMs, () => document.hasFocus() && onVisibility());
+  }
+
+  const { element, outsideAd } = creative;
   const overlay: Overlay = openOverlay(
-    { element: creative.element, strings, alt, clickUrl, reward: decision.reward },
+    { element, outsideAd, creative: decision.creative, strings, reward: decision.reward },
     {
       closeRequested: () => dispatch({ type: 'closeRequested' }),
       closeConfirmed: () => dispatch({ type: 'closeConfirmed' }),
       closeCancelled: () => dispatch({ type: 'closeCancelled' }),
       clicked() {
         dispatch({ type: 'clicked' });
-        // A new window may leave this page visible, but the player is looking at the new window.
-        dispatch({ type: 'hidden' });
-        cancelLeave?.();
-        cancelLeave = clock.after(leaveMs, () => document.hasFocus() && onVisibility());
+        left();
       },
+      left,
       muteToggled: () => creative.setMuted(!muted),
       tapped() {
         cancelWait?.();
@@ -129,6 +135,7 @@ export function openStage(
           moved();
         }
         overlay.progress(event.watchedMs, neededMs);
+        if (watchedMs >= skipAfterMs) dispatch({ type: 'closeAllowed' });
         dispatchUnlessExpired(event);
         break;
       case 'painted':

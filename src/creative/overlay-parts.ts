@@ -1,4 +1,6 @@
+import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Reward } from '../outcome.ts';
+import type { LoadedCreative } from './renderer.ts';
 import { fill, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
@@ -32,11 +34,12 @@ export function icon(path: string): SVGSVGElement {
 export interface OverlayContent {
   /** The creative; see `LoadedCreative.element`. */
   element: HTMLElement;
+  /** See `LoadedCreative.outsideAd`. */
+  outsideAd?: LoadedCreative['outsideAd'];
+  /** `alt` is also the title of an ad without a reward, and the text of the end card. */
+  creative: Omit<DecisionCreative, 'id' | 'media'>;
   strings: OverlayStrings;
-  /** Alternative text for screen readers; also the text of the end card. */
-  alt: string;
   reward?: Reward | undefined;
-  clickUrl?: string | undefined;
 }
 
 /** The player's actions. */
@@ -45,6 +48,8 @@ export interface OverlayHooks {
   closeConfirmed(): void;
   closeCancelled(): void;
   clicked(): void;
+  /** The player opened another page than the advertiser's. */
+  left(): void;
   muteToggled(): void;
   tapped(): void;
 }
@@ -61,7 +66,8 @@ export type OverlayParts = ReturnType<typeof buildOverlay>;
 
 /** Creates the elements of the overlay, without putting them into the page. */
 export function buildOverlay(content: OverlayContent, hooks: OverlayHooks) {
-  const { alt, reward, strings } = content;
+  const { creative, reward, strings } = content;
+  const { alt } = creative;
   // Keeps the amount before its unit and on the same line, even within Arabic text.
   const rewardText = reward && `\u2068${reward.amount}\u00a0${reward.type}\u2069`;
   const title = rewardText === undefined ? alt : fill(strings.watchFor, { reward: rewardText });
@@ -134,15 +140,11 @@ const card = (name: string, title: string, ...children: Node[]) =>
   );
 
 /** The landing page, if there is one. Only http(s), because other URLs could run scripts in this page. */
-function link({ clickUrl = '', strings }: OverlayContent, hooks: OverlayHooks) {
-  if (!/^https?:/i.test(clickUrl)) return [];
+function link({ creative, strings }: OverlayContent, hooks: OverlayHooks) {
+  const { click_url: href = '' } = creative;
+  if (!/^https?:/i.test(href)) return [];
   const onclick = () => hooks.clicked();
   return [
-    make(
-      'a',
-      'main',
-      { href: clickUrl, target: '_blank', rel: 'noopener', onclick },
-      strings.learnMore,
-    ),
+    make('a', 'main', { href, target: '_blank', rel: 'noopener', onclick }, strings.learnMore),
   ];
 }

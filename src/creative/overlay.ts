@@ -40,6 +40,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
   const root = host.attachShadow({ mode: 'open' });
   root.adoptedStyleSheets = [overlayStyle()];
   root.append(dialog);
+  const onProgress = content.outsideAd?.decorate(content.creative, parts, strings, hooks);
   if (content.element.parentElement !== host) host.append(content.element);
   if (!host.isConnected) document.body.append(host);
   try {
@@ -73,7 +74,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
 
   return {
     element: host,
-    ...controls(parts, strings),
+    ...controls(parts, strings, onProgress),
     openPage: () => parts.links[0]?.click(),
     close() {
       if (!open) return;
@@ -91,6 +92,7 @@ export function openOverlay(content: OverlayContent, hooks: OverlayHooks): Overl
 function controls(
   parts: OverlayParts,
   strings: OverlayStrings,
+  onProgress?: (watchedMs: number) => void,
 ): Omit<Overlay, 'element' | 'openPage' | 'close'> {
   const { askText, bar, close, endCard, frame, heading, live, mute, play, time } = parts;
   const focus = (element: HTMLElement) => element.focus({ preventScroll: true });
@@ -103,6 +105,7 @@ function controls(
         askText.textContent = fill(strings.askText, { seconds });
       }
       bar.value = Math.min(1, watchedMs / neededMs);
+      onProgress?.(watchedMs);
     },
     allowClose() {
       close.hidden = false;

@@ -1,6 +1,7 @@
 import type { Reason } from '../outcome.ts';
 import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Clock } from '../platform/clock.ts';
+import type * as outsideAd from './outside-ad.ts';
 
 /** What a renderer reports about its creative, always on an event of the media or the page, never on our call. */
 export type RendererEvent =
@@ -31,6 +32,8 @@ export interface LoadedCreative {
   readonly element: HTMLElement;
   /** In milliseconds. */
   readonly durationMs: number;
+  /** Code that only an ad with an `advertiser` needs; it is not shown without. */
+  readonly outsideAd?: typeof outsideAd | undefined;
   /** Starts playback and reporting; called once, after `element` is in the page. */
   start(listener: (event: RendererEvent) => void): void;
   pause(): void;
@@ -75,15 +78,20 @@ export async function loadCreative(
   decision: { creative: DecisionCreative; min_watch_ms?: number },
   options: { clock: Clock; signal: AbortSignal; locale?: string },
 ): Promise<LoadedCreative> {
-  const load = renderers[decision.creative.media.format];
+  const { creative } = decision;
+  const load = renderers[creative.media.format];
   if (load === undefined) throw new Error('format_unknown');
-  const render = await load().catch(() => {
+  const [render, outsideAd] = await Promise.all([
+    load(),
+    creative.advertiser === undefined ? undefined : import('./outside-ad.ts'),
+  ]).catch(() => {
     throw new Error('chunk_not_loaded');
   });
   options.signal.throwIfAborted();
-  return render(decision.creative, {
+  const loaded = await render(creative, {
     minWatchMs: decision.min_watch_ms ?? defaultMinWatchMs,
     locale: navigator.language,
     ...options,
   });
+  return { ...loaded, outsideAd };
 }

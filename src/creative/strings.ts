@@ -12,6 +12,7 @@ export interface OverlayStrings {
   secondsLeft: string;
   rewardOnItsWay: string;
   close: string;
+  skip: string;
   mute: string;
   unmute: string;
   play: string;

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { page, userEvent } from 'vitest/browser';
-import { kinds, looks, openWith } from './overlay-set.ts';
+import { demands, kinds, looks, openWith } from './overlay-set.ts';
 
 let shown: Awaited<ReturnType<typeof openWith>>;
 
@@ -26,6 +26,20 @@ describe.each(['en', 'he'])('In %s', (locale) => {
     expect(passes.map(({ id }) => id)).toContain('color-contrast');
   });
 });
+
+it.each(['en', 'he'])(
+  'axe finds no violation in the overlay of an outside ad in “%s”',
+  async (locale) => {
+    await page.viewport(640, 480);
+    shown = await openWith(kinds['video'] as never, locale, { creative: demands });
+    shown.opened.allowClose();
+    shown.opened.progress(5_000, 12_000);
+    expect(shown.shown('.skip')).toBeDefined();
+    shown.root?.getAnimations().forEach((animation) => animation.finish());
+    const { violations } = await axe.run(document);
+    expect(violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html)])).toEqual([]);
+  },
+);
 
 it('detects a violation, so that the tests above can fail', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
@@ -61,6 +75,19 @@ it.each([
   expect((await tabStops()).filter((name) => name !== '').sort()).toEqual(stops.sort());
 });
 
+it('keyboard focus reaches the controls of an outside ad', async () => {
+  shown = await openWith(kinds['image'] as never, 'en', { creative: demands });
+  shown.opened.allowClose();
+  shown.opened.progress(5_000, 12_000);
+  const stops = await tabStops();
+  expect(stops.filter((name) => name !== '').sort()).toEqual(['Close ad', 'Learn more', 'Skip ad']);
+  // The text of its image is the name of the link.
+  const icon = shown.shown('.icon a') as HTMLElement;
+  icon.focus();
+  expect(shown.root?.activeElement).toBe(icon);
+  expect(icon.querySelector('img')?.alt).toBe('AdChoices');
+});
+
 it('the Tab key wraps around in both directions', async () => {
   shown = await openWith(kinds['image'] as never, 'en');
   shown.opened.promptClose(true);
@@ -75,12 +102,19 @@ it('the Tab key wraps around in both directions', async () => {
 });
 
 it('the Tab key moves from the controls into an HTML creative', async () => {
-  shown = await openWith(kinds['html'] as never, 'en', { clickUrl: undefined });
+  shown = await openWith(kinds['html'] as never, 'en', { creative: { click_url: '' } });
   shown.opened.allowClose();
   await userEvent.tab();
   expect(shown.root?.activeElement?.ariaLabel).toBe('Close ad');
   await userEvent.tab();
   expect(document.activeElement).toBe(document.querySelector('iframe'));
+});
+
+it('names the advertiser of an outside ad for screen readers', async () => {
+  shown = await openWith(kinds['image'] as never, 'en', { creative: demands });
+  expect(shown.dialog?.ariaLabel).toBe(
+    'Advertisement: Meadow Games: Watch to get \u206850\u00a0coins\u2069',
+  );
 });
 
 it('announces prompts and the earned reward to screen readers', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cdp, page, server } from 'vitest/browser';
 import { eventually } from '../../support/eventually.ts';
-import { kinds, languages, looks, openWith } from './overlay-set.ts';
+import { demands, kinds, languages, looks, openWith } from './overlay-set.ts';
 
 const image = kinds['image'] as never;
 let shown: Awaited<ReturnType<typeof openWith>>;
@@ -50,7 +50,7 @@ describe.each([
     async (language) => {
       for (const [look, make] of Object.entries(looks)) {
         shown = await openWith(image, language, {
-          alt: 'Meadow, a quiet game about sheep and the wind',
+          creative: { alt: 'Meadow, a quiet game about sheep and the wind' },
           reward: { type: 'legendary dragon scales', amount: 12_500 },
         });
         make(shown.opened);
@@ -64,6 +64,70 @@ describe.each([
       }
     },
   );
+});
+
+describe.each([
+  [1280, 720],
+  [320, 568],
+  [568, 320],
+  [320, 256],
+  [240, 160],
+])('An outside ad on a screen of %i × %i', (width, height) => {
+  beforeEach(() => page.viewport(width, height));
+
+  it.each(languages)('has controls in “%s” that fit and can be clicked', async (language) => {
+    for (const x of ['left', 'right'] as const)
+      for (const y of ['top', 'bottom'] as const) {
+        const at = `the icon at the ${y} ${x}`;
+        shown = await openWith(image, language, {
+          creative: { ...demands, icon: { ...demands.icon, x, y } },
+        });
+        const { opened, root } = shown;
+        await root?.querySelector<HTMLImageElement>('.icon img')?.decode();
+        opened.progress(4_999, 12_000);
+        expect(shown.shown('.skip'), at).toBeUndefined();
+        opened.allowClose();
+        opened.setMuted(true);
+        opened.progress(5_000, 12_000);
+        root?.getAnimations().forEach((animation) => animation.finish());
+        expect(flaws(), at).toEqual([]);
+        for (const control of ['.skip', '.icon a', 'footer a', 'button.mute', 'button.close'])
+          expect(canBeHit(control), `${control}, ${at}`).toBe(true);
+        opened.promptTap(true);
+        expect(canBeHit('.play'), at).toBe(true);
+        opened.showEndCard();
+        expect(shown.shown('.skip') ?? shown.shown('.icon'), at).toBeUndefined();
+        shown.end();
+      }
+  });
+});
+
+it.each([
+  ['left', 'top'],
+  ['right', 'bottom'],
+  [undefined, undefined],
+] as const)('shows the icon of an outside ad at the %s %s', async (x, y) => {
+  await page.viewport(640, 360);
+  shown = await openWith(image, 'en', {
+    creative: { ...demands, icon: { ...demands.icon, ...(x && { x }), ...(y && { y }) } },
+  });
+  const icon = shown.shown('.icon img') as HTMLImageElement;
+  await icon.decode();
+  const at = icon.getBoundingClientRect();
+  const stage = shown.shown('.stage')?.getBoundingClientRect() ?? new DOMRect();
+  expect([at.width, at.height]).toEqual([77, 15]);
+  expect(at.left).toBe(x === 'left' ? stage.left : stage.right - 77);
+  expect(at.top).toBe(y === 'bottom' ? stage.bottom - 15 : stage.top);
+});
+
+it('never lets a large icon cover the ad', async () => {
+  await page.viewport(640, 360);
+  const huge = { ...demands.icon, width: 5_000, height: 5_000 };
+  shown = await openWith(image, 'en', { creative: { ...demands, icon: huge } });
+  await (shown.shown('.icon img') as HTMLImageElement).decode();
+  const icon = shown.shown('.icon')?.getBoundingClientRect() ?? new DOMRect();
+  const stage = shown.shown('.stage')?.getBoundingClientRect() ?? new DOMRect();
+  expect(icon.width * icon.height).toBeLessThan((stage.width * stage.height) / 10);
 });
 
 it('leaves most of a tiny frame to the ad', async () => {

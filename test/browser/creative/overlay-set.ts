@@ -4,7 +4,7 @@ import type { OverlayContent } from '../../../src/creative/overlay-parts.ts';
 import { stringsFor } from '../../../src/creative/strings.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
-import { decide, html, image, overlay, video } from '../ad-break/stage-set.ts';
+import { adChoices, decide, html, image, overlay, video } from '../ad-break/stage-set.ts';
 
 /** The three kinds of creatives. */
 export const kinds: Record<string, DecisionCreative['media']> = {
@@ -42,6 +42,13 @@ export const looks: Record<string, (opened: ReturnType<typeof openOverlay>) => v
   },
 };
 
+/** What an ad from an outside source demands. */
+export const demands = {
+  advertiser: 'Meadow Games',
+  icon: { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' },
+  skip_after_ms: 5_000,
+} satisfies Partial<DecisionCreative>;
+
 /** Every language that the overlay speaks. */
 export const languages = 'ar de en es fr he id it ja ko nl pl pt ru tr uk zh'.split(' ');
 
@@ -51,30 +58,34 @@ const ignored = () => {};
 export async function openWith(
   media: DecisionCreative['media'],
   locale: string,
-  more: Partial<OverlayContent> = {},
+  {
+    creative: changed,
+    reward,
+  }: { creative?: Partial<DecisionCreative>; reward?: OverlayContent['reward'] } = {},
 ) {
   document.documentElement.lang = 'en';
   document.title = 'A game';
   document.body.replaceChildren();
-  const { creative: wanted, reward } = decide(media, {}, 'https://advertiser.test/');
-  const creative = await loadCreative(decide(media), {
-    clock: systemClock,
-    signal: new AbortController().signal,
-  });
+  const decision = decide(media, {}, 'https://advertiser.test/');
+  const creative = { ...decision.creative, ...changed };
+  const loaded = await loadCreative(
+    { ...decision, creative },
+    { clock: systemClock, signal: new AbortController().signal },
+  );
   const opened = openOverlay(
     {
-      element: creative.element,
+      element: loaded.element,
+      outsideAd: loaded.outsideAd,
+      creative,
       strings: await stringsFor(locale),
-      alt: wanted.alt,
-      clickUrl: wanted.click_url,
-      reward,
-      ...more,
+      reward: reward ?? decision.reward,
     },
     {
       closeRequested: ignored,
       closeConfirmed: ignored,
       closeCancelled: ignored,
       clicked: ignored,
+      left: ignored,
       muteToggled: ignored,
       tapped: ignored,
     },
@@ -85,7 +96,7 @@ export async function openWith(
     ...overlay(),
     end() {
       opened.close();
-      creative.destroy();
+      loaded.destroy();
     },
   };
 }

@@ -15,13 +15,18 @@ it.beforeAll(async ({ browser: shared }) => {
 it.afterEach(() => page.context().close());
 it.afterAll(() => site?.stop());
 
-it.each(['requests', 'show-ad', 'image'])(
+it.each([
+  ['requests', 'image'],
+  ['show-ad', 'image'],
+  ['image', 'image'],
+  ['outside-ad', 'outside'],
+])(
   'reports that the chunk %s failed to load, leaves the game untouched, and retries with the next call',
-  async (chunk) => {
+  async (chunk, placement) => {
     page = await browser.newPage();
     const chunks = `**/${chunk}-*.js`;
     await page.route(chunks, (route) => route.abort());
-    await page.goto(site.pageFor('image'));
+    await page.goto(site.pageFor(placement));
     await watch(page);
     expect(await resultOf(page)).toMatchObject({ outcome: 'error', reason: 'chunk_not_loaded' });
     expect(await stateOf(page)).toEqual(asBefore('play'));

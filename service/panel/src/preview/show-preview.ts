@@ -44,17 +44,18 @@ function showBanner(loaded: LoadedCreative, creative: PreviewMessage['creative']
 
 async function cover(
   loaded: LoadedCreative,
-  { alt, click_url: clickUrl }: PreviewMessage['creative'],
+  creative: PreviewMessage['creative'],
   reward: PreviewMessage['reward'],
 ): Promise<() => void> {
   const strings = await stringsFor('en');
   const overlay = openOverlay(
-    { element: loaded.element, strings, alt, clickUrl, reward },
+    { element: loaded.element, outsideAd: loaded.outsideAd, creative, strings, reward },
     {
       closeRequested: noop,
       closeConfirmed: noop,
       closeCancelled: noop,
       clicked: noop,
+      left: noop,
       muteToggled: noop,
       tapped: noop,
     },

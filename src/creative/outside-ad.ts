@@ -1,0 +1,73 @@
+import type { AdIcon } from '../../protocol/wire.ts';
+import type { OverlayContent, OverlayHooks, OverlayParts } from './overlay-parts.ts';
+import type { OverlayStrings } from './strings.ts';
+
+/** The area of the icon that can be tapped is as large as a thumb, however small its image. */
+const css = `
+.skip, .skip:hover { position: absolute; bottom: .6em; inset-inline-end: .6em; background: var(--background); box-shadow: 0 0 0 1px }
+.icon { position: absolute; top: 0; right: 0; display: flex; justify-content: end; font-size: .8em }
+.icon a { min-height: 44px; align-items: inherit; justify-content: inherit; padding: 0; border-radius: 0; background: none }
+.icon img { max-width: 35cqw; max-height: 20cqh; object-fit: contain }
+.left { right: auto; left: 0; justify-content: start }
+.bottom { top: auto; bottom: 0; align-items: end }
+.bottom + .skip { bottom: max(4em, 54px) }
+.failed { padding: .3em; background: var(--background) }
+.over :is(.icon, .skip) { display: none }
+@container (max-height: 200px) {
+  .icon { top: 0; bottom: auto; align-items: start }
+  .icon + .skip, .skip { bottom: .3em; right: auto; left: .3em }
+}
+`;
+
+/**
+ * Adds to the overlay what an ad from an outside source demands: the advertiser's name for screen readers, an icon
+ * with a link that explains how the ad was selected (AdChoices), and a control to skip the ad.
+ *
+ * @returns What to call as the ad progresses.
+ */
+export function decorate(
+  { advertiser, icon, skip_after_ms: skipAfterMs = Infinity }: OverlayContent['creative'],
+  { dialog, endCard, heading }: OverlayParts,
+  strings: OverlayStrings,
+  hooks: OverlayHooks,
+): (watchedMs: number) => void {
+  if (advertiser !== undefined)
+    dialog.ariaLabel = `${strings.advertisement}: ${advertiser}: ${heading.textContent}`;
+  const root = dialog.getRootNode() as ShadowRoot;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  root.adoptedStyleSheets = root.adoptedStyleSheets.concat(sheet);
+  const skip = document.createElement('button');
+  skip.type = 'button';
+  skip.hidden = true;
+  skip.className = 'skip';
+  skip.textContent = strings.skip;
+  skip.onclick = hooks.closeRequested;
+  if (icon) endCard.before(iconOf(icon, hooks));
+  endCard.before(skip);
+  return (watchedMs) => {
+    skip.hidden = watchedMs < skipAfterMs;
+  };
+}
+
+function iconOf(
+  { alt = 'AdChoices', click_url: href = '', height, url, width, x, y }: AdIcon,
+  hooks: OverlayHooks,
+): HTMLElement {
+  const place = document.createElement('div');
+  place.className = ['icon', x, y].join(' ');
+  const image = Object.assign(new Image(width, height), { alt, src: url });
+  image.onerror = () => {
+    image.replaceWith(alt);
+    place.classList.add('failed');
+  };
+  place.append(image);
+  // Anything but http(s) could run script in this page.
+  if (/^https?:/i.test(href)) {
+    const link = document.createElement('a');
+    const onclick = () => hooks.left();
+    place.append(Object.assign(link, { href, target: '_blank', rel: 'noopener', onclick }));
+    link.append(image);
+  }
+  return place;
+}

@@ -1,0 +1,116 @@
+import { expect, it } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import type { DecisionCreative } from '../../../protocol/wire.ts';
+import { eventually } from '../../support/eventually.ts';
+import { adChoices, decide, givenBack, overlay, setStage, video } from './stage-set.ts';
+
+const icon = { url: adChoices, width: 77, height: 15, click_url: 'https://choices.test/' };
+
+/** The decision for a video from an outside source; without a reward, an interstitial. */
+function decideOutside(
+  more: Partial<DecisionCreative>,
+  format: 'rewarded' | 'interstitial' = 'rewarded',
+) {
+  const decision = decide(video, { format, min_watch_ms: 2_900, close_after_ms: 60_000 });
+  return { ...decision, creative: { ...decision.creative, advertiser: 'Meadow Games', ...more } };
+}
+
+const shows = (selector: string) =>
+  eventually(() => {
+    const element = overlay().shown(selector);
+    if (element === undefined) throw new Error(`${selector} is not shown`);
+    return element;
+  });
+
+const playing = () => eventually(() => expect(document.querySelector('video')?.paused).toBe(false));
+
+it('rewards nothing for an ad that the player skips', async () => {
+  const stage = setStage();
+  const running = stage.run(decideOutside({ skip_after_ms: 500 }));
+  await userEvent.click(await shows('.skip'));
+  // The player knows what it costs.
+  await userEvent.click(await shows('.ask .main'));
+  await playing();
+  await userEvent.click(await shows('.skip'));
+  await userEvent.click(await shows('.ask button:last-child'));
+  expect((await running).outcome).toBe('dismissed');
+  expect(stage.log.slice(-4)).toEqual(['skip', 'close', 'release', 'onClose']);
+  for (const never of ['complete', 'watched', 'confirmation']) expect(stage.count(never)).toBe(0);
+  expect(stage.isGivenBack()).toEqual(givenBack);
+});
+
+it('can be skipped once it has played as long as the ad demands, and by the Escape key too', async () => {
+  const stage = setStage();
+  const decision = decideOutside({ skip_after_ms: 1_000 }, 'interstitial');
+  const running = stage.run(decision, { kind: 'interstitial' });
+  await eventually(() => expect(stage.count('start')).toBe(1));
+  expect(overlay().shown('.skip')).toBeUndefined();
+  await userEvent.keyboard('{Escape}');
+  await shows('.skip');
+  await userEvent.keyboard('{Escape}');
+  expect((await running).outcome).toBe('completed');
+  const skip = stage.events.find(({ type }) => type === 'skip');
+  expect(skip?.watched_ms).toBeGreaterThanOrEqual(1_000);
+  expect(stage.isGivenBack()).toEqual(givenBack);
+});
+
+it('keeps a reward that is due when the player skips the rest', async () => {
+  const stage = setStage();
+  const decision = { ...decideOutside({ skip_after_ms: 500 }), min_watch_ms: 500 };
+  const running = stage.run(decision);
+  await eventually(() => expect(stage.count('complete')).toBe(1));
+  await userEvent.click(await shows('.skip'));
+  expect((await running).outcome).toBe('rewarded');
+  expect(stage.count('skip')).toBe(0);
+});
+
+it('has no skip control unless the ad demands one, and a house ad has none of this', async () => {
+  const stage = setStage();
+  const abort = new AbortController();
+  const outside = stage.run(decideOutside({ icon }), { signal: abort.signal });
+  await shows('.icon');
+  await eventually(() => expect(stage.count('first_quartile')).toBe(1));
+  expect(overlay().shown('.skip')).toBeUndefined();
+  abort.abort();
+  await outside;
+  const again = new AbortController();
+  const house = stage.run(decide(video), { signal: again.signal });
+  await shows('dialog');
+  expect(overlay().root?.querySelector('.icon, .skip')).toBeNull();
+  again.abort();
+  await house;
+});
+
+it('pauses the ad while the player reads about ad choices, which is no click on the ad', async () => {
+  const stage = setStage();
+  const abort = new AbortController();
+  const running = stage.run(decideOutside({ icon }), { signal: abort.signal });
+  const link = (await shows('.icon a')) as HTMLAnchorElement;
+  expect([link.href, link.target, link.rel]).toEqual([
+    'https://choices.test/',
+    '_blank',
+    'noopener',
+  ]);
+  await eventually(() => expect(stage.count('start')).toBe(1));
+  // The test stays on its own page.
+  link.addEventListener('click', (event) => event.preventDefault());
+  link.click();
+  expect(document.querySelector('video')?.paused).toBe(true);
+  window.dispatchEvent(new Event('focus'));
+  await playing();
+  abort.abort();
+  await running;
+  expect(stage.count('click')).toBe(0);
+});
+
+it('shows the text of an icon whose image does not load, and no link for a URL that would run script', async () => {
+  const stage = setStage();
+  const abort = new AbortController();
+  const broken = { ...icon, url: 'data:image/png,', click_url: 'javascript:alert(1)' };
+  const running = stage.run(decideOutside({ icon: broken }), { signal: abort.signal });
+  await shows('.icon');
+  await eventually(() => expect(overlay().shown('.icon')?.textContent).toBe('AdChoices'));
+  expect(overlay().root?.querySelector('.icon a')).toBeNull();
+  abort.abort();
+  await running;
+});
