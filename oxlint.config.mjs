@@ -103,6 +103,7 @@ const serviceLayers = [
   ['reward'],
   ['event'],
   ['webhook'],
+  ['tracker'],
   ['inspect'],
   ['http'],
 ];

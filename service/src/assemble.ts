@@ -46,6 +46,7 @@ import type { Database } from './store/database.ts';
 import { openDatabase, openServiceDatabase } from './store/open-database.ts';
 import { openTracing, type Tracing } from './trace/tracing.ts';
 import { startUpkeep } from './upkeep/start-upkeep.ts';
+import { startTrackers } from './tracker/start-trackers.ts';
 import { createPasswords, type Passwords } from './user/credentials.ts';
 import { createUsers, type Users } from './user/create-users.ts';
 import { releaseAll } from './webhook/delivery-store.ts';
@@ -139,6 +140,16 @@ async function wire(
     onAttempt: metrics.observeDelivery,
   });
 
+  const trackers = startTrackers({
+    database,
+    configuration,
+    box,
+    clock,
+    log,
+    lanes: laneDeps('trackers'),
+    development: config.development,
+  });
+
   let publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   await readServiceSecret(database, box, clock, 'receipt_key', makeReceiptKey);
   const receipts = await createReceipts({
@@ -152,14 +163,22 @@ async function wire(
     snapshot: configuration.snapshot,
     receipts,
     writeEvents,
+    box,
     nowMs: clock.nowMs,
     lanes: laneDeps('events'),
     onChange: changes.announce,
     onDeliveries: deliveries.wake,
+    onTrackers: trackers.wake,
   });
   const upkeep = await startUpkeep({ database, clock, log, tracing, retention: config.retention });
   const expiry = startExpiry({ database, clock, log, tracing, onChange: changes.announce });
-  const lane = createDecisionLanes(database, writeEvents, deliveries.wake, laneDeps('decisions'));
+  const lane = createDecisionLanes({
+    database,
+    writeEvents,
+    onDeliveries: deliveries.wake,
+    onTrackers: trackers.wake,
+    lanes: laneDeps('decisions'),
+  });
   const judging = { database, configuration, pseudonym, clock, makeId, random: Math.random };
   // The embedded database is used by one process only.
   const processId = config.databaseUrl === undefined ? undefined : randomUUID();
@@ -245,7 +264,7 @@ async function wire(
       receipts.stop();
       changes.stop();
       const closing = setTimeout(() => app.server.closeAllConnections(), closeConnectionsAfterMs);
-      await Promise.all([app.close(), deliveries.stop()]);
+      await Promise.all([app.close(), deliveries.stop(), trackers.stop()]);
       clearTimeout(closing);
       await Promise.all([
         lane.drain(),

@@ -12,6 +12,7 @@ export interface DecisionState {
   creativeId: string;
   advertiserId: string;
   sourceId: string;
+  /** Null for an outside ad. */
   houseAdId: string | null;
   userRef: string | null;
   /** The pseudonym of the player. */

@@ -1,7 +1,15 @@
 import type { DecisionRequest, Explanation, Reward } from '@trueward/protocol/wire';
+import type { DemandRecord } from '../demand/offer.ts';
+import {
+  insertRequests,
+  type NewRequest,
+  requestArrays,
+  requestColumns,
+} from '../demand/tracker-store.ts';
+import { dueNotices } from '../demand/trackers.ts';
 import { addSums, countOf, sumsOf } from '../report/rollup.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
-import type { Database, Scope, TransactionOptions } from '../store/database.ts';
+import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
 import { arraysOf, type Column, unnest } from '../store/unnest.ts';
@@ -12,6 +20,8 @@ export interface NewDecision {
   record: DecisionRecord;
   /** `policy.blocked`, if a policy blocked the request. */
   event?: EventDraft;
+  /** Only if outside sources were asked. */
+  demand?: DemandRecord;
 }
 
 /** A new row of the table `decisions`, by column name; times are unix milliseconds. */
@@ -25,6 +35,7 @@ export interface DecisionRecord {
   media_format: 'video' | 'image' | 'html' | null;
   advertiser_id: string | null;
   source_id: string | null;
+  /** Null for an outside ad. */
   house_ad_id: string | null;
   /** The house ad, if it has a daily cap that this decision counts against. */
   reserved_ad: string | null;
@@ -44,17 +55,24 @@ export interface DecisionRecord {
   late_at: number | null;
 }
 
+interface LanesDeps {
+  database: Database;
+  writeEvents: WriteEvents;
+  lanes: LaneDeps;
+  /** Called after the commit if webhook deliveries were queued. */
+  onDeliveries(): void;
+  /** Called after the commit if notices were stored. */
+  onTrackers(): void;
+}
+
 /** Creates the lanes that commit the decisions of one account and environment together. */
-export function createDecisionLanes(
-  database: Database,
-  writeEvents: WriteEvents,
-  onDeliveries: () => void,
-  lanes: LaneDeps,
-): Lane<NewDecision, void> {
-  return createScopedLanes(lanes, {
+export function createDecisionLanes(deps: LanesDeps): Lane<NewDecision, void> {
+  const { database, writeEvents } = deps;
+  return createScopedLanes(deps.lanes, {
     async commit(items, { isRetry }) {
       const options = isRetry ? { lockTimeoutMs: retryLockTimeoutMs } : {};
-      if (await recordDecisions(database, writeEvents, items, options)) onDeliveries();
+      if (await recordDecisions(database, writeEvents, items, options)) deps.onDeliveries();
+      if (items.some(({ demand }) => demand && demand.notices.length > 0)) deps.onTrackers();
       return items.map(() => undefined);
     },
     gatherMs: database.gatherMs,
@@ -88,14 +106,28 @@ const columns: readonly Column<DecisionRecord>[] = [
 const names = columns.map(({ name }) => name).join(', ');
 const firstColumn = 3;
 
+const insertDecisions = `WITH made AS (
+    INSERT INTO decisions (account_id, environment, reward_state, ${names})
+      SELECT $1, $2, 'none', ${unnest(columns, firstColumn)})`;
+const firstSum = firstColumn + columns.length;
+
 /**
  * Inserts decisions and their roll-ups in one statement: with the embedded database, each statement is a round trip
  * to its thread.
  */
-const insert = `WITH made AS (
-    INSERT INTO decisions (account_id, environment, reward_state, ${names})
-      SELECT $1, $2, 'none', ${unnest(columns, firstColumn)})
-  ${addSums(firstColumn + columns.length)}`;
+const insert = `${insertDecisions} ${addSums(firstSum)}`;
+
+const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
+  { name: 'decision_id', type: 'text', read: ({ id }) => id },
+  { name: 'demand', type: 'jsonb', read: ({ demand }) => demand },
+];
+const firstRequest = firstSum + demandColumns.length;
+/** The same, with what is stored about outside demand and the notices of the auctions. */
+const insertWithDemand = `${insertDecisions},
+  demanded AS (
+    INSERT INTO decision_demand (account_id, decision_id, demand) SELECT $1, ${unnest(demandColumns, firstSum)}),
+  noticed AS (${insertRequests(firstRequest)})
+  ${addSums(firstRequest + requestColumns)}`;
 
 const dimensionsOf = (row: DecisionRecord) => ({
   placement: row.placement,
@@ -123,14 +155,36 @@ export async function recordDecisions(
     countOf(scope, dimensionsOf(row), row.issued_at, row.status, row.reason ?? undefined),
   );
   const { accountId, environment } = scope;
-  const values = [accountId, environment, ...arraysOf(columns, rows), ...sumsOf(counts)];
+  const demanded = items.flatMap(({ record: { id }, demand }) => (demand ? { id, demand } : []));
+  const values = [accountId, environment, ...arraysOf(columns, rows)];
+  const insertAll = (queries: Queries): Promise<unknown> =>
+    demanded.length === 0
+      ? queries.execute(insert, [...values, ...sumsOf(counts)])
+      : queries.execute(insertWithDemand, [
+          ...values,
+          ...arraysOf(demandColumns, demanded),
+          ...requestArrays(demanded.flatMap(requestsOf)),
+          ...sumsOf(counts),
+        ]);
   const events = items.flatMap(({ event }) => event ?? []);
   if (events.length === 0 && options.lockTimeoutMs === undefined) {
-    await database.execute(insert, values);
+    await insertAll(database);
     return false;
   }
   return database.transaction(async (queries) => {
-    await queries.execute(insert, values);
+    await insertAll(queries);
     return writeEvents(queries, scope, events);
   }, options);
 }
+
+/** A bidder that was not reached by then has lost interest. */
+const noticesLateMs = 600_000;
+
+/** Notices say nothing about the player. */
+const requestsOf = ({ id, demand }: { id: string; demand: DemandRecord }): NewRequest[] =>
+  dueNotices(demand).map((tracker) => ({
+    decisionId: id,
+    tracker,
+    lateInMs: noticesLateMs,
+    client: null,
+  }));

@@ -2,6 +2,7 @@ import type { AdEvent, EventBatchResult, EventResult } from '@trueward/protocol/
 import type { Pseudonym } from '../decision/decision-service.ts';
 import { type RecordedEvent, keyOf } from '../decision/decision-state.ts';
 import type { DecisionTokens, TokenClaims } from '../decision/token.ts';
+import type { Client } from '../demand/tracker-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { Scope } from '../store/database.ts';
@@ -24,11 +25,11 @@ export type IngestEvents = (
   scope: Scope,
   sentAt: string,
   events: readonly SubmittedEvent[],
-  userAgent: string | undefined,
+  client: Client,
 ) => Promise<EventBatchResult>;
 
 export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): IngestEvents {
-  return async (scope, sentAt, submitted, userAgent) => {
+  return async (scope, sentAt, submitted, client) => {
     const verify = memoize(tokens.verify);
     const arrival = { scope, sentAtMs: instantOf(sentAt), receivedAtMs: clock.nowMs() };
     const valid: RecordedEvent[] = [];
@@ -45,11 +46,18 @@ export function createIngestEvents({ tokens, pseudonym, clock, lane }: Deps): In
       .filter(({ type }) => type === 'complete')
       .flatMap(({ decisionId }) => userRefs.get(decisionId) ?? []);
     const viewers = [...new Set(completing)].map((userRef) => pseudonym(scope, userRef));
-    const botEvents = new Set(isBot(userAgent, scope.environment) ? valid.map(keyOf) : []);
+    const botEvents = new Set(isBot(client.userAgent, scope.environment) ? valid.map(keyOf) : []);
     const { results, decisions } =
       valid.length === 0
         ? { results: [], decisions: [] }
-        : await lane.push({ scope, events: valid, userRefs, viewers, botEvents });
+        : await lane.push({
+            scope,
+            events: valid,
+            userRefs,
+            viewers,
+            botEvents,
+            clientOf: () => client,
+          });
     const remaining = results.values();
     return {
       results: rejections.map((rejection) => rejection ?? (remaining.next().value as EventResult)),

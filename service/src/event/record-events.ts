@@ -6,6 +6,8 @@ import {
   keyOf,
 } from '../decision/decision-state.ts';
 import type { Snapshot } from '../decision/snapshot.ts';
+import type { Client } from '../demand/tracker-store.ts';
+import type { SecretBox } from '../key/secret-box.ts';
 import { addToRollups } from '../report/rollup.ts';
 import type { WriteEvents } from '../resource/change-events.ts';
 import type { RewardVerdict } from '../reward/check-reward.ts';
@@ -23,6 +25,7 @@ import {
   readEvidence,
 } from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
+import { requestTrackers } from './request-trackers.ts';
 import { type Transition, draftEvents, countTransitions, writeTransitions } from './transitions.ts';
 import { appendEvents } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
@@ -37,6 +40,8 @@ export interface EventBatch {
   viewers: string[];
   /** Keys of the events sent by bots. */
   botEvents: ReadonlySet<string>;
+  /** Who sent the events of a decision. */
+  clientOf(decisionId: string): Client | undefined;
 }
 
 interface Deps {
@@ -44,12 +49,15 @@ interface Deps {
   snapshot(scope: Scope): Snapshot;
   receipts: Receipts;
   writeEvents: WriteEvents;
+  box: Pick<SecretBox, 'seal'>;
   nowMs(): number;
   lanes: LaneDeps;
   /** Called after the commit with the decisions that changed. */
   onChange(decisionIds: string[]): void;
   /** Called after the commit if webhook deliveries were queued. */
   onDeliveries(): void;
+  /** Called after the commit if tracker requests were stored. */
+  onTrackers(): void;
 }
 
 /** Maximum events per transaction: a device may send 500 at once, and others of its account wait for them. */
@@ -79,6 +87,8 @@ const merge = (group: [EventBatch, ...EventBatch[]]): EventBatch => ({
   userRefs: new Map(group.flatMap(({ userRefs }) => [...userRefs])),
   viewers: [...new Set(group.flatMap(({ viewers }) => viewers))],
   botEvents: new Set(group.flatMap(({ botEvents }) => [...botEvents])),
+  clientOf: (id) =>
+    group.find(({ events }) => events.some(({ decisionId }) => decisionId === id))?.clientOf(id),
 });
 
 /** Records merged requests. `next()` returns the response of each, in order. */
@@ -87,9 +97,10 @@ async function record(
   merged: EventBatch,
   options: TransactionOptions,
 ): Promise<{ next(batch: EventBatch): EventBatchResult }> {
-  const { response, changed, hasDeliveries } = await recordWithRetry(deps, merged, options);
+  const { response, changed, ...queued } = await recordWithRetry(deps, merged, options);
   if (changed.length > 0) deps.onChange(changed);
-  if (hasDeliveries) deps.onDeliveries();
+  if (queued.hasDeliveries) deps.onDeliveries();
+  if (queued.hasRequests) deps.onTrackers();
   const rewards = new Map(response.decisions.map((reward) => [reward.id, reward]));
   let position = 0;
   return {
@@ -125,6 +136,8 @@ interface RecordResult {
   /** Ids of decisions that changed. */
   changed: string[];
   hasDeliveries: boolean;
+  /** Whether there are new tracker requests. */
+  hasRequests: boolean;
 }
 
 async function recordInTransaction(
@@ -153,6 +166,16 @@ async function recordInTransaction(
     written,
   ]);
   const invalid = events.filter((_, index) => codes[index] === 'invalid_traffic');
+  const tracked = await requestTrackers(queries, deps.box, {
+    scope,
+    snapshot,
+    nowMs,
+    decisions,
+    accepted: new Set(accepted),
+    known,
+    transitions,
+    clientOf: batch.clientOf,
+  });
   const [hasDeliveries] = await Promise.all([
     deps.writeEvents(queries, scope, draftEvents(transitions, userRefs)),
     writeTransitions(queries, scope.accountId, transitions),
@@ -160,6 +183,7 @@ async function recordInTransaction(
       ...countTransitions(scope, transitions, nowMs),
       ...countEvents(scope, accepted, decisions),
       ...countInvalid(scope, invalid, decisions),
+      ...tracked.counts,
     ]),
   ]);
 
@@ -171,6 +195,7 @@ async function recordInTransaction(
     response: { results, decisions: statuses },
     changed: transitions.map(({ after }) => after.id),
     hasDeliveries,
+    hasRequests: tracked.hasRequests,
   };
 }
 

@@ -62,7 +62,8 @@ const rowOf = ({ before, after, watch }: Transition): object => ({
   settled_at: iso(after.settledAtMs),
 });
 
-const isServed = ({ before, after }: Transition): boolean =>
+/** Whether the impression was verified. */
+export const isServed = ({ before, after }: Transition): boolean =>
   before.servedAtMs === null && after.servedAtMs !== null;
 const isSettled = ({ before, after }: Transition): boolean =>
   before.rewardState !== after.rewardState && after.rewardState !== 'pending';

@@ -40,8 +40,8 @@ export function createLiveTail(relay?: TailRelay): LiveTail {
         return decision;
       });
     },
-    watchEvents: (ingestEvents) => (scope, sentAt, submitted, userAgent) => {
-      const ingested = ingestEvents(scope, sentAt, submitted, userAgent);
+    watchEvents: (ingestEvents) => (scope, sentAt, submitted, client) => {
+      const ingested = ingestEvents(scope, sentAt, submitted, client);
       if (!isWatched(scope)) return ingested;
       return ingested.then((result) => {
         result.results.forEach((result, index) => {

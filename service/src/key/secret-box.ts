@@ -144,6 +144,11 @@ const encryptedColumns: readonly EncryptedColumn[] = [
     column: 'answer',
   },
   { table: 'webhook_events', primaryKey: ['account_id', 'id'], column: 'body' },
+  {
+    table: 'tracker_requests',
+    primaryKey: ['account_id', 'decision_id', 'tracker'],
+    column: 'client',
+  },
 ];
 
 const pageSize = 500;
@@ -207,6 +212,7 @@ export function discardSecrets(database: Database): Promise<{ secrets: number; e
       `DELETE FROM deliveries WHERE (account_id, event_id) IN
         (SELECT account_id, id FROM webhook_events WHERE body LIKE '1.%')`,
     );
+    await queries.query('UPDATE tracker_requests SET client = NULL WHERE client IS NOT NULL');
     const events = await queries.query(
       `DELETE FROM webhook_events WHERE body LIKE '1.%' RETURNING id`,
     );

@@ -19,6 +19,7 @@ import { rollupDeltas } from './migrations/0120-rollup-deltas.ts';
 import { deliverySpace } from './migrations/0130-delivery-space.ts';
 import { timelines } from './migrations/0140-timelines.ts';
 import { timelineIds } from './migrations/0141-timeline-ids.ts';
+import { trackers } from './migrations/0160-trackers.ts';
 
 /** An index that a migration adds. */
 interface Index {
@@ -66,6 +67,7 @@ export const allMigrations: readonly Migration[] = [
   deliverySpace,
   timelines,
   timelineIds,
+  trackers,
 ];
 
 export interface MigrateOptions {

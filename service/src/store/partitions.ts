@@ -7,11 +7,23 @@ const weekMs = 7 * dayMs;
 const firstMondayMs = 4 * dayMs;
 
 /** The partitioned tables, and the id column by which they are partitioned. */
-const tables = { decisions: 'id', ad_events: 'decision_id', timelines: 'decision_id' } as const;
+const tables = {
+  decisions: 'id',
+  ad_events: 'decision_id',
+  timelines: 'decision_id',
+  decision_demand: 'decision_id',
+  tracker_requests: 'decision_id',
+} as const;
 type Table = keyof typeof tables;
 const tableNames = Object.keys(tables) as Table[];
-/** A timeline doubles in size, and its page also holds older versions: with 50, a fifth of them move to another page. */
-const storage: Partial<Record<Table, string>> = { timelines: 'WITH (fillfactor = 40)' };
+/**
+ * A timeline doubles in size, and its page also holds older versions: with 50, a fifth of them move to another page.
+ * A request is rewritten once when it is leased.
+ */
+const storage: Partial<Record<Table, string>> = {
+  timelines: 'WITH (fillfactor = 40)',
+  tracker_requests: 'WITH (fillfactor = 70)',
+};
 
 /** One week of one table. */
 export interface Week {

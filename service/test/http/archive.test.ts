@@ -64,9 +64,11 @@ test.skipIf(!hasPostgres)(
       'decisions_20260928',
       'ad_events_20260928',
       'timelines_20260928',
+      'decision_demand_20260928',
+      'tracker_requests_20260928',
     ];
     const first = launch(['archive', '--before', '2026-10-05'], env);
-    await first.line(/^1 of 6: decisions_20260914\.jsonl\.gz, 1500 rows$/);
+    await first.line(/^1 of 8: decisions_20260914\.jsonl\.gz, 1500 rows$/);
     await first.interrupt();
     const resumed = await archive();
     expect(resumed.map(({ file }) => file)).toEqual(names.map((name) => `${name}.jsonl.gz`));
@@ -118,6 +120,8 @@ test.skipIf(!hasPostgres)(
       ['decisions_20260928', false],
       ['ad_events_20260928', true],
       ['timelines_20260928', false],
+      ['decision_demand_20260928', false],
+      ['tracker_requests_20260928', false],
     ]);
     expect(await drop(oldMs + 2 * weekMs)).toEqual({
       dropped: [
@@ -125,8 +129,16 @@ test.skipIf(!hasPostgres)(
         'decisions_20260928',
         'ad_events_20260928',
         'timelines_20260928',
+        'decision_demand_20260928',
+        'tracker_requests_20260928',
       ],
-      kept: ['decisions_20261005', 'ad_events_20261005', 'timelines_20261005'],
+      kept: [
+        'decisions_20261005',
+        'ad_events_20261005',
+        'timelines_20261005',
+        'decision_demand_20261005',
+        'tracker_requests_20261005',
+      ],
     });
 
     // The commands in the guide restore a week.

@@ -160,6 +160,8 @@ test('rows are stored in the partition of their week, and dropping old weeks kee
     'decisions_20261026',
     'ad_events_20261026',
     'timelines_20261026',
+    'decision_demand_20261026',
+    'tracker_requests_20261026',
   ]);
   expect(Object.keys(await read('decisions')).toSorted()).toEqual([now, nextWeek]);
   expect(Object.keys(await read('timelines')).toSorted()).toEqual([now, nextWeek]);

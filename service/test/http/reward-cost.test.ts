@@ -14,9 +14,10 @@ async function statementsOf(work: () => Promise<unknown>): Promise<{
   together: string[][];
 }> {
   const { database } = game.service;
-  // A maintenance job may be deleting inactive players at the moment.
+  // A maintenance job may be deleting inactive players at the moment, and trackers are polled.
   const about = (text: string) =>
-    /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text);
+    /\b(decisions|ad_events|timelines)\b|INTO (viewers|rollup_deltas)/.test(text) &&
+    !text.includes('tracker_requests');
   const alone: string[] = [];
   const transactions: string[][] = [];
   const { query, execute, transaction } = database;

@@ -134,7 +134,7 @@ test('every table either has a retention job or grows only through operators’ 
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
       AND relkind IN ('r', 'p') AND NOT relispartition`,
   );
-  const byWeek = ['decisions', 'ad_events', 'timelines'];
+  const byWeek = ['decisions', 'ad_events', 'timelines', 'decision_demand', 'tracker_requests'];
   // One row per hour, placement and creative; kept forever.
   const sums = ['rollups'];
   // Folded into the roll-ups every ten seconds.

@@ -43,11 +43,17 @@ export async function measureGroupCommit(
       : openPostgres(databaseUrl, () => undefined);
   try {
     await migrate(database);
-    const lane = createDecisionLanes(database, nothing, () => undefined, {
-      name: 'decisions',
-      openLane: noTracing.lane('decisions'),
-      gate: { run: (_owner, work) => work() },
-      log: console,
+    const lane = createDecisionLanes({
+      database,
+      writeEvents: nothing,
+      onDeliveries: () => undefined,
+      onTrackers: () => undefined,
+      lanes: {
+        name: 'decisions',
+        openLane: noTracing.lane('decisions'),
+        gate: { run: (_owner, work) => work() },
+        log: console,
+      },
     });
     const ways: Record<keyof GroupCommit, (made: NewDecision) => Promise<unknown>> = {
       together: lane.push,

@@ -74,7 +74,8 @@ const oldestDue = `SELECT coalesce(extract(epoch FROM now() - min(next_at)), 0):
 
 /** Reads at most one row of each table, whatever their size. */
 const defaultPartitionUsed = `SELECT (EXISTS (SELECT 1 FROM decisions_other)
-  OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other))::integer AS value`;
+  OR EXISTS (SELECT 1 FROM ad_events_other) OR EXISTS (SELECT 1 FROM timelines_other)
+  OR EXISTS (SELECT 1 FROM decision_demand_other) OR EXISTS (SELECT 1 FROM tracker_requests_other))::integer AS value`;
 
 /** Adds metrics of the current state of the service and its database. */
 export function addStateMetrics(registry: Registry, sources: MetricSources): void {

@@ -62,7 +62,9 @@ export function addEventRoutes(
       const submitted = events.map((event): SubmittedEvent =>
         isEvent(event) ? (event as AdEvent) : { id: event.id, malformed: true },
       );
-      return ingestEvents(principal, sentAt, submitted, request.headers['user-agent']);
+      const userAgent = request.headers['user-agent'];
+      const client = { ip: request.ip, ...(userAgent !== undefined && { userAgent }) };
+      return ingestEvents(principal, sentAt, submitted, client);
     },
   );
 }

@@ -1,0 +1,79 @@
+import type { Queries, Scope } from '../store/database.ts';
+import { arraysOf, type Column, unnest } from '../store/unnest.ts';
+import type { DemandRecord } from './offer.ts';
+import type { DueTracker } from './trackers.ts';
+
+/** A request to be stored. */
+export interface NewRequest {
+  decisionId: string;
+  tracker: DueTracker;
+  /** From now on; then it is no longer made. */
+  lateInMs: number;
+  /** The sealed {@link Client}; null: the request says nothing about the player. */
+  client: string | null;
+}
+
+/** What trackers are told about the player, sealed in the request until it is made. */
+export interface Client {
+  ip?: string;
+  userAgent?: string;
+}
+
+const columns: readonly Column<NewRequest>[] = [
+  { name: 'decision_id', type: 'text', read: ({ decisionId }) => decisionId },
+  { name: 'tracker', type: 'text', read: ({ tracker }) => tracker.name },
+  { name: 'host', type: 'text', read: ({ tracker }) => hostOf(tracker.url) },
+  { name: 'place', type: 'integer', read: ({ tracker }) => tracker.place },
+  { name: 'at_least_once', type: 'boolean', read: ({ tracker }) => tracker.atLeastOnce },
+  { name: 'client', type: 'text', read: ({ client }) => client },
+  { name: 'late_in_ms', type: 'double precision', read: ({ lateInMs }) => lateInMs },
+];
+
+/** Requests wait in one queue per host. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
+
+/**
+ * A statement that stores the arrays of {@link requestArrays}, given as parameters from `$first` on; `$1` is the
+ * account and `$2` the environment. Times are the database's, because the clocks of processes may differ.
+ */
+export const insertRequests = (first: number): string =>
+  `INSERT INTO tracker_requests (account_id, environment, state, attempt, reached, next_at, decision_id, tracker, host,
+      place, at_least_once, client, late_at)
+    SELECT $1, $2, 'pending', 0, false, now(), decision_id, tracker, host, place, at_least_once, client,
+        now() + late_in_ms * interval '1 millisecond'
+      FROM (SELECT ${unnest(columns, first)}) AS due
+    ON CONFLICT DO NOTHING`;
+
+export const requestColumns = columns.length;
+export const requestArrays = (requests: readonly NewRequest[]): unknown[][] =>
+  arraysOf(columns, requests);
+
+const insert = insertRequests(3);
+
+/** Stores requests in the transaction that caused them. A request that is stored already stays as it is. */
+export async function storeRequests(
+  queries: Queries,
+  { accountId, environment }: Scope,
+  requests: readonly NewRequest[],
+): Promise<void> {
+  if (requests.length === 0) return;
+  await queries.execute(insert, [accountId, environment, ...requestArrays(requests)]);
+}
+
+/** One id at a time, as all lookups by id do (`event/event-store.ts`). */
+const readEach = `SELECT one.* FROM unnest($2::text[]) AS asked(asked_id) CROSS JOIN LATERAL (
+    SELECT decision_id AS "decisionId", demand -> 'chosen' AS chosen FROM decision_demand
+      WHERE account_id = $1 AND decision_id = asked.asked_id AND demand ? 'chosen' OFFSET 0) AS one`;
+
+/** Reads what was stored about the outside ads of decisions. */
+export async function readChosen(
+  queries: Queries,
+  accountId: string,
+  decisionIds: readonly string[],
+): Promise<Map<string, NonNullable<DemandRecord['chosen']>>> {
+  const rows = await queries.execute<{
+    decisionId: string;
+    chosen: NonNullable<DemandRecord['chosen']>;
+  }>(readEach, [accountId, decisionIds]);
+  return new Map(rows.map(({ decisionId, chosen }) => [decisionId, chosen]));
+}

@@ -1,0 +1,118 @@
+import type { AdEvent } from '@trueward/protocol/wire';
+import type { DemandRecord } from './offer.ts';
+import type { TrackerEvent } from './vast/layer.ts';
+import type { TimeOffset } from './vast/values.ts';
+
+type EventType = AdEvent['type'];
+type Chosen = NonNullable<DemandRecord['chosen']>;
+
+/** What the service knows about the playback of an ad. */
+export interface Playback {
+  /** Whether the impression is verified. */
+  verified: boolean;
+  /** Types of the accepted events. */
+  types: ReadonlySet<EventType>;
+  /** The longest watched time that an event reported. */
+  watchedMs: number;
+}
+
+/** A URL that is to be requested for a decision. */
+export interface DueTracker {
+  /** Unique within the decision: the event and the position of the URL, such as `impression/0`. */
+  name: string;
+  /** With macros. */
+  url: string;
+  /** Requests of one decision to one host are made in this order; those in the same place at the same time. */
+  place: number;
+  /** Repeated until a response confirms it. Others are never repeated once they have reached the server. */
+  atLeastOnce: boolean;
+}
+
+/** In the order of their requests: the impression first, although the first events arrive before it is verified. */
+const places = [
+  ['notice'],
+  ['impression', 'verificationNotExecuted', 'burl'],
+  ['viewable'],
+  ['loaded', 'creativeView', 'start'],
+  ['firstQuartile'],
+  ['midpoint'],
+  ['thirdQuartile'],
+  ['progress'],
+  ['complete'],
+  ['click'],
+  ['skip'],
+  ['closeLinear', 'close'],
+] as const;
+type TrackerKind = (typeof places)[number][number];
+type MediaEvent = Exclude<TrackerKind & TrackerEvent, 'progress'>;
+
+const placeOf = (kind: TrackerKind): number =>
+  places.findIndex((kinds) => (kinds as readonly TrackerKind[]).includes(kind));
+
+const due = (kind: TrackerKind, urls: readonly string[]): DueTracker[] =>
+  urls.map((url, index) => ({
+    name: `${kind}/${index}`,
+    url,
+    place: placeOf(kind),
+    atLeastOnce: kind === 'burl',
+  }));
+
+/** The notices of an auction, which are due with the decision. */
+export const dueNotices = ({ notices }: DemandRecord): DueTracker[] =>
+  due(
+    'notice',
+    notices.map(({ url }) => url),
+  );
+
+/** Which trackers an event stands for. A `close` counts only if the ad was neither completed nor skipped. */
+const byType: Partial<Record<EventType, readonly MediaEvent[]>> = {
+  start: ['loaded', 'creativeView', 'start'],
+  first_quartile: ['firstQuartile'],
+  midpoint: ['midpoint'],
+  third_quartile: ['thirdQuartile'],
+  complete: ['complete'],
+  click: ['click'],
+  skip: ['skip'],
+  close: ['closeLinear', 'close'],
+};
+
+/** The trackers that became due between two moments of the playback. */
+export function dueTrackers(chosen: Chosen, before: Playback, after: Playback): DueTracker[] {
+  const known = new Set(allDue(chosen, before).map(({ name }) => name));
+  return allDue(chosen, after).filter(({ name }) => !known.has(name));
+}
+
+/** Nothing is due before the impression is. */
+function allDue({ trackers, impressionOn }: Chosen, playback: Playback): DueTracker[] {
+  const { verified, types } = playback;
+  const isRendered = verified || types.has('impression') || types.has('start');
+  if (!(impressionOn === 'verified' ? verified : isRendered)) return [];
+  const of = (event: MediaEvent): DueTracker[] => due(event, trackers.byEvent[event] ?? []);
+  const isFinished = types.has('complete') || types.has('skip');
+  return [
+    ...of('impression'),
+    ...of('verificationNotExecuted'),
+    ...(verified ? [...due('burl', [trackers.burl ?? []].flat()), ...of('viewable')] : []),
+    ...[...types]
+      .filter((type) => type !== 'close' || !isFinished)
+      .flatMap((type) => byType[type] ?? [])
+      .flatMap(of),
+    ...due(
+      'progress',
+      trackers.progress.map(({ url }) => url),
+    ).filter((_, index) => hasPassed(trackers.progress[index]?.offset, playback)),
+  ];
+}
+
+/** Quartiles prove percentages, the watched time proves times; completion proves both. */
+function hasPassed(offset: TimeOffset | undefined, { types, watchedMs }: Playback): boolean {
+  if (offset === undefined) return false;
+  if (types.has('complete')) return true;
+  return 'ms' in offset ? offset.ms <= watchedMs : offset.percent <= percentOf(types);
+}
+
+const percentOf = (types: ReadonlySet<EventType>): number => {
+  if (types.has('third_quartile')) return 75;
+  if (types.has('midpoint')) return 50;
+  return types.has('first_quartile') ? 25 : 0;
+};

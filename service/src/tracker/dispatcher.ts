@@ -1,0 +1,239 @@
+import type { Logger } from 'pino';
+import { firstIdAt } from '../platform/ids.ts';
+import type { Database, Scope } from '../store/database.ts';
+import type { Lane } from '../store/group-commit.ts';
+import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
+import {
+  type ConcurrencyWindow,
+  createConcurrencyWindow,
+  initialConcurrency,
+} from '../webhook/concurrency-window.ts';
+import { type Attempt, makeRequest, type RequestDeps } from './make-request.ts';
+import {
+  claimRequests,
+  type DueRequest,
+  type EndedRequest,
+  recordEnded,
+  sweepRequests,
+} from './request-store.ts';
+
+interface Deps extends RequestDeps {
+  database: Database;
+  log: Pick<Logger, 'error'>;
+  lane: Lane<EndedRequests, void>;
+  /** Default: 20 s. A request takes 5 s at most; if its lease expires, its process has died. */
+  leaseMs?: number;
+}
+
+/** An ended request, with the owner of its lane. */
+interface EndedRequests extends EndedRequest {
+  scope: Scope;
+}
+
+/** Creates the lanes that record requests in batches, per account and environment. */
+export function createRequestLanes(database: Database, lanes: LaneDeps): Lane<EndedRequests, void> {
+  return createScopedLanes<EndedRequests, void>(lanes, {
+    async commit(items) {
+      const [first] = items;
+      if (first) await recordEnded(database, first.scope.accountId, items);
+      return items.map(() => undefined);
+    },
+    // A delay costs little: only later requests of the same decision to the same host wait for the record.
+    gatherMs: 25,
+  });
+}
+
+export interface TrackerDispatcher {
+  /** Claims due requests now instead of at the next poll. */
+  wake(): void;
+  /** Waits up to 1 s for requests in flight, then aborts them. */
+  stop(): Promise<void>;
+}
+
+/** The requests of one account to one host. Times are monotonic. */
+interface Queue {
+  accountId: string;
+  host: string;
+  window: ConcurrencyWindow;
+  inFlight: number;
+  /** Pauses in a row since the host was reached. */
+  pauses: number;
+  /** No requests before this time, because nobody listened at the host. */
+  pausedUntilMs: number;
+  usedAtMs: number;
+}
+
+/** Maximum number of requests in flight or being recorded. */
+const maxInFlight = 1_000;
+/** Polls because hosts come back, repetitions become due and processes die. */
+const pollMs = 1_000;
+/** The same without recent requests: every process is woken by its own transactions. */
+const idlePollMs = 5_000;
+const sweepIntervalMs = 5_000;
+/** Minimum time between two claims, so that claims are large at high rates. */
+const claimIntervalMs = 25;
+/** How long an idle host keeps its window. */
+const idleMs = 60_000;
+/** How long `stop()` waits for requests in flight. */
+const stopGraceMs = 1_000;
+/** Nothing is tracked for longer than events are accepted (a week). */
+const oldestMs = 8 * 86_400_000;
+/** Pauses of a host that nobody listens at: they double. */
+const pausesMs = { first: 500, longest: 60_000 };
+
+/** Requests what is due until it is stopped. Several processes can share a database. */
+export function startTrackerDispatcher(deps: Deps): TrackerDispatcher {
+  const { clock, database, lane, log, leaseMs = 20_000 } = deps;
+  const nowMs = clock.monotonicMs;
+  const queues = new Map<string, Queue>();
+  const requests = new Set<Promise<void>>();
+  const aborting = new AbortController();
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let nextClaimAtMs = Infinity;
+  let claimableAtMs = -Infinity;
+  let sweptAtMs = -Infinity;
+  let claiming: Promise<void> | undefined;
+
+  const claimAt = (atMs: number): void => {
+    if (stopped || atMs >= nextClaimAtMs) return;
+    clearTimeout(timer);
+    nextClaimAtMs = atMs;
+    timer = setTimeout(run, Math.max(0, atMs - nowMs()));
+  };
+  const wake = (): void => claimAt(Math.max(nowMs(), claimableAtMs));
+
+  const run = (): void => {
+    nextClaimAtMs = Infinity;
+    // One claim at a time; the next one finds what this one missed.
+    if (claiming) return void claiming.then(wake);
+    const startedMs = nowMs();
+    claiming = claim(startedMs)
+      .catch((error: unknown) => log.error({ err: error }, 'could not claim tracker requests'))
+      .finally(() => {
+        claiming = undefined;
+        // A claim visits every host: if there are many, claims may take at most half of a connection's time.
+        claimableAtMs = Math.max(startedMs + claimIntervalMs, 2 * nowMs() - startedMs);
+        claimAt(nowMs() + (queues.size > 0 ? pollMs : idlePollMs));
+      });
+  };
+
+  const claim = async (atMs: number): Promise<void> => {
+    const sinceId = firstIdAt('decision', Math.max(0, clock.nowMs() - oldestMs));
+    if (atMs - sweptAtMs >= sweepIntervalMs) {
+      sweptAtMs = atMs;
+      await sweepRequests(database, sinceId, clock.nowMs());
+    }
+    for (const [key, { inFlight, pausedUntilMs, usedAtMs }] of queues)
+      if (inFlight === 0 && atMs - Math.max(usedAtMs, pausedUntilMs) > idleMs) queues.delete(key);
+    const limit = maxInFlight - requests.size;
+    if (limit <= 0) return;
+    const used = new Map<string, number>();
+    for (const { accountId, inFlight } of queues.values())
+      used.set(accountId, (used.get(accountId) ?? 0) + inFlight);
+    const due = await claimRequests(database, {
+      queues: [...queues.values()].map(({ accountId, host, ...queue }) => ({
+        accountId,
+        host,
+        free: freeOf(queue, atMs),
+      })),
+      perQueue: initialConcurrency,
+      accounts: [...used].map(([accountId, inFlight]) => ({
+        accountId,
+        free: accountLimit(limit, inFlight),
+      })),
+      perAccount: accountLimit(limit, 0),
+      limit,
+      leaseMs,
+      sinceId,
+    });
+    for (const request of due) start(request);
+  };
+
+  const queueOf = ({ accountId, host }: Pick<Queue, 'accountId' | 'host'>): Queue => {
+    const key = `${accountId} ${host}`;
+    const known = queues.get(key);
+    if (known) return known;
+    const created: Queue = {
+      accountId,
+      host,
+      window: createConcurrencyWindow(),
+      inFlight: 0,
+      pauses: 0,
+      pausedUntilMs: -Infinity,
+      usedAtMs: nowMs(),
+    };
+    queues.set(key, created);
+    return created;
+  };
+
+  const start = (due: DueRequest): void => {
+    const queue = queueOf(due);
+    const startedMs = nowMs();
+    queue.inFlight += 1;
+    const finish = ({ outcome, unreached }: Attempt): void => {
+      const endedMs = nowMs();
+      const isBottleneck = queue.inFlight >= queue.window.size;
+      queue.inFlight -= 1;
+      queue.usedAtMs = endedMs;
+      const isUnanswered = 'reason' in outcome && outcome.reason === 'timeout';
+      queue.window.record(
+        { startedMs, endedMs, overloaded: unreached || isUnanswered },
+        isBottleneck,
+      );
+      if (!unreached) queue.pauses = 0;
+      // Several requests that failed at the same time count once.
+      else if (startedMs >= queue.pausedUntilMs) {
+        const pauseMs = pausesMs.first * 2 ** Math.min(queue.pauses, 10);
+        queue.pauses += 1;
+        queue.pausedUntilMs = endedMs + Math.min(pausesMs.longest, pauseMs);
+      }
+    };
+    const requested = makeRequest(deps, due, aborting.signal)
+      .then((attempt) => {
+        finish(attempt);
+        const { accountId, environment } = due;
+        const scope = { accountId, environment };
+        return lane.push({ scope, request: due, outcome: attempt.outcome, atMs: clock.nowMs() });
+      })
+      // Its lease expires.
+      .catch((error: unknown) =>
+        log.error(
+          { err: error, decisionId: due.decisionId, tracker: due.tracker },
+          'could not record a tracker request',
+        ),
+      )
+      .finally(() => {
+        requests.delete(requested);
+        // There may be more for this host, or of this decision.
+        wake();
+      });
+    requests.add(requested);
+  };
+
+  wake();
+  return {
+    wake,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      const grace = setTimeout(() => aborting.abort(), stopGraceMs);
+      await claiming;
+      await Promise.all(requests);
+      clearTimeout(grace);
+    },
+  };
+}
+
+/** A host that was not reached gets one request at a time. */
+function freeOf(
+  { window, inFlight, pauses, pausedUntilMs }: Omit<Queue, 'accountId' | 'host'>,
+  atMs: number,
+): number {
+  if (pausedUntilMs > atMs) return 0;
+  return Math.max(0, (pauses > 0 ? 1 : window.size) - inFlight);
+}
+
+/** How many more slots an account may take without using more than then remain free. */
+const accountLimit = (free: number, used: number): number =>
+  Math.max(0, Math.ceil((free - used) / 2));

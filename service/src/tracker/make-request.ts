@@ -1,0 +1,122 @@
+import type { Client } from '../demand/tracker-store.ts';
+import { expandMacros, requestMacros } from '../demand/vast/macros.ts';
+import type { SecretBox } from '../key/secret-box.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Scope } from '../store/database.ts';
+import type { DueRequest, Outcome } from './request-store.ts';
+import type { SendResult, SendTracker } from './send-request.ts';
+
+export interface RequestDeps {
+  clock: Clock;
+  /** From 0 to below 1. */
+  random(): number;
+  send: SendTracker;
+  box: Pick<SecretBox, 'open'>;
+  /** Whether a kill switch stops the ad now. */
+  isKilled(scope: Scope, ad: Pick<DueRequest, 'placement' | 'sourceId' | 'advertiserId'>): boolean;
+  /** In development mode, the sandbox may request loopback addresses. */
+  development: boolean;
+}
+
+/** How a request ended; `unreached`: nobody listens at its host. */
+export interface Attempt {
+  outcome: Outcome;
+  unreached: boolean;
+}
+
+const userAgent = 'Trueward/1';
+
+/** Makes a leased request, unless it must not be made any more. Never rejects. */
+export async function makeRequest(
+  deps: RequestDeps,
+  due: DueRequest,
+  stopping: AbortSignal,
+): Promise<Attempt> {
+  const { accountId, environment, url } = due;
+  const unsent = (outcome: Outcome): Attempt => ({ outcome, unreached: false });
+  if (due.isLate) return unsent({ state: 'late' });
+  if (due.isInvalid) return unsent({ state: 'failed', reason: 'invalid_traffic' });
+  if (deps.isKilled({ accountId, environment }, due))
+    return unsent({ state: 'failed', reason: 'killed' });
+  const client = readClient(deps.box, due.client);
+  if (url === null || !client) return unsent({ state: 'failed', reason: 'unreadable' });
+  const moment = { nowMs: deps.clock.nowMs(), random: deps.random() };
+  const result = await deps.send(
+    {
+      url: due.macros === null ? url : expandMacros(url, macrosOf(due, client), moment),
+      headers: headersOf(due, client),
+      loopback: deps.development && environment === 'sandbox',
+    },
+    stopping,
+  );
+  const unreached = 'error' in result && !result.reached && result.error !== 'blocked_address';
+  if ('error' in result && stopping.aborted) return unsent(interrupted(due));
+  return { outcome: outcomeOf(due, result, { unreached, random: deps.random() }), unreached };
+}
+
+/** Undefined if it cannot be decrypted. */
+function readClient(box: Pick<SecretBox, 'open'>, sealed: string | null): Client | undefined {
+  if (sealed === null) return {};
+  try {
+    return JSON.parse(box.open(sealed)) as Client;
+  } catch {
+    return undefined;
+  }
+}
+
+const macrosOf = ({ macros, limitAdTracking }: DueRequest, client: Client) => ({
+  ...requestMacros({
+    player: { ...client, limitAdTracking: limitAdTracking ?? true, childDirected: false },
+    serverUserAgent: userAgent,
+  }),
+  ...macros,
+});
+
+/** Which headers tell a tracker whose request this is; notices and billing are told nothing. */
+function headersOf({ headerProfile }: DueRequest, client: Client): Record<string, string> {
+  const ip = client.ip === undefined ? [] : [client.ip];
+  const agent = client.userAgent === undefined ? [] : [printable(client.userAgent)];
+  const forwarded = headerProfile === 'forwarded';
+  return Object.fromEntries([
+    ['user-agent', forwarded ? (agent[0] ?? userAgent) : userAgent],
+    ...ip.map((text) => [forwarded ? 'x-forwarded-for' : 'x-device-ip', text]),
+    ...(forwarded ? [] : agent.map((text) => ['x-device-user-agent', text])),
+  ]) as Record<string, string>;
+}
+
+/** Headers of HTTP have no other characters. */
+const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '');
+
+/** The service stops: another process goes on at once with what may be repeated. */
+const interrupted = ({ atLeastOnce }: DueRequest): Outcome =>
+  atLeastOnce
+    ? { state: 'pending', reached: true, delayMs: 0 }
+    : { state: 'failed', reason: 'interrupted' };
+
+interface Circumstances {
+  unreached: boolean;
+  random: number;
+}
+
+/**
+ * What was not received is requested again when the host is back; what may have been received is repeated only if it
+ * is made at least once.
+ */
+function outcomeOf(
+  { attempt, atLeastOnce }: DueRequest,
+  result: SendResult,
+  { unreached, random }: Circumstances,
+): Outcome {
+  const status = 'status' in result ? { status: result.status } : {};
+  if ('status' in result && result.status >= 200 && result.status < 300)
+    return { state: 'sent', status: result.status };
+  if (unreached) return { state: 'pending', reached: false, delayMs: 0 };
+  const isBlocked = 'error' in result && result.error === 'blocked_address';
+  if (atLeastOnce && !isBlocked)
+    return { state: 'pending', reached: true, delayMs: retryDelayMs(attempt, random), ...status };
+  return { state: 'failed', reason: 'error' in result ? result.error : 'status', ...status };
+}
+
+/** 1 s, 2 s, 4 s … up to five minutes, ±20 %. */
+const retryDelayMs = (attempt: number, random: number): number =>
+  Math.round(Math.min(300_000, 1_000 * 2 ** Math.min(attempt - 1, 20)) * (0.8 + 0.4 * random));

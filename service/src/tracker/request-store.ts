@@ -1,0 +1,276 @@
+import type { DemandRecord } from '../demand/offer.ts';
+import type { MacroValues } from '../demand/vast/macros.ts';
+import type { Environment } from '../key/key-text.ts';
+import { hourMs } from '../report/rollup.ts';
+import type { Queries } from '../store/database.ts';
+import { arraysOf, type Column, unnest } from '../store/unnest.ts';
+
+/** A leased request. */
+export interface DueRequest {
+  accountId: string;
+  environment: Environment;
+  decisionId: string;
+  /** Unique within the decision: the event and a position, such as `impression/0`. */
+  tracker: string;
+  host: string;
+  /** Identifies the lease. */
+  attempt: number;
+  atLeastOnce: boolean;
+  /** Sealed; null if nothing about the player is sent. */
+  client: string | null;
+  isLate: boolean;
+  isInvalid: boolean;
+  /** With macros; null if the decision is gone. */
+  url: string | null;
+  macros: MacroValues | null;
+  headerProfile: NonNullable<DemandRecord['chosen']>['headerProfile'] | null;
+  limitAdTracking: boolean | null;
+  placement: string | null;
+  creativeId: string | null;
+  sourceId: string | null;
+  advertiserId: string | null;
+}
+
+/** Of a queue, or of all queues of an account: how many more of its requests may be leased. */
+export interface Room {
+  accountId: string;
+  free: number;
+}
+
+export interface Claim {
+  queues: readonly (Room & { host: string })[];
+  perQueue: number;
+  accounts: readonly Room[];
+  perAccount: number;
+  /** Across all queues. */
+  limit: number;
+  leaseMs: number;
+  /** The oldest decision that may still have requests; spares older partitions. */
+  sinceId: string;
+}
+
+/*
+ * Only the database clock decides when a request is due or late and when its lease expires: process clocks may differ
+ * by more than a lease.
+ */
+
+const pending = `state = 'pending' AND decision_id >= $1`;
+
+/**
+ * Leases due requests, round-robin by account, host and age. The recursion jumps from queue to queue in the index of
+ * pending requests, and only the head of each is read: a dead host may have a backlog of hundreds of thousands, which
+ * must not slow down the others.
+ *
+ * A request waits while an earlier one of its decision has not reached the same host; nobody can observe the order
+ * across hosts. An expired lease is not leased again unless the request is made at least once: its process may have
+ * died after it was sent.
+ */
+const claim = `WITH RECURSIVE queues AS (
+    (SELECT account_id, host FROM tracker_requests WHERE ${pending} ORDER BY account_id, host LIMIT 1)
+    UNION ALL
+    SELECT following.account_id, following.host FROM queues CROSS JOIN LATERAL (
+      SELECT account_id, host FROM tracker_requests
+      WHERE ${pending} AND (account_id, host) > (queues.account_id, queues.host)
+      ORDER BY account_id, host LIMIT 1) AS following
+  ), head AS (
+    SELECT queues.account_id, due.decision_id, due.tracker, due.next_at,
+      row_number() OVER (PARTITION BY queues.account_id, queues.host
+        ORDER BY due.next_at, due.decision_id, due.place, due.tracker) AS turn
+    FROM queues
+    LEFT JOIN (SELECT unnest($2::text[]) AS account_id, unnest($3::text[]) AS host, unnest($4::integer[]) AS free) AS room
+      ON room.account_id = queues.account_id AND room.host = queues.host
+    CROSS JOIN LATERAL (
+      SELECT decision_id, tracker, place, next_at FROM tracker_requests AS request
+      WHERE account_id = queues.account_id AND host = queues.host AND ${pending} AND next_at <= now()
+        AND (lease_until IS NULL OR (at_least_once AND lease_until <= now()))
+        AND NOT EXISTS (SELECT FROM tracker_requests AS earlier
+          WHERE earlier.account_id = request.account_id AND earlier.decision_id = request.decision_id
+            AND earlier.host = request.host AND earlier.place < request.place
+            AND earlier.state = 'pending' AND NOT earlier.reached)
+      ORDER BY next_at, decision_id, place, tracker
+      LIMIT coalesce(room.free, $5::integer)) AS due
+  ), ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY account_id ORDER BY turn, next_at) AS account_turn FROM head
+  ), chosen AS (
+    SELECT ranked.account_id, ranked.decision_id, ranked.tracker FROM ranked
+    LEFT JOIN (SELECT unnest($6::text[]) AS account_id, unnest($7::integer[]) AS free) AS share
+      ON share.account_id = ranked.account_id
+    WHERE account_turn <= coalesce(share.free, $8::integer)
+    ORDER BY turn, next_at LIMIT $9::integer
+  ), leased AS (
+    UPDATE tracker_requests AS request
+      SET lease_until = now() + $10::float8 * interval '1 millisecond', attempt = attempt + 1
+      FROM chosen
+      WHERE request.account_id = chosen.account_id AND request.decision_id = chosen.decision_id
+        AND request.tracker = chosen.tracker AND request.decision_id >= $1
+        AND state NOT IN ('sent', 'failed', 'late') AND next_at <= now()
+        AND (lease_until IS NULL OR (at_least_once AND lease_until <= now()))
+      RETURNING request.*, split_part(request.tracker, '/', 1) AS event, split_part(request.tracker, '/', 2) AS position)
+  SELECT leased.account_id AS "accountId", leased.environment, leased.decision_id AS "decisionId", leased.tracker,
+    leased.host, leased.attempt, leased.at_least_once AS "atLeastOnce", leased.client,
+    leased.late_at <= now() AS "isLate", decisions.invalid_reason IS NOT NULL AS "isInvalid",
+    CASE event WHEN 'notice' THEN demand #>> ARRAY['notices', position, 'url']
+      WHEN 'burl' THEN demand #>> '{chosen,trackers,burl}'
+      WHEN 'progress' THEN demand #>> ARRAY['chosen', 'trackers', 'progress', position, 'url']
+      ELSE demand #>> ARRAY['chosen', 'trackers', 'byEvent', event, position] END AS url,
+    demand #> '{chosen,trackers,macros}' AS macros, demand #>> '{chosen,headerProfile}' AS "headerProfile",
+    (demand #> '{chosen,limitAdTracking}')::boolean AS "limitAdTracking", decisions.placement,
+    decisions.creative_id AS "creativeId", decisions.source_id AS "sourceId", decisions.advertiser_id AS "advertiserId"
+  FROM leased
+  LEFT JOIN decision_demand ON decision_demand.account_id = leased.account_id
+    AND decision_demand.decision_id = leased.decision_id AND decision_demand.decision_id >= $1
+  LEFT JOIN decisions ON decisions.account_id = leased.account_id AND decisions.id = leased.decision_id
+    AND decisions.id >= $1
+  ORDER BY leased.next_at, leased.decision_id, leased.place, leased.tracker`;
+
+export const claimRequests = (
+  queries: Queries,
+  { queues, perQueue, accounts, perAccount, limit, leaseMs, sinceId }: Claim,
+): Promise<DueRequest[]> =>
+  queries.query<DueRequest>(claim, [
+    sinceId,
+    queues.map(({ accountId }) => accountId),
+    queues.map(({ host }) => host),
+    queues.map(({ free }) => free),
+    perQueue,
+    accounts.map(({ accountId }) => accountId),
+    accounts.map(({ free }) => free),
+    perAccount,
+    limit,
+    leaseMs,
+  ]);
+
+/** How a leased request ended. `pending` is made again after `delayMs`. */
+export type Outcome =
+  | { state: 'sent'; status: number }
+  | { state: 'failed'; reason: FailureReason; status?: number }
+  | { state: 'late' }
+  | { state: 'pending'; reached: boolean; delayMs: number; status?: number };
+
+export type FailureReason =
+  | 'killed'
+  | 'invalid_traffic'
+  | 'blocked_address'
+  | 'status'
+  | 'timeout'
+  | 'connection'
+  | 'interrupted'
+  | 'unreadable';
+
+export interface EndedRequest {
+  request: DueRequest;
+  outcome: Outcome;
+  /** Unix milliseconds. */
+  atMs: number;
+}
+
+const columns: readonly Column<EndedRequest>[] = [
+  { name: 'decision_id', type: 'text', read: ({ request }) => request.decisionId },
+  { name: 'tracker', type: 'text', read: ({ request }) => request.tracker },
+  { name: 'attempt', type: 'integer', read: ({ request }) => request.attempt },
+  { name: 'environment', type: 'text', read: ({ request }) => request.environment },
+  { name: 'placement', type: 'text', read: ({ request }) => request.placement ?? '' },
+  { name: 'creative_id', type: 'text', read: ({ request }) => request.creativeId ?? '' },
+  { name: 'source_id', type: 'text', read: ({ request }) => request.sourceId ?? '' },
+  { name: 'advertiser_id', type: 'text', read: ({ request }) => request.advertiserId ?? '' },
+  { name: 'hour', type: 'timestamptz', read: ({ atMs }) => Math.floor(atMs / hourMs) * hourMs },
+  { name: 'state', type: 'text', read: ({ outcome }) => outcome.state },
+  {
+    name: 'reason',
+    type: 'text',
+    read: ({ outcome }) => (outcome.state === 'failed' ? outcome.reason : null),
+  },
+  {
+    name: 'status',
+    type: 'integer',
+    read: ({ outcome }) => ('status' in outcome ? outcome.status : null),
+  },
+  {
+    name: 'reached',
+    type: 'boolean',
+    read: ({ outcome }) => outcome.state !== 'pending' || outcome.reached,
+  },
+  {
+    name: 'delay_ms',
+    type: 'double precision',
+    read: ({ outcome }) => (outcome.state === 'pending' ? outcome.delayMs : 0),
+  },
+];
+
+const dimensions = 'environment, hour, placement, creative_id, source_id, advertiser_id';
+const countEnded = `INSERT INTO rollup_deltas (account_id, ${dimensions}, house_ad_id, metric, reason, count)`;
+
+/**
+ * Records how requests of one account ended, and counts those that ended for good. A request whose lease was lost is
+ * not touched: the reports count it once.
+ */
+const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
+  recorded AS (
+    UPDATE tracker_requests AS request
+      SET state = ended.state, reason = ended.reason, status = coalesce(ended.status, request.status),
+        reached = request.reached OR ended.reached, lease_until = NULL,
+        client = CASE ended.state WHEN 'pending' THEN request.client END,
+        next_at = CASE ended.delay_ms WHEN 0 THEN request.next_at
+          ELSE now() + ended.delay_ms * interval '1 millisecond' END
+      FROM ended
+      WHERE request.account_id = $1 AND request.decision_id = ANY ($2) AND request.decision_id = ended.decision_id
+        AND request.tracker = ended.tracker AND request.attempt = ended.attempt
+        AND request.state NOT IN ('sent', 'failed', 'late')
+      RETURNING ended.*)
+  ${countEnded}
+    SELECT $1, ${dimensions}, '', 'trackers_' || state, coalesce(reason, ''), count(*) FROM recorded
+      WHERE state <> 'pending' GROUP BY ${dimensions}, state, reason`;
+
+export async function recordEnded(
+  queries: Pick<Queries, 'query'>,
+  accountId: string,
+  items: readonly EndedRequest[],
+): Promise<void> {
+  await queries.query(record, [accountId, ...arraysOf(columns, items)]);
+}
+
+/** Requests that one sweep ends: it must not lock many rows for long. */
+const maxSwept = 1_000;
+
+/**
+ * Ends, in all accounts, what is late and what a dead process had leased: it may have been sent, and must not be sent
+ * twice.
+ */
+const sweep = `WITH chosen AS (
+    SELECT account_id, decision_id, tracker FROM tracker_requests
+      WHERE ${pending} AND (lease_until <= now() AND NOT at_least_once
+        OR late_at <= now() AND (lease_until IS NULL OR lease_until <= now()))
+      LIMIT ${maxSwept}),
+  ended AS (
+    UPDATE tracker_requests AS request SET client = NULL, lease_until = NULL,
+        state = CASE WHEN late_at <= now() THEN 'late' ELSE 'failed' END,
+        reason = CASE WHEN late_at <= now() THEN NULL ELSE 'interrupted' END
+      FROM chosen
+      WHERE request.account_id = chosen.account_id AND request.decision_id = chosen.decision_id
+        AND request.tracker = chosen.tracker AND request.decision_id >= $1
+        AND state NOT IN ('sent', 'failed', 'late') AND (lease_until IS NULL OR lease_until <= now())
+      RETURNING request.account_id, environment, request.decision_id, state, reason),
+  described AS (
+    SELECT ended.account_id, ended.environment, $2::timestamptz AS hour, coalesce(placement, '') AS placement,
+        coalesce(creative_id, '') AS creative_id, coalesce(source_id, '') AS source_id,
+        coalesce(advertiser_id, '') AS advertiser_id, ended.state, ended.reason
+      FROM ended
+      LEFT JOIN decisions ON decisions.account_id = ended.account_id AND decisions.id = ended.decision_id
+        AND decisions.id >= $1),
+  counted AS (${countEnded}
+    SELECT account_id, ${dimensions}, '', 'trackers_' || state, coalesce(reason, ''), count(*) FROM described
+      GROUP BY account_id, ${dimensions}, state, reason)
+  SELECT count(*)::bigint AS ended FROM ended`;
+
+/** @param sinceId the oldest decision that may still have requests */
+export async function sweepRequests(
+  queries: Pick<Queries, 'query'>,
+  sinceId: string,
+  nowMs: number,
+): Promise<void> {
+  const hour = new Date(Math.floor(nowMs / hourMs) * hourMs).toISOString();
+  for (;;) {
+    const [row] = await queries.query<{ ended: number }>(sweep, [sinceId, hour]);
+    if ((row?.ended ?? 0) < maxSwept) return;
+  }
+}

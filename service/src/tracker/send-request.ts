@@ -1,0 +1,79 @@
+import { type Dispatcher, request } from 'undici';
+import { parseWebUrl } from '../demand/web-url.ts';
+import { linkSignal } from '../platform/link-signal.ts';
+import { BlockedAddressError } from '../webhook/guarded-agent.ts';
+import type { FailureReason } from './request-store.ts';
+
+/** One GET request. */
+export interface TrackerRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  /** Whether loopback addresses are allowed. */
+  loopback: boolean;
+}
+
+/** The status of the last response, or why there is none. */
+export type SendResult =
+  | { status: number }
+  | {
+      error: Extract<FailureReason, 'blocked_address' | 'timeout' | 'connection'>;
+      /** Whether a server may have received anything. */
+      reached: boolean;
+    };
+
+/** Requests a URL and follows its redirects. Never rejects. */
+export type SendTracker = (request: TrackerRequest, signal: AbortSignal) => Promise<SendResult>;
+
+interface Deps {
+  /** Agents for public addresses only, and for development. */
+  agents: { strict: Dispatcher; development: Dispatcher };
+  /** For the request and its redirects. Default: 5 s. */
+  timeoutMs?: number;
+}
+
+/** Trackers redirect to each other, mostly once. */
+const maxRedirects = 3;
+/** Read up to this much, so that the connection can be reused: a pixel has 43 bytes. */
+const maxReadBytes = 65_536;
+
+export function createTrackerSender({ agents, timeoutMs = 5_000 }: Deps): SendTracker {
+  return async ({ url, headers, loopback }, signal) => {
+    const dispatcher = loopback ? agents.development : agents.strict;
+    const linked = linkSignal(signal, { timeoutMs });
+    let reached = false;
+    try {
+      let next: string | undefined = parseWebUrl(url);
+      let status = 0;
+      for (let redirects = 0; next !== undefined && redirects <= maxRedirects; redirects += 1) {
+        const current: string = next;
+        const response = await request(current, { headers, dispatcher, signal: linked.signal });
+        reached = true;
+        status = response.statusCode;
+        const { location } = response.headers;
+        const isRedirect = status >= 300 && status < 400 && typeof location === 'string';
+        next = isRedirect ? parseWebUrl(location, current) : undefined;
+        // The status has decided; a body that breaks off or never ends changes nothing.
+        await response.body.dump({ limit: maxReadBytes, signal: linked.signal }).catch(() => {});
+      }
+      return reached ? { status } : { error: 'connection', reached };
+    } catch (error) {
+      return { error: reasonOf(error), reached: reached || !isConnectFailure(error) };
+    } finally {
+      linked.release();
+    }
+  };
+}
+
+function reasonOf(error: unknown): 'blocked_address' | 'timeout' | 'connection' {
+  if (error instanceof BlockedAddressError) return 'blocked_address';
+  return error instanceof Error && /Timeout/.test(error.name) ? 'timeout' : 'connection';
+}
+
+/** Whether there was no connection, so that nothing was sent. */
+function isConnectFailure(error: unknown): boolean {
+  if (error instanceof BlockedAddressError) return true;
+  // One error for each address of the host.
+  if (error instanceof AggregateError) return error.errors.every(isConnectFailure);
+  const { syscall, code } = error as { syscall?: unknown; code?: unknown };
+  return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT';
+}

@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import type { Configuration } from '../decision/configuration.ts';
+import { isKilled } from '../decision/snapshot.ts';
+import type { SecretBox } from '../key/secret-box.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../store/database.ts';
+import type { LaneDeps } from '../store/lanes.ts';
+import { createGuardedAgent } from '../webhook/guarded-agent.ts';
+import {
+  createRequestLanes,
+  startTrackerDispatcher,
+  type TrackerDispatcher,
+} from './dispatcher.ts';
+import { createTrackerSender } from './send-request.ts';
+
+interface Deps {
+  database: Database;
+  configuration: Pick<Configuration, 'snapshot'>;
+  box: SecretBox;
+  clock: Clock;
+  log: Logger;
+  lanes: LaneDeps;
+  development: boolean;
+}
+
+/** Requests the trackers of outside ads, and the notices of auctions. */
+export function startTrackers(deps: Deps): TrackerDispatcher {
+  const { database, configuration, clock } = deps;
+  const agents = {
+    strict: createGuardedAgent({ loopback: false }),
+    development: createGuardedAgent({ loopback: true }),
+  };
+  const lane = createRequestLanes(database, deps.lanes);
+  const dispatcher = startTrackerDispatcher({
+    database,
+    clock,
+    lane,
+    log: deps.log,
+    box: deps.box,
+    development: deps.development,
+    random: Math.random,
+    send: createTrackerSender({ agents }),
+    isKilled(scope, { placement, sourceId, advertiserId }) {
+      const snapshot = configuration.snapshot(scope);
+      const placementId = snapshot.placements.get(placement ?? '')?.placement.id;
+      const target = {
+        ...(placement !== null && { placement }),
+        ...(placementId !== undefined && { placementId }),
+        sourceId: sourceId ?? undefined,
+        advertiserId: advertiserId ?? undefined,
+      };
+      return isKilled(snapshot, target, clock.nowMs());
+    },
+  });
+  return {
+    wake: dispatcher.wake,
+    async stop() {
+      await dispatcher.stop();
+      await lane.drain();
+      await Promise.all([agents.strict.destroy(), agents.development.destroy()]);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface TrackerCall {
+  /** With the query. */
+  path: string;
+  headers: IncomingHttpHeaders;
+}
+
+/** The server of an advertiser. `respond` answers the calls; default: an empty 200. */
+export async function startTrackerServer(
+  respond: (path: string, response: ServerResponse, call: number) => void = (_path, response) =>
+    void response.end(),
+  port = 0,
+) {
+  const calls: TrackerCall[] = [];
+  const server = createServer(({ url = '', headers }, response) => {
+    calls.push({ path: url, headers });
+    respond(url, response, calls.length - 1);
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const at = (server.address() as AddressInfo).port;
+  return {
+    url: `http://127.0.0.1:${at}`,
+    port: at,
+    calls,
+    paths: () => calls.map(({ path }) => path),
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+export type TrackerServer = Awaited<ReturnType<typeof startTrackerServer>>;
