@@ -274,6 +274,28 @@ export interface Creative {
    */
   categories: string[];
   review: Review;
+  /**
+   * Identifies the creative within its outside source. Set by the service when it takes the creative in.
+   */
+  source_key?: string;
+  /**
+   * Where the media of an outside creative was fetched, and is compared daily. Set by the service.
+   */
+  origin_url?: string;
+  /**
+   * Copies of the icons, such as AdChoices, that an outside source shows with the creative. Set by the service.
+   *
+   * @maxItems 8
+   */
+  icons?: {
+    /**
+     * Where it was fetched, without the query.
+     */
+    origin_url: string;
+    url: string;
+    width: number;
+    height: number;
+  }[];
 }
 /**
  * Runs a creative on placements.

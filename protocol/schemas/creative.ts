@@ -92,4 +92,39 @@ export const creativeSchema = named('Creative', 'An ad.', {
   }),
   categories,
   review: ref('Review'),
+  source_key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description:
+        'Identifies the creative within its outside source. Set by the service when it takes the creative in.',
+    }),
+  ),
+  origin_url: Type.Optional(
+    Type.String({
+      format: 'uri',
+      maxLength: 8_192,
+      description:
+        'Where the media of an outside creative was fetched, and is compared daily. Set by the service.',
+    }),
+  ),
+  icons: Type.Optional(
+    Type.Array(
+      strictObject({
+        origin_url: Type.String({
+          format: 'uri',
+          maxLength: 8_192,
+          description: 'Where it was fetched, without the query.',
+        }),
+        url,
+        width: pixels,
+        height: pixels,
+      }),
+      {
+        maxItems: 8,
+        description:
+          'Copies of the icons, such as AdChoices, that an outside source shows with the creative. Set by the service.',
+      },
+    ),
+  ),
 });

@@ -88,7 +88,7 @@ const derivations: Derivation[] = [
   { resource: placementSchema, fixed: ['name', 'format'] },
   { resource: sourceSchema, fixed: ['kind'] },
   { resource: advertiserSchema },
-  { resource: creativeSchema, hidden: ['review'] },
+  { resource: creativeSchema, hidden: ['review', 'source_key', 'origin_url', 'icons'] },
   { resource: houseAdSchema },
   { resource: policySchema },
   { resource: killSwitchSchema, fixed: ['scope', 'target_id'], filled: ['actor'] },
