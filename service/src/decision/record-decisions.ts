@@ -12,7 +12,7 @@ import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Database, Queries, Scope, TransactionOptions } from '../store/database.ts';
 import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { createScopedLanes, type LaneDeps } from '../store/lanes.ts';
-import { arraysOf, type Column, unnest } from '../store/unnest.ts';
+import { arraysOf, checkStored, type Column, forAccount, unnest } from '../store/unnest.ts';
 
 /** A decision to be stored. */
 export interface NewDecision {
@@ -108,14 +108,17 @@ const firstColumn = 3;
 
 const insertDecisions = `WITH made AS (
     INSERT INTO decisions (account_id, environment, reward_state, ${names})
-      SELECT $1, $2, 'none', ${unnest(columns, firstColumn)})`;
+      ${forAccount(`$2, 'none', ${unnest(columns, firstColumn)}`)} RETURNING 1)`;
+const countStored = 'SELECT count(*) AS stored FROM made';
 const firstSum = firstColumn + columns.length;
 
 /**
  * Inserts decisions and their roll-ups in one statement: with the embedded database, each statement is a round trip
  * to its thread.
  */
-const insert = `${insertDecisions} ${addSums(firstSum)}`;
+const insert = `${insertDecisions},
+  counted AS (${addSums(firstSum)})
+  ${countStored}`;
 
 const demandColumns: readonly Column<{ id: string; demand: DemandRecord }>[] = [
   { name: 'decision_id', type: 'text', read: ({ id }) => id },
@@ -125,9 +128,10 @@ const firstRequest = firstSum + demandColumns.length;
 /** The same, with what is stored about outside demand and the notices of the auctions. */
 const insertWithDemand = `${insertDecisions},
   demanded AS (
-    INSERT INTO decision_demand (account_id, decision_id, demand) SELECT $1, ${unnest(demandColumns, firstSum)}),
-  noticed AS (${insertRequests(firstRequest)})
-  ${addSums(firstRequest + requestColumns)}`;
+    INSERT INTO decision_demand (account_id, decision_id, demand) ${forAccount(unnest(demandColumns, firstSum))}),
+  noticed AS (${insertRequests(firstRequest)}),
+  counted AS (${addSums(firstRequest + requestColumns)})
+  ${countStored}`;
 
 const dimensionsOf = (row: DecisionRecord) => ({
   placement: row.placement,
@@ -157,15 +161,17 @@ export async function recordDecisions(
   const { accountId, environment } = scope;
   const demanded = items.flatMap(({ record: { id }, demand }) => (demand ? { id, demand } : []));
   const values = [accountId, environment, ...arraysOf(columns, rows)];
-  const insertAll = (queries: Queries): Promise<unknown> =>
-    demanded.length === 0
-      ? queries.execute(insert, [...values, ...sumsOf(counts)])
-      : queries.execute(insertWithDemand, [
+  const insertAll = async (queries: Queries): Promise<void> => {
+    const [result] = await (demanded.length === 0
+      ? queries.execute<{ stored: number }>(insert, [...values, ...sumsOf(counts)])
+      : queries.execute<{ stored: number }>(insertWithDemand, [
           ...values,
           ...arraysOf(demandColumns, demanded),
           ...requestArrays(demanded.flatMap(requestsOf)),
           ...sumsOf(counts),
-        ]);
+        ]));
+    checkStored(accountId, result?.stored, rows.length);
+  };
   const events = items.flatMap(({ event }) => event ?? []);
   if (events.length === 0 && options.lockTimeoutMs === undefined) {
     await insertAll(database);

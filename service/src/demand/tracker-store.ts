@@ -1,5 +1,5 @@
 import type { Queries, Scope } from '../store/database.ts';
-import { arraysOf, type Column, unnest } from '../store/unnest.ts';
+import { arraysOf, type Column, forAccount, unnest } from '../store/unnest.ts';
 import type { DemandRecord } from './offer.ts';
 import type { DueTracker } from './trackers.ts';
 
@@ -39,9 +39,9 @@ const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host :
 export const insertRequests = (first: number): string =>
   `INSERT INTO tracker_requests (account_id, environment, state, attempt, reached, next_at, decision_id, tracker, host,
       place, at_least_once, client, late_at)
-    SELECT $1, $2, 'pending', 0, false, now(), decision_id, tracker, host, place, at_least_once, client,
+    SELECT account_id, $2, 'pending', 0, false, now(), decision_id, tracker, host, place, at_least_once, client,
         now() + late_in_ms * interval '1 millisecond'
-      FROM (SELECT ${unnest(columns, first)}) AS due
+      FROM (${forAccount(unnest(columns, first))}) AS due
     ON CONFLICT DO NOTHING`;
 
 export const requestColumns = columns.length;

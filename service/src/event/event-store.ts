@@ -1,12 +1,14 @@
 import { servedWithinMs } from '../decision/caps.ts';
 import { firstIdAt } from '../platform/ids.ts';
 import type { Queries, Scope } from '../store/database.ts';
+import { forAccount } from '../store/unnest.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
 import { parseTimeline } from './timeline.ts';
 
+const dayMs = 86_400_000;
 /** Upper bound for the end of a watch after its decision: events are accepted for at most seven days. */
-const watchEndsWithinMs = 8 * 86_400_000;
+const watchEndsWithinMs = 8 * dayMs;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
@@ -23,10 +25,11 @@ export async function lockViewers(
   if (viewers.length === 0) return;
   await queries.execute(
     `INSERT INTO viewers (account_id, environment, viewer, seen_at)
-      SELECT $1, $2, viewer, $3::timestamptz FROM unnest($4::text[]) AS viewer ORDER BY viewer
+      ${forAccount('$2, unnest($3::text[]), $4::timestamptz')}
       ON CONFLICT (account_id, environment, viewer) DO UPDATE SET seen_at = excluded.seen_at
-        WHERE viewers.seen_at < excluded.seen_at - interval '1 day'`,
-    [accountId, environment, iso(nowMs), viewers],
+        WHERE viewers.seen_at < $5::timestamptz`,
+    // The same order everywhere, to avoid deadlocks.
+    [accountId, environment, viewers.toSorted(), iso(nowMs), iso(nowMs - dayMs)],
   );
 }
 

@@ -1,5 +1,6 @@
 import { type RecordedEvent, keyOf } from '../decision/decision-state.ts';
 import type { Queries } from '../store/database.ts';
+import { checkStored, forAccount } from '../store/unnest.ts';
 import type { Evidence } from './event-store.ts';
 
 /*
@@ -164,8 +165,8 @@ export const maxEvents = 200;
 type Outcome = 'new' | 'stored' | 'too_many';
 
 const append = `INSERT INTO timelines (account_id, decision_id, events)
-    SELECT $1, unnest($2::text[]), unnest($3::text[])
-  ON CONFLICT (account_id, decision_id) DO UPDATE SET events = excluded.events`;
+    ${forAccount('unnest($2::text[]), unnest($3::text[])')}
+  ON CONFLICT (account_id, decision_id) DO UPDATE SET events = excluded.events RETURNING 1`;
 
 /**
  * Appends events to the timelines of their decisions in one statement. The decisions must have been locked before
@@ -199,5 +200,8 @@ export function appendEvents(
   const texts = ids.map((id) =>
     formatTimeline([...(timelines.get(id) ?? []), ...(added.get(id) ?? [])]),
   );
-  return { outcomes, written: queries.execute(append, [accountId, ids, texts]) };
+  const written = queries
+    .execute(append, [accountId, ids, texts])
+    .then((rows) => checkStored(accountId, rows.length, ids.length));
+  return { outcomes, written };
 }

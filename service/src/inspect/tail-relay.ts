@@ -190,14 +190,22 @@ export function createTailStore(database: Queries, processId: string): TailStore
       return rows.toReversed().map((row) => ({ ...row, data: JSON.parse(row.data) as object }));
     },
     async announce(accountId) {
-      const renewed = await database.query(
+      const announced = await database.query(
         `INSERT INTO live_tails (account_id, process_id, until) VALUES ($1, $2, now() + interval '10 seconds')
-          ON CONFLICT (account_id, process_id) DO UPDATE SET until = excluded.until
-            WHERE live_tails.until < now() + interval '5 seconds'
-          RETURNING until`,
+          ON CONFLICT DO NOTHING RETURNING until`,
         [accountId, processId],
       );
-      if (renewed.length > 0) await deleteExpired(database, accountId);
+      // A separate statement, because Citus allows no `now()` in ON CONFLICT DO UPDATE.
+      const renewed =
+        announced.length > 0 ||
+        (
+          await database.query(
+            `UPDATE live_tails SET until = now() + interval '10 seconds'
+              WHERE account_id = $1 AND process_id = $2 AND until < now() + interval '5 seconds' RETURNING until`,
+            [accountId, processId],
+          )
+        ).length > 0;
+      if (renewed) await deleteExpired(database, accountId);
     },
     async isWatched(accountId) {
       const rows = await database.query(

@@ -74,7 +74,8 @@ export async function archiveWeek(
   if (result.written) await writeManifest(manifestPath, result.manifest);
   await database.query(
     `INSERT INTO archived_weeks (account_id, name, rows, checksum, archived_at) VALUES ('service', $1, $2, $3, now())
-      ON CONFLICT (account_id, name) DO UPDATE SET rows = excluded.rows, checksum = excluded.checksum, archived_at = now()`,
+      ON CONFLICT (account_id, name) DO UPDATE SET rows = excluded.rows, checksum = excluded.checksum,
+        archived_at = excluded.archived_at`,
     [week.name, result.manifest.rows, result.manifest.checksum],
   );
   return result;

@@ -1,7 +1,15 @@
 /** A column of a multi-row insert, and how to read its value from an item. */
 export interface Column<Item> {
   name: string;
-  type: 'text' | 'jsonb' | 'integer' | 'bigint' | 'boolean' | 'double precision' | 'timestamptz';
+  type:
+    | 'text'
+    | 'uuid'
+    | 'jsonb'
+    | 'integer'
+    | 'bigint'
+    | 'boolean'
+    | 'double precision'
+    | 'timestamptz';
   read(item: Item): string | number | boolean | object | null | undefined;
 }
 
@@ -18,6 +26,22 @@ export const unnest = <Item>(columns: readonly Column<Item>[], first: number): s
         : `unnest(${array}::${type}[]) AS ${name}`;
     })
     .join(', ');
+
+/**
+ * Selects `list` for the account `$1`, from its row in `accounts`. On Citus, a multi-row insert thereby stays on the
+ * shard of the account; without a table to select from, its rows are copied through the coordinator and committed in
+ * two phases (a decision takes 3.8 ms instead of 2.7). An account without a row stores nothing: see {@link checkStored}.
+ */
+export const forAccount = (list: string): string =>
+  `SELECT account_id, ${list} FROM accounts WHERE account_id = $1`;
+
+/** @throws Error when an insert with {@link forAccount} has not stored all rows, because the account has no row. */
+export function checkStored(accountId: string, stored: number | undefined, expected: number): void {
+  if (stored === expected) return;
+  throw new Error(
+    `Stored ${stored ?? 0} of ${expected} rows: the account ${accountId} is missing in the table accounts.`,
+  );
+}
 
 /** The arrays for {@link unnest}: one per column. For `timestamptz` columns, `read` returns Unix milliseconds. */
 export const arraysOf = <Item>(

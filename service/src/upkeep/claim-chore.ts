@@ -9,12 +9,17 @@ export async function claimChore(
   name: string,
   intervalMs: number,
 ): Promise<boolean> {
-  const claimed = await queries.query(
-    `INSERT INTO chores AS known (account_id, name, begun_at) VALUES ('service', $1, now())
-      ON CONFLICT (account_id, name) DO UPDATE SET begun_at = now()
-        WHERE known.begun_at <= now() - $2::float8 * interval '1 millisecond'
-      RETURNING name`,
+  const first = await queries.query(
+    `INSERT INTO chores (account_id, name, begun_at) VALUES ('service', $1, now())
+      ON CONFLICT DO NOTHING RETURNING name`,
+    [name],
+  );
+  if (first.length > 0) return true;
+  // A separate statement, because Citus allows no `now()` in ON CONFLICT DO UPDATE.
+  const again = await queries.query(
+    `UPDATE chores SET begun_at = now() WHERE account_id = 'service' AND name = $1
+        AND begun_at <= now() - $2::float8 * interval '1 millisecond' RETURNING name`,
     [name, intervalMs],
   );
-  return claimed.length > 0;
+  return again.length > 0;
 }

@@ -133,16 +133,16 @@ function createLockOut(queries: Queries, clock: Clock): LockOut {
   const count = async (subject: string, limit: Limit): Promise<Counted | { waitS: number }> => {
     const nowMs = clock.nowMs();
     const { free, firstWaitS, longestWaitS } = limit;
+    // `to_timestamp` is immutable, as Citus requires here; adding an interval depends on the time zone.
     const [counted] = await queries.query<Counted>(
       `INSERT INTO sign_in_attempts AS known (account_id, subject, failures, locked_until, last_at)
         VALUES ($1, $2, 1, $3, $3)
         ON CONFLICT (account_id, subject) DO UPDATE SET failures = known.failures + 1, last_at = $3,
           locked_until = CASE WHEN known.failures + 1 < $4 THEN known.locked_until ELSE
-            $3::timestamptz + interval '1 second'
-              * least($5::float8 * power(2, least(known.failures + 1 - $4, 20)), $6) END
+            to_timestamp($7::float8 + least($5::float8 * power(2, least(known.failures + 1 - $4, 20)), $6)) END
           WHERE known.locked_until <= $3
         RETURNING subject, failures`,
-      [serviceAccount, subject, new Date(nowMs), free, firstWaitS, longestWaitS],
+      [serviceAccount, subject, new Date(nowMs), free, firstWaitS, longestWaitS, nowMs / 1_000],
     );
     if (counted) return counted;
     const [row] = await queries.query<{ locked_until: Date }>(

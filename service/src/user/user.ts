@@ -55,13 +55,13 @@ export const toUser = ({ createdAt, lastSignInAt, ...row }: UserRow): User => ({
 });
 
 export async function findUserByEmail(queries: Queries, email: string): Promise<User | undefined> {
-  const [row] = await queries.query<UserRow>(
-    `SELECT ${userColumns} FROM sign_in_names n
-      JOIN users u ON u.account_id = n.user_account_id AND u.id = n.user_id
-      WHERE n.account_id = $1 AND n.email = $2`,
+  // Two statements: names are service-wide, users on the shard of their account, and Citus does not join them.
+  const [name] = await queries.query<{ accountId: string; id: string }>(
+    `SELECT user_account_id AS "accountId", user_id AS id FROM sign_in_names
+      WHERE account_id = $1 AND email = $2`,
     [serviceAccount, email],
   );
-  return row && toUser(row);
+  return name && findUser(queries, name.accountId, name.id);
 }
 
 export async function findUser(

@@ -1,4 +1,5 @@
 import type { Queries } from '../store/database.ts';
+import { forAccount } from '../store/unnest.ts';
 import type { DueDelivery } from './delivery-store.ts';
 
 /** Consecutive failures of an endpoint. */
@@ -15,7 +16,7 @@ export async function recordFailures(
 ): Promise<Map<string, FailureStreak>> {
   const rows = await queries.query<{ webhook_id: string; since: Date; attempts: number }>(
     `INSERT INTO webhook_failures (account_id, webhook_id, since, attempts)
-      SELECT $1, unnest($2::text[]), unnest($3::timestamptz[]), unnest($4::integer[])
+      ${forAccount('unnest($2::text[]), unnest($3::timestamptz[]), unnest($4::integer[])')}
       ON CONFLICT (account_id, webhook_id)
         DO UPDATE SET attempts = webhook_failures.attempts + excluded.attempts
       RETURNING webhook_id, since, attempts`,

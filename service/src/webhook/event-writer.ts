@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { MakeId } from '../platform/ids.ts';
 import type { EventDraft, WriteEvents } from '../resource/change-events.ts';
 import type { Scope } from '../store/database.ts';
+import { checkStored, forAccount } from '../store/unnest.ts';
 
 interface Deps {
   clock: Clock;
@@ -13,11 +14,14 @@ interface Deps {
   bodies: EventBodies;
 }
 
-const insert = `WITH stored AS (
+const insert = `WITH written AS (
     INSERT INTO webhook_events (account_id, environment, created_at, id, type, body)
-      SELECT $1, $2, $3::timestamptz, * FROM unnest($4::text[], $5::text[], $6::text[]))
-  INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
-    SELECT $1, $2, now(), $3::timestamptz, 'pending', 0, * FROM unnest($7::text[], $8::text[], $9::text[])`;
+      ${forAccount('$2, $3::timestamptz, unnest($4::text[]), unnest($5::text[]), unnest($6::text[])')} RETURNING 1),
+  queued AS (
+    INSERT INTO deliveries (account_id, environment, next_at, created_at, state, attempt, id, event_id, webhook_id)
+      ${forAccount(`$2, now(), $3::timestamptz, 'pending', 0, unnest($7::text[]), unnest($8::text[]), unnest($9::text[])`)}
+      RETURNING 1)
+  SELECT count(*) AS stored FROM written`;
 
 /**
  * Creates the function that stores webhook events and queues their deliveries; it returns whether there are any
@@ -48,7 +52,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
         .filter((webhook) => webhook.events.includes(type))
         .map((webhook) => ({ id: makeId('delivery'), event_id: id, webhook_id: webhook.id })),
     );
-    await queries.execute(insert, [
+    const [result] = await queries.execute<{ stored: number }>(insert, [
       scope.accountId,
       scope.environment,
       now,
@@ -59,6 +63,7 @@ export function createEventWriter({ clock, makeId, subscriptions, bodies }: Deps
       deliveries.map(({ event_id }) => event_id),
       deliveries.map(({ webhook_id }) => webhook_id),
     ]);
+    checkStored(scope.accountId, result?.stored, events.length);
     return deliveries.length > 0;
   };
 }

@@ -52,8 +52,12 @@ const columns: readonly Column<FinishedAttempt>[] = [
  * would match the index of pending deliveries, including a dead endpoint's whole backlog.
  */
 
-/** Stores attempts and the new states of their deliveries; ends the failure streaks of endpoints that accepted one. */
-const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
+/**
+ * Stores attempts and the new states of their deliveries; ends the failure streaks of endpoints that accepted one.
+ * `now()` is not in the UPDATE, because Citus allows it in no `coalesce` there.
+ */
+const record = `WITH ended AS (
+    SELECT *, now() + delay_ms * interval '1 millisecond' AS next_at FROM (SELECT ${unnest(columns, 2)}) AS given),
   stored AS (
     INSERT INTO delivery_attempts (account_id, delivery_id, attempt, started_at, latency_ms, status, error, response)
       SELECT $1, id, attempt, started_at, latency_ms, status, error, response FROM ended
@@ -62,8 +66,7 @@ const record = `WITH ended AS (SELECT ${unnest(columns, 2)}),
     DELETE FROM webhook_failures
       WHERE account_id = $1 AND webhook_id IN (SELECT webhook_id FROM ended WHERE state = 'delivered'))
   UPDATE deliveries SET state = ended.state, attempt = ended.attempt, lease_until = NULL,
-      next_at = CASE WHEN ended.delay_ms IS NULL THEN deliveries.next_at
-        ELSE now() + ended.delay_ms * interval '1 millisecond' END
+      next_at = coalesce(ended.next_at, deliveries.next_at)
     FROM ended
     WHERE deliveries.account_id = $1 AND deliveries.id = ANY ($2) AND deliveries.id = ended.id
       AND deliveries.attempt = ended.attempt - 1 AND deliveries.state NOT IN ('delivered', 'failed')`;

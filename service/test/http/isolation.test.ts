@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLog } from '../../src/cli/run-service.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
+import { addAccount } from '../add-account.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Client, createClient } from './client.ts';
@@ -164,11 +165,13 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
     for (const [id, accountId] of [
       [first.id, 'acc_1'],
       [second.id, 'acc_2'],
-    ])
+    ] as const) {
+      await addAccount(running.service.database, accountId);
       await operator.query(
         `UPDATE decisions SET account_id = $2, reward_state = 'pending' WHERE id = $1`,
         [id, accountId],
       );
+    }
     await operator.query('BEGIN');
     await operator.query('SELECT FROM decisions WHERE id = $1 FOR UPDATE', [first.id]);
     const failed: string[] = [];

@@ -13,6 +13,7 @@ import { createPartitions } from '../../src/store/partitions.ts';
 import { openPGlite } from '../../src/store/pglite/open-pglite.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { dropOldWeeks } from '../../src/upkeep/start-upkeep.ts';
+import { addAccount } from '../add-account.ts';
 import { copyEmptyDatabase } from '../empty-database.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 
@@ -61,6 +62,7 @@ async function store(atMs: number): Promise<string> {
     expires_at: atMs,
     late_at: null,
   };
+  await addAccount(database, scope.accountId);
   await recordDecisions(database, async () => false, [{ scope, record }]);
   expect(await reportEvent(id, atMs)).toBe(true);
   return id;

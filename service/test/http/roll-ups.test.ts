@@ -5,6 +5,7 @@ import { addToRollups, type Count, foldDeltas } from '../../src/report/rollup.ts
 import type { Database } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { foldRollups } from '../../src/upkeep/fold-rollups.ts';
+import { addAccount } from '../add-account.ts';
 import { type InProcessService, startInProcess } from '../in-process.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { createClient } from './client.ts';
@@ -206,8 +207,10 @@ describe.skipIf(!hasPostgres)('three processes that serve one account', () => {
   test('an account whose fold fails delays no other and is folded later', async () => {
     const [count] = await readCounts();
     if (!count) throw new Error('Nothing was counted.');
-    for (const other of ['acc_broken', 'acc_other'])
+    for (const other of ['acc_broken', 'acc_other']) {
+      await addAccount(database, other);
       await addToRollups(database, other, [{ ...count, times: 3 }]);
+    }
     await database.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN RAISE EXCEPTION 'poison'; END $$`);
     await database.query(`CREATE TRIGGER refuse BEFORE INSERT ON rollups FOR EACH ROW

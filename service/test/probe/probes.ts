@@ -1,19 +1,31 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { recordDecisions, type DecisionRecord } from '../../src/decision/record-decisions.ts';
 import { appendEvents } from '../../src/event/timeline.ts';
 import { lockViewers, readDecisions, readEvidence } from '../../src/event/event-store.ts';
 import { writeTransitions } from '../../src/event/transitions.ts';
 import type { RecordedEvent } from '../../src/decision/decision-state.ts';
+import { createUseStore } from '../../src/http/limits/open-rate-limits.ts';
+import { createTailStore } from '../../src/inspect/tail-relay.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createIds } from '../../src/platform/ids.ts';
 import { expireRewards } from '../../src/reward/expire-rewards.ts';
 import type { Database } from '../../src/store/database.ts';
-import { isArchived } from '../../src/store/archive-week.ts';
+import { archiveWeek, isArchived } from '../../src/store/archive-week.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { dropWeek, listWeeks, createPartitions } from '../../src/store/partitions.ts';
 import { deleteOldRows } from '../../src/upkeep/delete-old-rows.ts';
 import { claimChore } from '../../src/upkeep/claim-chore.ts';
+import { createOneTimeCodes, createPasswords } from '../../src/user/credentials.ts';
+import { createSessions } from '../../src/user/sessions.ts';
+import { createSignIn } from '../../src/user/sign-in.ts';
+import { insertUser } from '../../src/user/user.ts';
 import { claimDue } from '../../src/webhook/delivery-store.ts';
+import { createEventWriter } from '../../src/webhook/event-writer.ts';
+import { recordAttempts } from '../../src/webhook/record-attempts.ts';
+import { addAccount } from '../add-account.ts';
 
 const makeId = createIds(systemClock, randomBytes);
 const scope = { accountId: makeId('account'), environment: 'live' } as const;
@@ -67,12 +79,13 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
   'a prepared statement with binary arrays inserts decisions and their counts': async (
     database,
   ) => {
+    await addAccount(database, scope.accountId);
     await recordDecisions(database, async () => false, [{ scope, record }]);
     await recordDecisions(database, async () => false, [
       { scope, record: { ...record, id: makeId('decision') } },
     ]);
     const rows = await database.query(
-      `SELECT count FROM rollup_counts WHERE account_id = $1 AND metric = 'filled'`,
+      `SELECT sum(count)::integer AS count FROM rollup_counts WHERE account_id = $1 AND metric = 'filled'`,
       [scope.accountId],
     );
     expectEqual(rows, [{ count: 2 }]);
@@ -129,7 +142,107 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
     for (const table of ['deliveries', 'resources'])
       await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
   },
+  'events are stored with their deliveries, and attempts change the deliveries': async (
+    database,
+  ) => {
+    await addAccount(database, scope.accountId);
+    const writeEvents = createEventWriter({
+      clock: systemClock,
+      makeId,
+      subscriptions: () => ({
+        webhooks: [{ id: 'whk_probe', events: ['decision.rewarded'] }] as never,
+        subscribedEvents: new Set(['decision.rewarded']),
+      }),
+      bodies: { store: (body) => body, open: (stored) => stored },
+    });
+    const draft = { type: 'decision.rewarded', data: {} as never } as const;
+    expectEqual(await writeEvents(database, scope, [draft, draft]), true);
+    const read = () =>
+      database.query<{ id: string; state: string; attempt: number; later: boolean }>(
+        `SELECT id, state, attempt, next_at > now() + interval '50 seconds' AS later FROM deliveries
+          WHERE account_id = $1 ORDER BY id`,
+        [scope.accountId],
+      );
+    const result = { startedAtMs: nowMs, latencyMs: 1, status: 500, error: null, response: null };
+    const [delivered, failing] = (await read()).map(({ id }) => ({
+      scope,
+      delivery: { id, webhookId: 'whk_probe', attempt: 0 },
+      result: result as never,
+      wasSent: true,
+    }));
+    if (!delivered || !failing) throw new Error('the deliveries are missing');
+    const streaks = await recordAttempts(database, [
+      { ...delivered, next: { state: 'delivered' } as never },
+      { ...failing, next: { state: 'pending', delayMs: 60_000 } as never },
+    ]);
+    expectEqual(streaks.at(1)?.attempts, 1);
+    expectEqual(
+      (await read()).map(({ state, attempt, later }) => ({ state, attempt, later })),
+      [
+        { state: 'delivered', attempt: 1, later: false },
+        { state: 'pending', attempt: 1, later: true },
+      ],
+    );
+    for (const table of ['deliveries', 'delivery_attempts', 'webhook_events', 'webhook_failures'])
+      await database.query(`DELETE FROM ${table} WHERE account_id = $1`, [scope.accountId]);
+  },
+  'users sign in, and wrong passwords lock them out': async (database) => {
+    await addAccount(database, scope.accountId);
+    const passwords = createPasswords({ N: 1_024, r: 8, p: 1 });
+    const email = `${makeId('user')}@example.com`;
+    await database.transaction(async (queries) =>
+      insertUser(queries, {
+        accountId: scope.accountId,
+        id: makeId('user'),
+        email,
+        name: 'Probe',
+        role: 'owner',
+        password: await passwords.hash('right'),
+        createdAtMs: nowMs,
+      }),
+    );
+    const box = { seal: String, open: String } as never;
+    const sessions = createSessions(database, systemClock);
+    const codes = createOneTimeCodes(database, box, systemClock);
+    const signIn = createSignIn({ database, clock: systemClock, codes, sessions, passwords });
+    const ip = email;
+    const signedIn = await signIn.byPassword({ email, password: 'right', ip });
+    if (!('sessionToken' in signedIn)) throw new Error(`refused: ${signedIn.refused}`);
+    expectEqual((await sessions.find(signedIn.sessionToken))?.user.email, email);
+    const attempts = [];
+    for (let count = 0; count < 6; count += 1)
+      attempts.push(await signIn.byPassword({ email, password: 'wrong', ip }));
+    expectEqual(
+      attempts.map((each) => 'refused' in each && each.refused),
+      [...Array<string>(5).fill('sign_in_failed'), 'locked'],
+    );
+  },
+  'processes share the usage of rate limits and the live tail': async (database) => {
+    const [one, two] = [makeId('webhookEvent'), makeId('webhookEvent')];
+    const [mine, other] = [createUseStore(database, one), createUseStore(database, two)];
+    for (const uses of [3, 5]) await mine.write([{ name: one, uses }]);
+    expectEqual((await other.read([one])).uses, [{ processId: one, name: one, uses: 5 }]);
+    await mine.remove();
+    const [watching, writing] = [createTailStore(database, one), createTailStore(database, two)];
+    await watching.announce(scope.accountId);
+    await watching.announce(scope.accountId);
+    expectEqual(await writing.isWatched(scope.accountId), true);
+    await writing.write([
+      { account_id: scope.accountId, position: 1, event: 'decision', data: '{}' },
+    ]);
+    expectEqual((await watching.read(scope.accountId)).length, 1);
+  },
   'one process archives and drops old weeks and deletes old rows': async (database) => {
+    const folder = mkdtempSync(join(tmpdir(), 'trueward-probe-'));
+    const [week] = await listWeeks(database, nowMs + 30 * dayMs);
+    if (!week) throw new Error('there is no week');
+    try {
+      for (let times = 0; times < 2; times += 1)
+        await archiveWeek(database, week, folder, () => undefined);
+      expectEqual(await isArchived(database, week), true);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
     for (const week of await listWeeks(database, nowMs - 3_650 * dayMs)) {
       await isArchived(database, week);
       await dropWeek(database, week);
@@ -140,8 +253,10 @@ export const probes: Record<string, (database: Database) => Promise<void>> = {
       archiveDirectory: undefined,
     };
     await deleteOldRows(database, nowMs, retention, new AbortController().signal);
-    expectEqual(await claimChore(database, 'probe', 60_000), true);
-    expectEqual(await claimChore(database, 'probe', 60_000), false);
+    const chore = makeId('webhookEvent');
+    expectEqual(await claimChore(database, chore, 60_000), true);
+    expectEqual(await claimChore(database, chore, 60_000), false);
+    expectEqual(await claimChore(database, chore, 0), true);
   },
   'every table can be sharded by account: each unique index starts with it': async (database) => {
     const rows = await database.query<{ name: string }>(

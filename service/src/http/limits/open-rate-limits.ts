@@ -171,7 +171,7 @@ const heartbeat = '';
 /** Stale rows are deleted once in this many writes. */
 const cleanUpEvery = 60;
 
-function createUseStore(queries: Queries, processId: string): UseStore {
+export function createUseStore(queries: Queries, processId: string): UseStore {
   let writes = 0;
   return {
     async write(uses) {
@@ -185,7 +185,7 @@ function createUseStore(queries: Queries, processId: string): UseStore {
       await queries.query(
         `INSERT INTO limit_uses (account_id, process_id, name, uses, seen_at)
           SELECT 'service', $1, name, uses, now() FROM jsonb_to_recordset($2::text::jsonb) AS row(name text, uses bigint)
-          ON CONFLICT (account_id, process_id, name) DO UPDATE SET uses = excluded.uses, seen_at = now()`,
+          ON CONFLICT (account_id, process_id, name) DO UPDATE SET uses = excluded.uses, seen_at = excluded.seen_at`,
         [processId, JSON.stringify([...uses, { name: heartbeat, uses: 0 }])],
       );
     },
