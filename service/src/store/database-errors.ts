@@ -47,6 +47,15 @@ export const isDiskFull = (error: unknown): error is Error =>
 const isStatementError = (error: Error): boolean =>
   'severity' in error && error.severity === 'ERROR';
 
+/**
+ * The server responds, but the one that has the rows of this statement does not: a Citus node, for example. `08P01` is a
+ * malformed message.
+ */
+const isPartUnreachable = (error: Error): boolean =>
+  isStatementError(error) &&
+  codeOf(error) !== '08P01' &&
+  unreachableStates.test(codeOf(error) ?? '');
+
 /** Whether the error means that the database cannot be reached at all. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error) || isStatementError(error)) return false;
@@ -65,5 +74,8 @@ export function isUnreachable(error: unknown): boolean {
 /** Whether a request that failed with this error can be retried later, unchanged. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnreachableError || isUnreachable(error)) return true;
-  return error instanceof Error && temporaryStates.test(codeOf(error) ?? '');
+  return (
+    error instanceof Error &&
+    (temporaryStates.test(codeOf(error) ?? '') || isPartUnreachable(error))
+  );
 }

@@ -58,6 +58,8 @@ export interface Database extends Queries {
    */
   transaction<T>(work: (queries: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>;
   close(): Promise<void>;
+  /** Where to change the schema, if not here: the coordinator of a Citus cluster. Closed together with this one. */
+  schema?: Database;
   /** Whether the last write failed because the disk is full; absent if the disk is not watched. */
   isFull?(): boolean;
   /**

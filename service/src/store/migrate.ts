@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { distributeTables, rejectWorker } from './citus.ts';
 import type { Database, Queries } from './database.ts';
 import { withMigrationLock } from './migration-lock.ts';
 import { initial } from './migrations/0001-initial.ts';
@@ -72,6 +73,8 @@ export const allMigrations: readonly Migration[] = [
 
 export interface MigrateOptions {
   onApply?(name: string): void;
+  /** A table is being distributed over the shards of a Citus cluster. */
+  onDistribute?(table: string): void;
   /** The database has migrations of a newer release that this one is compatible with: a rolling upgrade. */
   onNewer?(names: string[]): void;
   /** Another session blocks the migration; the text names it. */
@@ -89,12 +92,21 @@ export interface MigrateOptions {
  * @throws Error when the database has an unknown breaking migration, or a different one under a known name, or
  *   when another session blocks the migration for too long.
  */
-export async function migrate(database: Database, options: MigrateOptions = {}): Promise<string[]> {
+export async function migrate(opened: Database, options: MigrateOptions = {}): Promise<string[]> {
+  const { onDistribute, onWait, waitMs = 60_000 } = options;
+  const database = opened.schema ?? opened;
+  const applied = await applyMigrations(database, options);
+  await distributeTables(database, { onDistribute, onWait, waitMs });
+  return applied;
+}
+
+async function applyMigrations(database: Database, options: MigrateOptions): Promise<string[]> {
   const { onApply, onNewer, onWait, waitMs = 60_000, migrations = allMigrations } = options;
   const before = await readApplied(database);
   const newer = checkApplied(before, migrations);
   if (newer.length > 0) onNewer?.(newer);
   if (migrations.length <= before.length) return [];
+  await rejectWorker(database);
   if (before.length === 0) await createMigrationTables(database);
   // On a first start the tables are empty: their indexes are built in the same transaction.
   const maintain = before.length === 0 ? undefined : database.maintain;

@@ -1,4 +1,5 @@
 import { firstIdAt, timeOfId } from '../platform/ids.ts';
+import { readCitusRole } from './citus.ts';
 import type { Database, Queries } from './database.ts';
 
 const dayMs = 86_400_000;
@@ -133,6 +134,8 @@ export async function dropWeek(database: Database, week: Week): Promise<void> {
  * one user's ads. A server analyzes by itself within a minute of the first rows; the embedded database never does.
  */
 export async function analyzePartitions(database: Database): Promise<void> {
+  // The tables that clients of Citus see are empty shells without statistics; their shards are analyzed by autovacuum.
+  if ((await readCitusRole(database)) !== undefined) return;
   const rows = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
       WHERE inhparent IN (SELECT to_regclass(name) FROM unnest($1::text[]) AS name) AND reltuples <= 0`,
@@ -143,7 +146,7 @@ export async function analyzePartitions(database: Database): Promise<void> {
 
 /** A schema change that waits for a lock blocks every later statement, so it gives up soon and is retried later. */
 const alterSchema = (database: Database, statement: string): Promise<void> =>
-  database.transaction(async (queries: Queries) => {
+  (database.schema ?? database).transaction(async (queries: Queries) => {
     await queries.query(`SET LOCAL lock_timeout = '1s'`);
     await queries.query(statement);
   });

@@ -71,3 +71,15 @@ test('a rejected statement is not an outage, even with the error class of a brok
   state.error = undefined;
   expect(await guarded.query('SELECT 1')).toEqual([]);
 });
+
+test('an unreachable node behind a server that answers fails its own statements only, and they can be retried', async () => {
+  const { state, database } = createFlaky();
+  const guarded = failFast(database, { onOutage: fail, onRecover: fail });
+  for (const code of ['08006', '08001', '57P01']) {
+    state.error = Object.assign(failing(code), { severity: 'ERROR' });
+    await expect(guarded.query('INSERT')).rejects.toBe(state.error);
+    expect(isUnavailable(state.error)).toBe(true);
+  }
+  state.error = undefined;
+  expect(await guarded.query('SELECT 1')).toEqual([]);
+});

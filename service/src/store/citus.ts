@@ -1,0 +1,102 @@
+import type { Database, Queries } from './database.ts';
+import { withMigrationLock } from './migration-lock.ts';
+
+/**
+ * Tables of the service as a whole. They live on the coordinator and are reachable from every node, so that no worker's
+ * failure affects all accounts. All other tables are distributed by account.
+ */
+const serviceTables = [
+  'archived_weeks',
+  'chores',
+  'config_versions',
+  'limit_uses',
+  'migrations',
+  'sign_in_attempts',
+  'sign_in_names',
+  'uploads',
+];
+/** Only migrations use it, and they run on the coordinator. */
+const coordinatorOnly = 'migration_lock';
+
+/** The role of this server in a Citus cluster; undefined if it is a plain PostgreSQL server. */
+export async function readCitusRole(
+  queries: Pick<Queries, 'query'>,
+): Promise<'coordinator' | 'worker' | undefined> {
+  const [citus] = await queries.query(`SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
+  if (!citus) return undefined;
+  const [row] = await queries.query<{ coordinator: boolean }>(
+    'SELECT citus_is_coordinator() AS coordinator',
+  );
+  return row?.coordinator === true ? 'coordinator' : 'worker';
+}
+
+/** @throws Error on a Citus worker, where schema changes fail or would affect that worker only. */
+export async function rejectWorker(queries: Pick<Queries, 'query'>): Promise<void> {
+  if ((await readCitusRole(queries)) !== 'worker') return;
+  throw new Error(
+    'The schema must be changed, but this database is a Citus worker: set DATABASE_ADMIN_URL to the coordinator.',
+  );
+}
+
+interface DistributeOptions {
+  onDistribute: ((table: string) => void) | undefined;
+  onWait: ((text: string) => void) | undefined;
+  waitMs: number;
+}
+
+/**
+ * On a Citus coordinator, distributes the tables that are not distributed yet: those of new migrations, or all of them
+ * on the first start. Without Citus, it does nothing.
+ */
+export async function distributeTables(
+  database: Database,
+  { onDistribute, onWait, waitMs }: DistributeOptions,
+): Promise<void> {
+  const { maintain } = database;
+  if (!maintain || (await readCitusRole(database)) !== 'coordinator') return;
+  if ((await listUndistributed(database)).length === 0) return;
+  await withMigrationLock(database, { onWait, waitMs }, async () => {
+    await maintain(await roleSettings(database), waitMs);
+    // Another process may have done it in the meantime. This transaction must not read the tables, which `maintain`
+    // locks on its own connection.
+    for (const table of await listUndistributed(database)) {
+      onDistribute?.(table);
+      await maintain([statementFor(table)], waitMs);
+    }
+  });
+}
+
+/** `accounts` first: the others are placed next to it. */
+async function listUndistributed(queries: Pick<Queries, 'query'>): Promise<string[]> {
+  const rows = await queries.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+        AND relname <> $1 AND NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = pg_class.oid)
+        AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')
+      ORDER BY relname <> 'accounts', relname`,
+    [coordinatorOnly],
+  );
+  return rows.map(({ name }) => name);
+}
+
+function statementFor(table: string): string {
+  if (serviceTables.includes(table)) return `SELECT citus_add_local_table_to_metadata('${table}')`;
+  const beside = table === 'accounts' ? '' : `, colocate_with => 'accounts'`;
+  return `SELECT create_distributed_table('${table}', 'account_id'${beside})`;
+}
+
+/**
+ * Settings of the role, which Citus copies to all nodes: a lock timeout for the connections between nodes, which do not
+ * inherit that of the session, and the propagation of `SET LOCAL`, for transactions that set their own.
+ */
+async function roleSettings(queries: Pick<Queries, 'query'>): Promise<string[]> {
+  const [row] = await queries.query<{ timeout: string; database: string }>(
+    `SELECT current_setting('lock_timeout') AS timeout, quote_ident(current_database()) AS database`,
+  );
+  if (!row) return [];
+  const alter = `ALTER ROLE CURRENT_USER IN DATABASE ${row.database} SET`;
+  return [
+    `${alter} lock_timeout = '${row.timeout}'`,
+    `${alter} citus.propagate_set_commands = 'local'`,
+  ];
+}
