@@ -86,6 +86,42 @@ async function expectPreviews(page: Page): Promise<void> {
   }
 }
 
+test('the preview shows the icon and the skip control of an outside ad', async () => {
+  const page = await site.open('/creatives');
+  const { alt, id, media } = await findByName<Creative>('/v1/creatives', 'Meadow');
+  const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>';
+  await page.evaluate(
+    (creative) => {
+      const frame = document.createElement('iframe');
+      frame.setAttribute('sandbox', 'allow-scripts');
+      frame.allow = 'autoplay';
+      frame.style.cssText = 'position:fixed;inset:0;z-index:9999;width:640px;height:360px';
+      frame.title = 'outside';
+      addEventListener('message', ({ data, source }) => {
+        if (source !== frame.contentWindow || data.trueward !== 'ready') return;
+        frame.contentWindow?.postMessage(
+          { trueward: 'preview', creative, format: 'interstitial' },
+          '*',
+        );
+      });
+      frame.src = '/panel/preview.html';
+      document.body.append(frame);
+    },
+    {
+      id,
+      media,
+      alt,
+      advertiser: 'Meadow',
+      icon: { url: icon, width: 77, height: 15 },
+      skip_after_ms: 0,
+    },
+  );
+  const preview = page.locator('iframe[title=outside]').contentFrame();
+  await preview.locator('.icon img').waitFor();
+  await preview.getByRole('button', { name: 'Skip ad' }).waitFor();
+  expect(await preview.locator('dialog').getAttribute('aria-label')).toContain('Meadow: ');
+});
+
 test('a changed creative is shown next to its previous version and rejected with a reason', async () => {
   const { id } = await findByName<Creative>('/v1/creatives', 'Harbour');
   const page = await site.open(`/creatives/${id}`);

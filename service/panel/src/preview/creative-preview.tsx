@@ -1,12 +1,13 @@
 import { Alert, Box, Typography, useMediaQuery } from '@mui/material';
-import type { Creative, Placement } from '@trueward/protocol/wire';
+import type { DecisionCreative, Placement } from '@trueward/protocol/wire';
 import { useEffect, useRef, useState } from 'react';
 import { PanelCard } from '../common/page.tsx';
 import { type PreviewReply, type PreviewMessage, previewSizes } from './preview-message.ts';
 
 interface PreviewProps {
   title: string;
-  creative: Pick<Creative, 'id' | 'media' | 'alt' | 'click_url'>;
+  /** A creative as it is stored, or as a decision describes it: only that may have an icon and a skip control. */
+  creative: DecisionCreative;
   reward?: Placement['reward'] | undefined;
   format?: Placement['format'];
   /** Absent: every size. */
@@ -17,8 +18,17 @@ interface PreviewProps {
 export function CreativePreview(props: PreviewProps) {
   const { title, creative, reward, format = 'interstitial', sizes = previewSizes } = props;
   const isPhone = useMediaQuery('(max-width: 600px)');
-  const { id, media, alt, click_url: clickUrl } = creative;
-  const shown = { id, media, alt, ...(clickUrl ? { click_url: clickUrl } : {}) };
+  const { id, media, alt, advertiser, icon } = creative;
+  const { click_url: clickUrl, skip_after_ms: skipAfterMs } = creative;
+  const shown = {
+    id,
+    media,
+    alt,
+    ...(clickUrl ? { click_url: clickUrl } : {}),
+    ...(advertiser === undefined ? {} : { advertiser }),
+    ...(icon ? { icon } : {}),
+    ...(skipAfterMs === undefined ? {} : { skip_after_ms: skipAfterMs }),
+  };
   return (
     <PanelCard title={title}>
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 2, alignItems: 'flex-end' }}>
