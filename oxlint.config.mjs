@@ -181,7 +181,7 @@ export default {
   // `test/package` checks the Cocos sample: oxlint doesn't support its `moduleResolution: node`.
   ignorePatterns: ['dist', 'node_modules', '.trueward', 'protocol/wire.ts', 'demo/cocos'],
   rules: {
-    'import/no-cycle': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-self-import': 'error',
     eqeqeq: ['error', 'always', { null: 'ignore' }],
     'no-constant-binary-expression': 'error',

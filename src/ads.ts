@@ -8,13 +8,15 @@ import {
   type Simulation,
   type UserOptions,
 } from './options.ts';
-import type { Outbox, OutboxDiagnostics } from './outbox/outbox.ts';
+import type { Outbox } from './outbox/outbox.ts';
+import type { OutboxDiagnostics } from './outbox/storage.ts';
 import type { Availability, RewardReport, ShowResult } from './outcome.ts';
 import type { Emitter } from './platform/emitter.ts';
 import { surface } from './platform/guard.ts';
 import { linkSignals } from './platform/clock.ts';
 import type { Requests } from './requests.ts';
-import type { RewardDiagnostics, RewardHandler, Rewards } from './reward/rewards.ts';
+import type { RewardDiagnostics, Rewards } from './reward/rewards.ts';
+import type { RewardHandler } from './reward/delivery.ts';
 
 /**
  * Options of one `preload()` call. A later show uses the preloaded ad only if both calls have the same

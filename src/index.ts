@@ -25,8 +25,9 @@ export {
   type UserOptions,
   type UserToken,
 } from './options.ts';
-export type { DropReason, OutboxDiagnostics } from './outbox/outbox.ts';
-export type { RewardDiagnostics, RewardHandler } from './reward/rewards.ts';
+export type { DropReason, OutboxDiagnostics } from './outbox/storage.ts';
+export type { RewardDiagnostics } from './reward/rewards.ts';
+export type { RewardHandler } from './reward/delivery.ts';
 export type {
   Availability,
   EarnedReward,

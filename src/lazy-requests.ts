@@ -1,4 +1,4 @@
-import type { NoAd } from './decision/decisions.ts';
+import type { NoAd } from './decision/no-ad.ts';
 import { bounded, type NoResult } from './platform/clock.ts';
 import type { Requests, RequestsDeps } from './requests.ts';
 

@@ -1,9 +1,24 @@
 import type { DecisionRequest } from '../protocol/wire.ts';
-import type { Profile } from './decision/request-ad.ts';
 import type { CheckedOptions, ConsentOptions, UserOptions, UserToken } from './options.ts';
 import type { Clock } from './platform/clock.ts';
 import { newRandomId } from './platform/ids.ts';
 import { browserPageLifecycle, type Connectivity } from './platform/page.ts';
+
+/** The state of the player as sent in requests. */
+export interface Profile {
+  user: {
+    userRef?: string;
+    userToken?: UserToken | undefined;
+    customData?: string;
+    childDirected?: boolean;
+    segments?: string[];
+  };
+  consent:
+    | { status: 'granted' | 'denied' | 'unknown'; tcfString?: string; gppString?: string }
+    | undefined;
+  simulate: DecisionRequest['simulate'];
+  player?: Player;
+}
 
 /** A player. Signing in makes it a different player. */
 export interface Player {

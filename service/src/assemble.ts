@@ -44,7 +44,7 @@ import { createRewardChanges } from './reward/reward-changes.ts';
 import { createReadReward } from './reward/reward-status.ts';
 import type { Database } from './store/database.ts';
 import { openDatabase, openServiceDatabase } from './store/open-database.ts';
-import { openTracing, type Tracing } from './trace/tracing.ts';
+import { noTracing, type TraceSettings, type Tracing } from './trace/tracing.ts';
 import { startUpkeep } from './upkeep/start-upkeep.ts';
 import { startTrackers } from './tracker/start-trackers.ts';
 import { createPasswords, type Passwords } from './user/credentials.ts';
@@ -92,6 +92,13 @@ export async function assemble(
     await database.close();
     throw error;
   }
+}
+
+/** The OpenTelemetry packages are loaded only if there is a collector. */
+async function openTracing(settings: TraceSettings | undefined, log: Logger): Promise<Tracing> {
+  if (settings === undefined) return noTracing;
+  const { createOtlpTracing } = await import('./trace/otlp-tracing.ts');
+  return createOtlpTracing(settings, log);
 }
 
 async function wire(

@@ -1,4 +1,5 @@
-import type { NoAd, ReadyAd } from '../decision/decisions.ts';
+import type { ReadyAd } from '../decision/request-ad.ts';
+import type { NoAd } from '../decision/no-ad.ts';
 import type { EngineDriver } from '../engine/engine-driver.ts';
 import type { RequestOptions } from '../options.ts';
 import type { NewAdEvent } from '../outbox/outbox.ts';

@@ -1,5 +1,5 @@
 import { type OverlayStrings, stringsFor } from '../creative/strings.ts';
-import type { ReadyAd } from '../decision/decisions.ts';
+import type { ReadyAd } from '../decision/request-ad.ts';
 import type { ShowResult } from '../outcome.ts';
 import { guarded, surface } from '../platform/guard.ts';
 import { holdInput } from './hold-input.ts';

@@ -2,7 +2,7 @@ import { openOverlay, type Overlay } from '../creative/overlay.ts';
 import type { RendererEvent } from '../creative/renderer.ts';
 import type { OverlayStrings } from '../creative/strings.ts';
 import { watchViewability } from '../creative/viewability.ts';
-import type { ReadyAd } from '../decision/decisions.ts';
+import type { ReadyAd } from '../decision/request-ad.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { BreakEvent } from './machine.ts';
 

@@ -1,60 +1,13 @@
-import { type BreakAds, createGuard, type Guard, runBreak } from './run-break.ts';
-
-/** Google’s types of ad breaks. */
-export type BreakType = 'preroll' | 'start' | 'pause' | 'next' | 'browse' | 'reward';
-
-/**
- * Google’s results of an ad break.
- *
- * - `viewed`: the ad was shown to its end, or as far as the player wanted where no reward was due.
- * - `dismissed`: the player closed a rewarded ad too early.
- * - `ignored`: the player had not accepted the reward offer when the next ad break came.
- * - `notReady`: ads have not been started, or consent is not known yet.
- * - `noAdPreloaded`: no ad is available.
- * - `frequencyCapped`: a cap or cooldown applies to this player.
- * - `timeout`: the service took too long.
- * - `invalid`: unknown placement, second preroll, or missing callback.
- * - `error`: a callback threw; the error was reported to `window.onerror`.
- * - `other`: anything else, such as being offline.
- */
-export type BreakStatus =
-  | 'notReady'
-  | 'timeout'
-  | 'invalid'
-  | 'error'
-  | 'noAdPreloaded'
-  | 'frequencyCapped'
-  | 'ignored'
-  | 'other'
-  | 'dismissed'
-  | 'viewed';
-
-/** The argument of `adBreakDone`. */
-export interface PlacementInfo {
-  breakType: BreakType;
-  breakName: string;
-  breakFormat: 'interstitial' | 'reward';
-  breakStatus: BreakStatus;
-}
-
-/** Options of {@link AdPlacement.adBreak}. */
-export interface AdBreakOptions {
-  type: BreakType;
-  /** Your name for this break; it may name a placement of its own. */
-  name?: string;
-  /** The ad is about to cover the game. Not called for a preroll. */
-  beforeAd?: () => void;
-  /** The ad has closed, whatever its result; called only after `beforeAd`. */
-  afterAd?: () => void;
-  /** An ad is ready: offer the reward, and call `showAdFn` when the player accepts. */
-  beforeReward?: (showAdFn: () => void) => void;
-  /** The reward is not due. */
-  adDismissed?: () => void;
-  /** The player watched the ad to its end. */
-  adViewed?: () => void;
-  /** Always called, once and last. */
-  adBreakDone?: (placementInfo: PlacementInfo) => void;
-}
+import {
+  type BreakType,
+  type BreakStatus,
+  type PlacementInfo,
+  type AdBreakOptions,
+  type BreakAds,
+  createGuard,
+  type Guard,
+  runBreak,
+} from './run-break.ts';
 
 /** Options of {@link AdPlacement.adConfig}. */
 export interface AdConfigOptions {

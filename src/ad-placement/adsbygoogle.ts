@@ -1,4 +1,5 @@
-import type { AdBreakOptions, AdConfigOptions, AdPlacement } from './ad-placement.ts';
+import type { AdConfigOptions, AdPlacement } from './ad-placement.ts';
+import type { AdBreakOptions } from './run-break.ts';
 
 /** Replaces the array `window.adsbygoogle`. */
 interface Adsbygoogle {

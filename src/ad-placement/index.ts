@@ -4,24 +4,17 @@
  * @module trueward/ad-placement
  */
 import {
-  type AdBreakOptions,
   type AdConfigOptions,
   type AdPlacement,
   type AdPlacementOptions,
   createAdPlacement,
   finish,
 } from './ad-placement.ts';
+import type { AdBreakOptions } from './run-break.ts';
 import type { BreakAds } from './run-break.ts';
 
-export type {
-  AdBreakOptions,
-  AdConfigOptions,
-  AdPlacement,
-  AdPlacementOptions,
-  BreakStatus,
-  BreakType,
-  PlacementInfo,
-} from './ad-placement.ts';
+export type { AdConfigOptions, AdPlacement, AdPlacementOptions } from './ad-placement.ts';
+export type { AdBreakOptions, BreakStatus, BreakType, PlacementInfo } from './run-break.ts';
 export { installAdsbygoogle } from './adsbygoogle.ts';
 export { createAdPlacement } from './ad-placement.ts';
 

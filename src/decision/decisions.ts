@@ -1,39 +1,10 @@
-import type { Decision, DecisionCreative } from '../../protocol/wire.ts';
-import type { LoadedCreative } from '../creative/renderer.ts';
+import type { Decision } from '../../protocol/wire.ts';
 import type { RequestOptions } from '../options.ts';
-import type { Availability, Outcome, Reason } from '../outcome.ts';
+import type { Availability } from '../outcome.ts';
 import { type Clock, type Deadline, deadlineIn } from '../platform/clock.ts';
 import type { PageLifecycle } from '../platform/page.ts';
-import type { Player } from '../player-context.ts';
-import { loadGiven, loadMedia, requestAd, type RequestAdDeps } from './request-ad.ts';
-
-/** A decision that has an ad. */
-export type FilledDecision = Decision & {
-  status: 'filled';
-  creative: DecisionCreative;
-  token: string;
-};
-
-/** An ad that can be shown immediately; its owner destroys the creative. */
-export interface ReadyAd {
-  /** The player for whom it was requested. */
-  player?: Player | undefined;
-  decision: FilledDecision;
-  creative: LoadedCreative;
-  /** The service no longer counts an ad that begins after this. */
-  expiry: Deadline;
-}
-
-/** Why there is no ad. */
-export interface NoAd {
-  outcome: Outcome;
-  reason?: Reason;
-  /** Details for developers. */
-  detail?: string;
-  /** When a request can succeed again; until then, this result is returned without a request. */
-  retryAt?: Date;
-  decisionId?: string;
-}
+import { type ReadyAd, loadGiven, loadMedia, requestAd, type RequestAdDeps } from './request-ad.ts';
+import type { NoAd } from './no-ad.ts';
 
 /** Preloads ads, one request per placement at a time. */
 export interface Decisions {

@@ -1,7 +1,17 @@
 import type { Decision } from '../../protocol/wire.ts';
-import type { Outcome, UnfilledReason } from '../outcome.ts';
+import type { Outcome, Reason, UnfilledReason } from '../outcome.ts';
 import type { Answer } from '../transport/service-client.ts';
-import type { NoAd } from './decisions.ts';
+
+/** Why there is no ad. */
+export interface NoAd {
+  outcome: Outcome;
+  reason?: Reason;
+  /** Details for developers. */
+  detail?: string;
+  /** When a request can succeed again; until then, this result is returned without a request. */
+  retryAt?: Date;
+  decisionId?: string;
+}
 
 /** The time between two timestamps of the service, which does not depend on the device's clock. */
 export const durationMs = (from: string, to: string): number => Date.parse(to) - Date.parse(from);

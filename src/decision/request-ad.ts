@@ -1,31 +1,31 @@
-import type { Decision, DecisionRequest } from '../../protocol/wire.ts';
+import type { Decision, DecisionCreative, DecisionRequest } from '../../protocol/wire.ts';
+import type { Profile, Player } from '../player-context.ts';
 import type { LoadedCreative } from '../creative/renderer.ts';
 import type { RequestOptions, UserToken } from '../options.ts';
 import { bounded, type Clock, type Deadline, deadlineIn, stopwatch } from '../platform/clock.ts';
-import type { Player } from '../player-context.ts';
 import {
   type Answer,
   type Guard,
   hasShape,
   type ServiceClient,
 } from '../transport/service-client.ts';
-import type { FilledDecision, NoAd, ReadyAd } from './decisions.ts';
-import { durationMs, noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
+import { type NoAd, durationMs, noAdFromAnswer, noAdFromDecision } from './no-ad.ts';
 
-/** The state of the player as sent in requests. */
-export interface Profile {
-  user: {
-    userRef?: string;
-    userToken?: UserToken | undefined;
-    customData?: string;
-    childDirected?: boolean;
-    segments?: string[];
-  };
-  consent:
-    | { status: 'granted' | 'denied' | 'unknown'; tcfString?: string; gppString?: string }
-    | undefined;
-  simulate: DecisionRequest['simulate'];
-  player?: Player;
+/** A decision that has an ad. */
+export type FilledDecision = Decision & {
+  status: 'filled';
+  creative: DecisionCreative;
+  token: string;
+};
+
+/** An ad that can be shown immediately; its owner destroys the creative. */
+export interface ReadyAd {
+  /** The player for whom it was requested. */
+  player?: Player | undefined;
+  decision: FilledDecision;
+  creative: LoadedCreative;
+  /** The service no longer counts an ad that begins after this. */
+  expiry: Deadline;
 }
 
 /**

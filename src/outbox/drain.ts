@@ -15,11 +15,19 @@ import {
   type Size,
   smallBatch,
   type StoredRecord,
+  add,
 } from './event-store.ts';
-import type { Pause } from './outbox.ts';
 import { type Delivery, sendEvents } from './send.ts';
 import type { Counts } from './storage.ts';
-import { add } from './event-store.ts';
+
+/** A back-off after a failure, during which no tab sends. */
+export interface Pause {
+  ms: number;
+  /** Number of consecutive failures, which determines the next delay in every tab. */
+  failures: number;
+  /** Whether the service requested it with `Retry-After`. */
+  demanded: boolean;
+}
 
 export interface DrainDeps {
   /** Name of the lock that the tabs share. */

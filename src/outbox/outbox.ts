@@ -9,7 +9,8 @@ import type {
   PageTransition,
 } from '../platform/page.ts';
 import { type ServiceClient, toJson } from '../transport/service-client.ts';
-import type { createDrain, Drain, DrainDeps } from './drain.ts';
+import { type OutboxDiagnostics, createCounts, createStorage, grow } from './storage.ts';
+import type { Pause, createDrain, Drain, DrainDeps } from './drain.ts';
 import {
   createMemoryStore,
   createRecentEvents,
@@ -19,16 +20,6 @@ import {
   type Size,
   smallBatch,
 } from './event-store.ts';
-import { createCounts, createStorage, grow } from './storage.ts';
-
-/** A back-off after a failure, during which no tab sends. */
-export interface Pause {
-  ms: number;
-  /** Number of consecutive failures, which determines the next delay in every tab. */
-  failures: number;
-  /** Whether the service requested it with `Retry-After`. */
-  demanded: boolean;
-}
 
 /** A message to the other tabs: how the size of the shared store changed, confirmed rewards, or a failure. */
 export interface TabMessage {
@@ -62,24 +53,6 @@ export interface Outbox {
   /** Stops sending; later events are still stored, for the next page. */
   destroy(): void;
 }
-
-/** Every event is counted as `stored` until it is counted as `sent`, `dropped` or `rejected`. */
-export interface OutboxDiagnostics {
-  /** `memory` while the browser’s database is unavailable: events do not survive the page then. */
-  storage: 'indexeddb' | 'memory';
-  /** Queued events, including those of other tabs. */
-  stored: number;
-  /** Events that this tab delivered, including those of other tabs. */
-  sent: number;
-  /** Dropped events, by reason. */
-  dropped: Partial<Record<DropReason, number>>;
-  /** Events that the service rejected, by error code. */
-  rejected: Record<string, number>;
-  lastError?: string;
-}
-
-/** Why events were dropped. `unreadable` counts records, because the number of events in them is unknown. */
-export type DropReason = 'too_many' | 'too_large' | 'unreadable';
 
 export interface OutboxDeps {
   /** Prefix of the names of the lock and the channel that the tabs share. One per publishable key. */

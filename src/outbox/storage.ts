@@ -11,7 +11,24 @@ import {
   smallBatch,
 } from './event-store.ts';
 import type { evict } from './evict.ts';
-import type { DropReason, OutboxDiagnostics } from './outbox.ts';
+
+/** Why events were dropped. `unreadable` counts records, because the number of events in them is unknown. */
+export type DropReason = 'too_many' | 'too_large' | 'unreadable';
+
+/** Every event is counted as `stored` until it is counted as `sent`, `dropped` or `rejected`. */
+export interface OutboxDiagnostics {
+  /** `memory` while the browser’s database is unavailable: events do not survive the page then. */
+  storage: 'indexeddb' | 'memory';
+  /** Queued events, including those of other tabs. */
+  stored: number;
+  /** Events that this tab delivered, including those of other tabs. */
+  sent: number;
+  /** Dropped events, by reason. */
+  dropped: Partial<Record<DropReason, number>>;
+  /** Events that the service rejected, by error code. */
+  rejected: Record<string, number>;
+  lastError?: string;
+}
 
 /** Adds to a size; never below zero, because messages of other tabs may arrive late. */
 export const grow = (size: Size, events: number, bytes: number): void => {

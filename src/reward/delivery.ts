@@ -4,7 +4,9 @@ import type { PageLifecycle } from '../platform/page.ts';
 import { createBackOff } from '../transport/back-off.ts';
 import type { Ledger } from './ledger.ts';
 import { advance, claimMs, type LedgerEntry, type RewardEvent } from './reward-machine.ts';
-import type { RewardHandler } from './rewards.ts';
+
+/** Called with every earned reward until it returns or its promise resolves. */
+export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
 
 export interface DeliveryDeps {
   ledger: Ledger;

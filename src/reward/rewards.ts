@@ -1,9 +1,10 @@
 import type { Decision, RewardStatus } from '../../protocol/wire.ts';
-import type { EarnedReward, RewardReport } from '../outcome.ts';
+import type { RewardReport } from '../outcome.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Connectivity, PageLifecycle } from '../platform/page.ts';
 import type { Player, PlayerContext } from '../player-context.ts';
 import type { ServiceClient } from '../transport/service-client.ts';
+import type { RewardHandler } from './delivery.ts';
 import type { Ledger } from './ledger.ts';
 import type { Fulfillment } from './fulfillment.ts';
 import {
@@ -18,9 +19,6 @@ import {
   type RewardEvent,
   type Verdict,
 } from './reward-machine.ts';
-
-/** Called with every earned reward until it returns or its promise resolves. */
-export type RewardHandler = (reward: EarnedReward) => void | Promise<void>;
 
 /** Rewards on the device: stores them, waits for their confirmation, delivers them to the game. */
 export interface Rewards {

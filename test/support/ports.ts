@@ -1,8 +1,12 @@
-import type { Profile } from '../../src/decision/request-ad.ts';
+import type { Profile } from '../../src/player-context.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { Connectivity, PageLifecycle, PageTransition } from '../../src/platform/page.ts';
+import type {
+  Connectivity,
+  PageLifecycle,
+  PageTransition,
+  OpenTabChannel,
+} from '../../src/platform/page.ts';
 import type { Locks } from '../../src/platform/locks.ts';
-import type { OpenTabChannel } from '../../src/platform/page.ts';
 
 /** Locks shared by the simulated tabs of a test. */
 export function sharedLocks(): Locks {

@@ -4,7 +4,7 @@ import type { Queries, Scope } from '../store/database.ts';
 import { forAccount } from '../store/unnest.ts';
 import type { Watch } from '../reward/watch-time.ts';
 import type { DecisionState, RecordedEvent } from '../decision/decision-state.ts';
-import { parseTimeline } from './timeline.ts';
+import { type Evidence, parseTimeline } from './timeline.ts';
 
 const dayMs = 86_400_000;
 /** Upper bound for the end of a watch after its decision: events are accepted for at most seven days. */
@@ -99,13 +99,6 @@ const readEvidenceOfEach = `SELECT asked_id AS "decisionId",
         'watchedMs', watched_ms, 'ratio', visible_ratio, 'visibleMs', visible_ms, 'detail', detail))
       FROM ad_events WHERE account_id = $1 AND decision_id = asked.asked_id) AS rows
   FROM unnest($2::text[]) AS asked(asked_id)`;
-
-/** Recorded events by decision. */
-export interface Evidence {
-  known: Map<string, RecordedEvent[]>;
-  /** The events stored in timelines. */
-  timelines: ReadonlyMap<string, readonly RecordedEvent[]>;
-}
 
 /**
  * Reads the recorded events of decisions, by which impressions and rewards are judged and duplicates detected.

@@ -18,16 +18,11 @@ import { type Lane, retryLockTimeoutMs } from '../store/group-commit.ts';
 import { type LaneDeps, createScopedLanes } from '../store/lanes.ts';
 import { checkArrival } from './check-events.ts';
 import { countEvents, countInvalid } from './count-events.ts';
-import {
-  type Evidence as Reported,
-  lockViewers,
-  readDecisions,
-  readEvidence,
-} from './event-store.ts';
+import { lockViewers, readDecisions, readEvidence } from './event-store.ts';
 import { isDecisionKilled, judgeDecisions } from './judge-decisions.ts';
 import { requestTrackers } from './request-trackers.ts';
 import { type Transition, draftEvents, countTransitions, writeTransitions } from './transitions.ts';
-import { appendEvents } from './timeline.ts';
+import { appendEvents, type Evidence } from './timeline.ts';
 import { readHistory } from './viewer-history.ts';
 
 /** Events of one request with valid tokens. */
@@ -209,7 +204,7 @@ function affectedBy(
   return decisions.filter(({ id }) => affected.has(id) || rejectedCompletions.has(id));
 }
 
-interface Evidence {
+interface Facts {
   evidence: ReadonlyMap<string, RecordedEvent[]>;
   snapshot: Snapshot;
   nowMs: number;
@@ -221,7 +216,7 @@ async function judge(
   queries: Queries,
   scope: Scope,
   decisions: readonly DecisionState[],
-  { evidence, snapshot, nowMs, rejectedCompletions }: Evidence,
+  { evidence, snapshot, nowMs, rejectedCompletions }: Facts,
 ): Promise<Transition[]> {
   if (decisions.length === 0) return [];
   const history = await readHistory(queries, scope, snapshot, decisions, evidence);
@@ -237,7 +232,7 @@ async function lockAndRead(
   queries: Queries,
   { scope, events, viewers }: EventBatch,
   nowMs: number,
-): Promise<{ decisions: Map<string, DecisionState>; evidence: Reported }> {
+): Promise<{ decisions: Map<string, DecisionState>; evidence: Evidence }> {
   const ids = [...new Set(events.map(({ decisionId }) => decisionId))];
   const [, decisions, evidence] = await Promise.all([
     lockViewers(queries, scope, viewers, nowMs),

@@ -1,7 +1,6 @@
 import { type RecordedEvent, keyOf } from '../decision/decision-state.ts';
 import type { Queries } from '../store/database.ts';
 import { checkStored, forAccount } from '../store/unnest.ts';
-import type { Evidence } from './event-store.ts';
 
 /*
  * Storage format for the events of one decision: a JSON array that starts with the time the first event was received
@@ -163,6 +162,13 @@ export const maxEvents = 200;
 
 /** The outcome for one event: new, already stored, or beyond the limit of its decision. */
 type Outcome = 'new' | 'stored' | 'too_many';
+
+/** Recorded events by decision. */
+export interface Evidence {
+  known: Map<string, RecordedEvent[]>;
+  /** The events stored in timelines. */
+  timelines: ReadonlyMap<string, readonly RecordedEvent[]>;
+}
 
 const append = `INSERT INTO timelines (account_id, decision_id, events)
     ${forAccount('unnest($2::text[]), unnest($3::text[])')}

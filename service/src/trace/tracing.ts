@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from 'pino';
 import { createLane, type OpenLane } from '../store/group-commit.ts';
 
 /** The attributes of a span. */
@@ -45,16 +44,6 @@ export const noTracing: Tracing = {
   run: (_work, run) => run(noSpan),
   stop: () => Promise.resolve(),
 };
-
-/** Opens tracing as configured. The OpenTelemetry packages are loaded only if there is a collector. */
-export async function openTracing(
-  settings: TraceSettings | undefined,
-  log: Logger,
-): Promise<Tracing> {
-  if (settings === undefined) return noTracing;
-  const { createOtlpTracing } = await import('./otlp-tracing.ts');
-  return createOtlpTracing(settings, log);
-}
 
 /** Where spans are exported, and how they are sampled. */
 export interface TraceSettings {

@@ -1,7 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { DecisionCreative } from '../../../protocol/wire.ts';
 import { showBanner } from '../../../src/ad-break/show-banner.ts';
-import type { NoAd, ReadyAd } from '../../../src/decision/decisions.ts';
+import type { ReadyAd } from '../../../src/decision/request-ad.ts';
+import type { NoAd } from '../../../src/decision/no-ad.ts';
 import { decide, html, image, load, missing } from './stage-set.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';

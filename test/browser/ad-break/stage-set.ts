@@ -6,7 +6,7 @@ import {
 } from '../../../src/ad-break/run-ad-break.ts';
 import { createShowAd } from '../../../src/ad-break/show-ad.ts';
 import { loadCreative } from '../../../src/creative/renderer.ts';
-import type { FilledDecision, ReadyAd } from '../../../src/decision/decisions.ts';
+import type { FilledDecision, ReadyAd } from '../../../src/decision/request-ad.ts';
 import { noEngine } from '../../../src/engine/engine-driver.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import type { RewardReport } from '../../../src/outcome.ts';

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { showBanner } from '../../../src/ad-break/show-banner.ts';
-import type { ReadyAd } from '../../../src/decision/decisions.ts';
+import type { ReadyAd } from '../../../src/decision/request-ad.ts';
 import type { NewAdEvent } from '../../../src/outbox/outbox.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import { expect, test, vi } from 'vitest';
 import type { EarnedReward } from '../../../src/outcome.ts';
-import type { RewardHandler } from '../../../src/reward/rewards.ts';
+import type { RewardHandler } from '../../../src/reward/delivery.ts';
 import { deferred } from '../../support/deferred.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';

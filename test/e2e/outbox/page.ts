@@ -1,9 +1,6 @@
 /** The page of these tests: an outbox with real browser APIs, and what tests need to control it. */
-import {
-  createOutbox,
-  type NewAdEvent,
-  type OutboxDiagnostics,
-} from '../../../src/outbox/outbox.ts';
+import { createOutbox, type NewAdEvent } from '../../../src/outbox/outbox.ts';
+import type { OutboxDiagnostics } from '../../../src/outbox/storage.ts';
 import { createIndexedDbStore } from '../../../src/outbox/event-store.ts';
 import { type Clock, systemClock } from '../../../src/platform/clock.ts';
 import { browserConnectivity, browserPageLifecycle } from '../../../src/platform/page.ts';

@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  type AdBreakOptions,
-  type AdPlacement,
-  type BreakType,
-  createAdPlacement,
-} from '../../../src/ad-placement/ad-placement.ts';
+import { type AdPlacement, createAdPlacement } from '../../../src/ad-placement/ad-placement.ts';
+import type { AdBreakOptions, BreakType } from '../../../src/ad-placement/run-break.ts';
 import type { Outcome } from '../../../src/outcome.ts';
 import { type FakeAds, fakeAds } from './fake-ads.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import type { BreakType, PlacementInfo } from '../../../src/ad-placement/ad-placement.ts';
+import type { BreakType, PlacementInfo } from '../../../src/ad-placement/run-break.ts';
 import { fakeAds } from './fake-ads.ts';
 
 // The module keeps state per page, so each test imports a fresh copy.

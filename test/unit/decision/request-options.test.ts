@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Decision, DecisionRequest } from '../../../protocol/wire.ts';
 import type { LoadedCreative } from '../../../src/creative/renderer.ts';
-import { createDecisions, type NoAd, type ReadyAd } from '../../../src/decision/decisions.ts';
+import { createDecisions } from '../../../src/decision/decisions.ts';
+import type { ReadyAd } from '../../../src/decision/request-ad.ts';
+import type { NoAd } from '../../../src/decision/no-ad.ts';
 import type { RequestOptions } from '../../../src/options.ts';
-import type { Profile } from '../../../src/decision/request-ad.ts';
+import type { Profile } from '../../../src/player-context.ts';
 import type { Answer, Call, Guard } from '../../../src/transport/service-client.ts';
 import { deferred } from '../../support/deferred.ts';
 import { manualClock, settled } from '../../support/manual-clock.ts';
