@@ -1,6 +1,5 @@
 import type { DecisionCreative } from '../../protocol/wire.ts';
 import type { Reward } from '../outcome.ts';
-import type { LoadedCreative } from './renderer.ts';
 import { fill, type OverlayStrings } from './strings.ts';
 
 type Child = Node | string;
@@ -31,11 +30,19 @@ export function icon(path: string): SVGSVGElement {
   return svg;
 }
 
+/** Adds what an ad from an outside source demands; returns what to call as the ad progresses. */
+type Decorate = (
+  creative: OverlayContent['creative'],
+  parts: OverlayParts,
+  strings: OverlayStrings,
+  hooks: OverlayHooks,
+) => (watchedMs: number) => void;
+
 export interface OverlayContent {
   /** The creative; see `LoadedCreative.element`. */
   element: HTMLElement;
   /** See `LoadedCreative.outsideAd`. */
-  outsideAd?: LoadedCreative['outsideAd'];
+  outsideAd?: { decorate: Decorate } | undefined;
   /** `alt` is also the title of an ad without a reward, and the text of the end card. */
   creative: Omit<DecisionCreative, 'id' | 'media'>;
   strings: OverlayStrings;
