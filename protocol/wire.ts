@@ -1754,8 +1754,12 @@ export interface ReportRow {
   rewards_earned: number;
   rewards_denied: number;
   rewards_expired: number;
+  trackers_sent: number;
+  trackers_failed: number;
+  trackers_late: number;
+  revenue_micros: number;
   /**
-   * Counts by reason.
+   * Counts by reason; revenue by currency.
    */
   reasons: {
     no_fill: {
@@ -1768,6 +1772,12 @@ export interface ReportRow {
       [k: string]: number;
     };
     rewards_expired: {
+      [k: string]: number;
+    };
+    trackers_failed: {
+      [k: string]: number;
+    };
+    revenue_micros: {
       [k: string]: number;
     };
   };

@@ -18,6 +18,10 @@ export const reportMetrics = [
   'rewards_earned',
   'rewards_denied',
   'rewards_expired',
+  'trackers_sent',
+  'trackers_failed',
+  'trackers_late',
+  'revenue_micros',
 ] as const;
 
 export const reportDimensions = [
@@ -46,8 +50,15 @@ export const reportRowSchema = named('ReportRow', 'The totals of one period and 
     reportMetrics.map((name) => [name, Type.Integer({ minimum: 0 })]),
   ) as Record<(typeof reportMetrics)[number], ReturnType<typeof Type.Integer>>),
   reasons: Type.Object(
-    { no_fill: byReason, blocked: byReason, rewards_denied: byReason, rewards_expired: byReason },
-    { additionalProperties: false, description: 'Counts by reason.' },
+    {
+      no_fill: byReason,
+      blocked: byReason,
+      rewards_denied: byReason,
+      rewards_expired: byReason,
+      trackers_failed: byReason,
+      revenue_micros: byReason,
+    },
+    { additionalProperties: false, description: 'Counts by reason; revenue by currency.' },
   ),
   fill_rate: rate('`filled` of `requests`.'),
   view_through_rate: rate('`impressions` of `filled`.'),

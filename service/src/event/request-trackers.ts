@@ -107,7 +107,7 @@ function refusalOf(
     return { metric: 'trackers_failed', reason: 'invalid_traffic' };
   if (isDecisionKilled(snapshot, decision, nowMs))
     return { metric: 'trackers_failed', reason: 'killed' };
-  return nowMs > chosen.trackUntilMs ? { metric: 'trackers_late' } : undefined;
+  return nowMs < chosen.trackUntilMs ? undefined : { metric: 'trackers_late' };
 }
 
 function requestsOf(
@@ -137,19 +137,16 @@ function disclosed({ ip, userAgent }: Client = {}, { limitAdTracking }: Chosen):
   };
 }
 
-/** The price is counted per thousand, as it is stored: reports divide the sum, so that no fraction is lost. */
-const countRevenue = ({ scope }: Facts, { decision, chosen, isServed }: Step): Count[] =>
-  isServed && chosen.priceMicros > 0
-    ? [
-        {
-          ...countOf(
-            scope,
-            decision,
-            decision.servedAtMs ?? decision.issuedAtMs,
-            'cpm_micros',
-            chosen.currency,
-          ),
-          times: chosen.priceMicros,
-        },
-      ]
-    : [];
+/** A million of any currency: more is a mistake, and would make sums overflow. */
+const maxPriceMicros = 1e12;
+
+/**
+ * The price is counted per thousand, as it is stored: reports divide the sum, so that no fraction is lost. A price that
+ * is no count must not fail the transaction, which rewards the player.
+ */
+function countRevenue({ scope }: Facts, { decision, chosen, isServed }: Step): Count[] {
+  const { priceMicros: times, currency } = chosen;
+  if (!isServed || !Number.isSafeInteger(times) || times <= 0 || times > maxPriceMicros) return [];
+  const atMs = decision.servedAtMs ?? decision.issuedAtMs;
+  return [{ ...countOf(scope, decision, atMs, 'cpm_micros', currency), times }];
+}

@@ -21,6 +21,9 @@ const maxRows = 10_000;
 /** The possible results of a request. Their sum is the number of requests, which has no roll-up of its own. */
 const requestResults: readonly string[] = ['filled', 'no_fill', 'blocked'];
 
+/** The roll-up of prices per thousand impressions; a thousandth of their sum is the revenue. Its reason is the currency. */
+const pricesMetric = 'cpm_micros';
+
 /** The roll-up columns of the report dimensions. */
 const columns: Record<ReportDimension, string> = {
   placement: 'placement',
@@ -64,7 +67,7 @@ export async function readReport(
       new Date(toMs),
       interval,
       timeZone,
-      JSON.stringify(reportMetrics.filter((metric) => metric !== 'requests')),
+      JSON.stringify([...reportMetrics.filter((metric) => metric !== 'requests'), pricesMetric]),
     ],
   );
   const data = toReportRows(rows, groupBy);
@@ -93,7 +96,8 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
     sums.set(key, sum);
     return sum;
   };
-  for (const row of rows) {
+  for (const stored of rows) {
+    const row = stored.metric === pricesMetric ? { ...stored, metric: 'revenue_micros' } : stored;
     // Requests are counted without a reason, even if their result has one.
     if (requestResults.includes(row.metric)) sumOf({ ...row, reason: '' }).requests += row.count;
     const sum = sumOf(row);
@@ -104,7 +108,17 @@ function toReportRows(rows: readonly SumRow[], groupBy: readonly ReportDimension
       reasons[row.why] = (reasons[row.why] ?? 0) + row.count;
     }
   }
-  return [...sums.values()].map(addRates);
+  return [...sums.values()].map((row) => addRates(divideRevenue(row)));
+}
+
+/** Rounded once, so that a price below a micro per impression is not lost. */
+function divideRevenue(row: ReportRow): ReportRow {
+  const divide = (sum: number): number => Math.round(sum / 1_000);
+  const currencies = Object.entries(row.reasons.revenue_micros)
+    .map(([currency, sum]) => [currency, divide(sum)] as const)
+    .filter(([, sum]) => sum > 0);
+  const reasons = { ...row.reasons, revenue_micros: Object.fromEntries(currencies) };
+  return { ...row, revenue_micros: divide(row.revenue_micros), reasons };
 }
 
 const emptyRow = (period: string): ReportRow => ({
@@ -113,7 +127,14 @@ const emptyRow = (period: string): ReportRow => ({
     (typeof reportMetrics)[number],
     number
   >),
-  reasons: { no_fill: {}, blocked: {}, rewards_denied: {}, rewards_expired: {} },
+  reasons: {
+    no_fill: {},
+    blocked: {},
+    rewards_denied: {},
+    rewards_expired: {},
+    trackers_failed: {},
+    revenue_micros: {},
+  },
 });
 
 function addRates(row: ReportRow): ReportRow {

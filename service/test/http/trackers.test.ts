@@ -1,7 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import type { Report } from '@trueward/protocol/wire';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type DecisionRecord, recordDecisions } from '../../src/decision/record-decisions.ts';
 import type { DemandRecord } from '../../src/demand/offer.ts';
+import { openSecretBox } from '../../src/key/secret-box.ts';
 import { createPostgresDatabase, hasPostgres } from '../postgres-database.ts';
 import { type Filled, type Game, startGame } from './reward-game.ts';
+import { switchKill } from './reward-operator.ts';
 import { startTrackerServer, type TrackerServer } from './tracker-server.ts';
 
 type Chosen = NonNullable<DemandRecord['chosen']>;
@@ -58,9 +63,41 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       ]),
     );
 
+  /** Watches the ad to its end, and expects the reward: no tracker may ever cost it. */
+  async function watch(decision: Filled): Promise<void> {
+    expect((await game.watch(decision))?.state).toBe('earned');
+  }
+
+  /** An ad that a source has sold. */
+  async function decide(
+    user: string,
+    trackers: Partial<Chosen['trackers']>,
+    more: Partial<Chosen> = {},
+  ): Promise<Filled> {
+    const decision = await game.decide(user);
+    await sell(decision, trackers, more);
+    return decision;
+  }
+
+  /** Polls while the clock goes on, by which a host that was not reached is tried again. */
+  const pollLater = <T>(read: () => T) =>
+    expect.poll(
+      () => {
+        game.pass(1_000);
+        return read();
+      },
+      { timeout: 30_000 },
+    );
+
+  /** A host at which nobody listens. */
+  async function deadHost(): Promise<{ url: string; port: number }> {
+    const { url, port, close } = await startTrackerServer();
+    await close();
+    return { url, port };
+  }
+
   test('the trackers of an ad are requested in order, once each, after the impression is verified', async () => {
-    const decision = await game.decide('in-order');
-    await sell(decision, {
+    const decision = await decide('in-order', {
       byEvent: trackersOf('complete', 'midpoint', 'start', 'impression', 'click', 'creativeView'),
       burl: `${server.url}/burl`,
     });
@@ -82,4 +119,360 @@ describe.each(['PGlite', ...(hasPostgres ? ['PostgreSQL'] : [])])('on %s', (engi
       .poll(async () => Object.values(await requestsOf(decision)))
       .toEqual(Array(7).fill('sent'));
   });
+
+  test('a source that counts rendered ads gets its impression at the start, and is billed after the verification', async () => {
+    const decision = await decide(
+      'rendered',
+      { byEvent: trackersOf('impression', 'start', 'viewable'), burl: `${server.url}/burl` },
+      { impressionOn: 'rendered' },
+    );
+    await game.report(game.event(decision, 'start'));
+    await expect.poll(server.paths).toEqual(['/impression', '/start']);
+    game.pass(2_000);
+    await game.report(game.seen(decision));
+    await expect.poll(server.paths).toEqual(['/impression', '/start', '/burl', '/viewable']);
+  });
+
+  test('trackers are told whose event it was in the headers and macros of their source', async () => {
+    const query = '?ip=[DEVICEIP]&ua=[DEVICEUA]&lmt=[LIMITADTRACKING]&asset=[ASSETURI]&x=[OTHER]';
+    const trackers = {
+      byEvent: { impression: [`${server.url}/impression${query}`] },
+      macros: { ASSETURI: 'https://cdn.test/a b.mp4' },
+      burl: `${server.url}/burl`,
+    };
+    const watchAs = async (decision: Filled, userAgent: string) => {
+      const events = [game.event(decision, 'start')];
+      await game.report(...events);
+      game.pass(2_000);
+      await game.client.call(
+        'POST',
+        '/v1/events',
+        game.client.publishable,
+        { sent_at: new Date(game.clock.nowMs()).toISOString(), events: [game.seen(decision)] },
+        { 'user-agent': userAgent },
+      );
+    };
+    await watchAs(await decide('iab', trackers), 'Player/1 (a b)');
+    await expect.poll(server.paths).toHaveLength(2);
+    const call = (name: string) => server.calls.findLast(({ path }) => path.startsWith(name));
+    expect(call('/impression')?.path).toBe(
+      '/impression?ip=127.0.0.1&ua=Player%2F1%20(a%20b)&lmt=0&asset=https%3A%2F%2Fcdn.test%2Fa%20b.mp4&x=[OTHER]',
+    );
+    expect(call('/impression')?.headers).toMatchObject({
+      'x-device-ip': '127.0.0.1',
+      'x-device-user-agent': 'Player/1 (a b)',
+      'user-agent': 'Trueward/1',
+    });
+    expect(JSON.stringify(call('/burl'))).not.toMatch(/127\.0\.0\.1"|Player/);
+
+    await watchAs(
+      await decide('forwarded', trackers, { headerProfile: 'forwarded', limitAdTracking: true }),
+      'Player/2',
+    );
+    await expect.poll(server.paths).toHaveLength(4);
+    expect(call('/impression')?.path).toContain('?ip=127.0.0.0&ua=Player%2F2&lmt=1&');
+    const { headers } = call('/impression') ?? { headers: {} };
+    expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.0', 'user-agent': 'Player/2' });
+    expect(headers).not.toHaveProperty('x-device-ip');
+  });
+
+  test('until a request is made, address and User-Agent are sealed in it; then they are erased', async () => {
+    const { url, port } = await deadHost();
+    const decision = await decide('sealed', { byEvent: { impression: [`${url}/impression`] } });
+    await watch(decision);
+    const read = () =>
+      game.service.database.query<{ client: string | null; state: string; attempt: number }>(
+        'SELECT client, state, attempt FROM tracker_requests WHERE decision_id = $1',
+        [decision.id],
+      );
+    await expect.poll(async () => (await read())[0]?.attempt).toBeGreaterThan(0);
+    expect(await read()).toMatchObject([
+      { state: 'pending', client: expect.stringMatching(/^1\.[\w-]+\./) as string },
+    ]);
+    const opened = openSecretBox(game.config).open((await read())[0]?.client ?? '');
+    expect(JSON.parse(opened)).toMatchObject({ ip: '127.0.0.1' });
+    const late = await startTrackerServer(undefined, port);
+    await pollLater(read).toMatchObject([{ state: 'sent', client: null }]);
+    expect(late.paths()).toEqual(['/impression']);
+    await late.close();
+  });
+
+  test('requests that nobody received are made in their order when the host is back; other hosts do not wait', async () => {
+    const { url, port } = await deadHost();
+    const of = (name: 'impression' | 'start' | 'complete') => [
+      `${url}/${name}`,
+      `${server.url}/${name}`,
+    ];
+    const decision = await decide('host-back', {
+      byEvent: { impression: of('impression'), start: of('start'), complete: of('complete') },
+    });
+    await watch(decision);
+    await expect.poll(server.paths).toEqual(['/impression', '/start', '/complete']);
+    const back = await startTrackerServer(undefined, port);
+    await pollLater(back.paths).toEqual(['/impression', '/start', '/complete']);
+    await back.close();
+  });
+
+  test('a pixel that was received is never repeated, whatever the response; a billing notice is, until it is confirmed', async () => {
+    const hanging: ServerResponse[] = [];
+    const odd = await startTrackerServer((path, response, call) => {
+      if (path === '/hang') hanging.push(response);
+      else if (path === '/reset') response.destroy();
+      else if (path.startsWith('/burl')) response.writeHead(call < 4 ? 503 : 200).end();
+      else if (path === '/loop') response.writeHead(302, { location: '/loop' }).end();
+      else if (path === '/moved') response.writeHead(302, { location: '/target' }).end();
+      else if (path === '/private')
+        response.writeHead(302, { location: 'http://10.0.0.1/secret' }).end();
+      else response.writeHead(path === '/error' ? 500 : 204).end();
+    });
+    const names = ['hang', 'reset', 'error', 'loop', 'moved', 'private'];
+    const decision = await decide('odd', {
+      byEvent: { impression: names.map((name) => `${odd.url}/${name}`) },
+      burl: `${odd.url}/burl`,
+    });
+    await watch(decision);
+    const rows = () =>
+      game.service.database.query<object>(
+        `SELECT tracker, state, reason, status FROM tracker_requests WHERE decision_id = $1 ORDER BY tracker`,
+        [decision.id],
+      );
+    await pollLater(rows).toEqual([
+      { tracker: 'burl/0', state: 'sent', reason: null, status: 200 },
+      { tracker: 'impression/0', state: 'failed', reason: 'timeout', status: null },
+      { tracker: 'impression/1', state: 'failed', reason: 'connection', status: null },
+      { tracker: 'impression/2', state: 'failed', reason: 'status', status: 500 },
+      { tracker: 'impression/3', state: 'failed', reason: 'status', status: 302 },
+      { tracker: 'impression/4', state: 'sent', reason: null, status: 204 },
+      { tracker: 'impression/5', state: 'failed', reason: 'blocked_address', status: null },
+    ]);
+    const times = (path: string) => odd.paths().filter((each) => each === path).length;
+    expect(['/hang', '/reset', '/error', '/moved', '/target', '/private'].map(times)).toEqual(
+      Array(6).fill(1),
+    );
+    expect(times('/loop')).toBeLessThanOrEqual(4);
+    expect(times('/burl')).toBeGreaterThan(1);
+    for (const response of hanging) response.destroy();
+    await odd.close();
+  }, 60_000);
+
+  test('with the kill switch on, nothing is requested, and that is counted', async () => {
+    const { url, port } = await deadHost();
+    const [before, counted] = [
+      await decide('killed', { byEvent: { start: [`${url}/a`] } }),
+      'killed',
+    ];
+    await game.report(game.event(before, 'start'));
+    game.pass(2_000);
+    await game.report(game.seen(before));
+    const attempted = `SELECT FROM tracker_requests WHERE attempt > 0 AND decision_id = '${before.id}'`;
+    await expect.poll(() => game.service.database.query(attempted)).toHaveLength(1);
+    const after = await decide(
+      'killed-later',
+      { byEvent: trackersOf('impression', 'firstQuartile') },
+      { impressionOn: 'rendered' },
+    );
+    const already = await game.count('trackers_failed', counted);
+
+    const off = await switchKill(game, 'revive');
+    const revived = await startTrackerServer(undefined, port);
+    await game.report(game.event(after, 'start'), game.event(after, 'first_quartile'));
+    await pollLater(() => game.count('trackers_failed', counted)).toBe(already + 3);
+    expect([revived.paths(), server.paths()]).toEqual([[], []]);
+    expect(await requestsOf(before)).toEqual({ 'start/0': 'failed' });
+    await revived.close();
+    await off();
+  });
+
+  test('invalid traffic is not tracked, not even by what is already waiting', async () => {
+    const { url, port } = await deadHost();
+    const decision = await decide('invalid', {
+      byEvent: { impression: [`${url}/impression`], complete: [`${url}/c`] },
+    });
+    await game.report(game.event(decision, 'start'));
+    game.pass(2_000);
+    await game.report(game.seen(decision));
+    await expect
+      .poll(() => requestsOf(decision))
+      .toEqual({ 'impression/0': 'pending with client' });
+    await game.service.database.query(
+      `UPDATE decisions SET invalid_reason = 'impossible_order' WHERE id = $1`,
+      [decision.id],
+    );
+    const revived = await startTrackerServer(undefined, port);
+    await pollLater(() => requestsOf(decision)).toEqual({ 'impression/0': 'failed' });
+    const counted = await game.count('trackers_failed', 'invalid_traffic');
+    game.pass(3_000);
+    await game.report(game.event(decision, 'third_quartile'), game.complete(decision));
+    expect(await requestsOf(decision)).toEqual({ 'impression/0': 'failed' });
+    expect(counted).toBeGreaterThan(0);
+    expect(revived.paths()).toEqual([]);
+    await revived.close();
+  });
+
+  test('after the window of a source nothing is requested, and the player is forgotten', async () => {
+    const { url } = await deadHost();
+    const decision = await decide(
+      'late',
+      {
+        byEvent: { ...trackersOf('complete'), impression: [`${url}/impression`] },
+      },
+      { trackUntilMs: game.clock.nowMs() + 4_000 },
+    );
+    const lateBefore = await game.count('trackers_late');
+    await game.report(game.event(decision, 'start'));
+    game.pass(2_000);
+    await game.report(game.seen(decision));
+    await expect
+      .poll(() => requestsOf(decision))
+      .toEqual({ 'impression/0': 'pending with client' });
+    game.pass(3_000);
+    expect((await game.report(game.complete(decision))).decisions[0]?.state).toBe('earned');
+    expect(await game.count('trackers_late')).toBe(lateBefore + 1);
+    // The window of the pending request ends by the database's clock.
+    await pollLater(() => requestsOf(decision)).toEqual({ 'impression/0': 'late' });
+    await expect.poll(() => game.count('trackers_late')).toBe(lateBefore + 2);
+    expect(server.paths()).toEqual([]);
+  });
+
+  test('verified impressions earn their price, and reports count revenue and trackers by source', async () => {
+    const fromMs = Math.floor(game.clock.nowMs() / 3_600_000) * 3_600_000;
+    const read = async () => {
+      const [from, to] = [fromMs, fromMs + 7_200_000].map((ms) => new Date(ms).toISOString());
+      const { body } = await game.client.call<Report>(
+        'GET',
+        `/v1/reports?from=${from}&to=${to}&interval=day&group_by=placement`,
+        game.client.secret,
+      );
+      const [row] = body.data.filter(({ placement }) => placement === 'revive');
+      return {
+        usd: row?.reasons.revenue_micros['USD'] ?? 0,
+        eur: row?.reasons.revenue_micros['EUR'] ?? 0,
+        all: row?.revenue_micros ?? 0,
+        sent: row?.trackers_sent ?? 0,
+        failed: row?.trackers_failed ?? 0,
+      };
+    };
+    const before = await read();
+    for (const [user, priceMicros, currency] of [
+      ['a', 400, 'EUR'],
+      ['b', 1_100, 'EUR'],
+      ['c', Number.NaN, 'EUR'],
+      ['d', -5, 'EUR'],
+      ['e', 1e300, 'EUR'],
+    ] as const) {
+      const byEvent = trackersOf('impression');
+      await watch(await decide(`revenue-${user}`, { byEvent }, { priceMicros, currency }));
+    }
+    const unseen = await decide(
+      'unseen',
+      { byEvent: trackersOf('impression') },
+      { priceMicros: 9_000_000, currency: 'EUR' },
+    );
+    await game.report(game.event(unseen, 'start'));
+    await expect.poll(read).toEqual({
+      ...before,
+      all: expect.any(Number) as number,
+      eur: before.eur + 2,
+      sent: before.sent + 5,
+    });
+  });
+
+  test('a decision with a house ad runs no statement about outside demand', async () => {
+    const { database } = game.service;
+    const texts: string[] = [];
+    const { transaction, execute } = database;
+    vi.spyOn(database, 'execute').mockImplementation((text, params) => {
+      texts.push(text);
+      return execute(text, params);
+    });
+    vi.spyOn(database, 'transaction').mockImplementation((work, options) =>
+      transaction((queries) => {
+        const watched =
+          (run: typeof queries.query): typeof queries.query =>
+          (text, params = []) => {
+            texts.push(text);
+            return run(text, params);
+          };
+        return work({ query: watched(queries.query), execute: watched(queries.execute) });
+      }, options),
+    );
+    const decision = await game.decide('house');
+    await watch(decision);
+    vi.restoreAllMocks();
+    expect(
+      texts.filter((text) => /INTO decisions|UPDATE decisions/.test(text)).length,
+    ).toBeGreaterThan(1);
+    expect(texts.filter((text) => /decision_demand|tracker_requests/.test(text))).toEqual([]);
+  });
+
+  test('events whose response was lost are tracked once when they are sent again', async () => {
+    const decision = await decide('lost-response', {
+      byEvent: trackersOf('impression', 'complete'),
+      burl: `${server.url}/burl`,
+    });
+    await game.report(game.event(decision, 'start'));
+    game.pass(5_000);
+    const events = [game.seen(decision), game.complete(decision)];
+    const { database } = game.service;
+    const { transaction } = database;
+    vi.spyOn(database, 'transaction').mockImplementationOnce(async (work, options) => {
+      await transaction(work, options);
+      throw new Error('The connection was lost after the commit.');
+    });
+    await game.report(...events);
+    const { decisions } = await game.report(...events);
+    vi.restoreAllMocks();
+    expect(decisions[0]?.state).toBe('earned');
+    await expect
+      .poll(async () => Object.values(await requestsOf(decision)))
+      .toEqual(Array(3).fill('sent'));
+    expect(server.paths().toSorted()).toEqual(['/burl', '/complete', '/impression']);
+  });
+
+  test('the notices of an auction are stored with the decision, and requested without the player', async () => {
+    const { database, makeId } = game.service;
+    const scope = { accountId: 'acc_notices', environment: 'sandbox' } as const;
+    const id = makeId('decision');
+    const demand: DemandRecord = {
+      notices: [
+        { kind: 'loss', url: `${server.url}/loss?code=102` },
+        { kind: 'error', url: `${server.url}/error?code=[DEVICEIP]` },
+      ],
+    };
+    const record = { ...noFill, id, issued_at: game.clock.nowMs(), expires_at: game.clock.nowMs() };
+    await recordDecisions(database, async () => false, [
+      { scope, record, demand },
+      { scope, record: { ...record, id: makeId('decision') } },
+    ]);
+    await pollLater(() => server.paths().toSorted()).toEqual([
+      '/error?code=[DEVICEIP]',
+      '/loss?code=102',
+    ]);
+    expect(server.calls[0]?.headers).not.toHaveProperty('x-device-ip');
+    expect(
+      await database.query('SELECT FROM decision_demand WHERE account_id = $1', [scope.accountId]),
+    ).toHaveLength(1);
+  });
 });
+
+const noFill: Omit<DecisionRecord, 'id' | 'issued_at' | 'expires_at'> = {
+  status: 'no_fill',
+  reason: 'no_candidates',
+  placement: 'revive',
+  format: 'rewarded',
+  creative_id: null,
+  media_format: null,
+  advertiser_id: null,
+  source_id: null,
+  house_ad_id: null,
+  reserved_ad: null,
+  reward: null,
+  required_ms: null,
+  invalid_reason: null,
+  simulate: null,
+  user_ref: null,
+  viewer: null,
+  custom_data: null,
+  explain: null,
+  late_at: null,
+};

@@ -12,6 +12,14 @@ import {
 import { describePolicy } from '../../../panel/src/policy/describe-policy.ts';
 
 const nowMs = Date.parse('2026-11-21T17:20:00.000Z');
+const noReasons: ReportRow['reasons'] = {
+  no_fill: {},
+  blocked: {},
+  rewards_denied: {},
+  rewards_expired: {},
+  trackers_failed: {},
+  revenue_micros: {},
+};
 const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
   ...(Object.fromEntries(
     ['requests', 'filled', 'impressions', 'starts', 'completes'].map((name) => [name, 0]),
@@ -19,7 +27,7 @@ const row = (period: string, more: Partial<ReportRow>): ReportRow => ({
   rewards_earned: 0,
   rewards_denied: 0,
   rewards_expired: 0,
-  reasons: { no_fill: {}, blocked: {}, rewards_denied: {}, rewards_expired: {} },
+  reasons: noReasons,
   ...more,
   period,
 });
@@ -58,7 +66,7 @@ test('a plot has a point for a day without requests, next to the day it is compa
 
 test('reasons for no ad are summed over all rows, most frequent first', () => {
   const reasons = (no_fill: Record<string, number>, blocked: Record<string, number>) => ({
-    reasons: { no_fill, blocked, rewards_denied: {}, rewards_expired: {} },
+    reasons: { ...noReasons, no_fill, blocked },
   });
   expect(
     reasonsForNoAd([
