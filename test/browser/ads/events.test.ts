@@ -82,18 +82,21 @@ it('delivers a reward to every handler, and again until none of them fails', asy
       this.coins += reward.amount;
     },
   };
-  let fails = true;
+  const coinsAtFailure: number[] = [];
   ads.on('reward', wallet.take, wallet);
   ads.on('reward', async ({ decisionId }) => {
     await Promise.resolve();
-    if (fails) throw new Error('the save game is full');
+    if (coinsAtFailure.length === 0) {
+      coinsAtFailure.push(wallet.coins);
+      throw new Error('the save game is full');
+    }
     heard.push(decisionId);
   });
   const { decisionId } = await ads.showRewarded('revive');
-  await eventually(() => expect(ads.diagnostics().rewards.handlerErrors).toBeGreaterThan(0));
-  expect(wallet.coins).toBe(50);
-  fails = false;
   await eventually(() => expect(heard).toEqual([decisionId]));
+  expect(coinsAtFailure).toEqual([50]);
+  expect(wallet.coins).toBe(100);
+  expect(ads.diagnostics().rewards.handlerErrors).toBe(1);
 });
 
 it('keeps a reward for a later handler after the previous one was removed', async () => {
