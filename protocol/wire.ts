@@ -136,9 +136,82 @@ export interface Source {
    */
   updated_at: string;
   name: string;
-  kind: 'house' | 'direct' | 'vast';
+  /**
+   * Ads that you upload (`house`, `direct`), a VAST ad tag, or an OpenRTB bidder.
+   */
+  kind: 'house' | 'direct' | 'vast' | 'openrtb';
+  /**
+   * `vast`: the ad tag, an https URL. Macros of VAST 4, such as `[CACHEBUSTING]`, are replaced with every request.
+   */
   tag_url?: string;
+  /**
+   * `openrtb`: the https URL of the bidder.
+   */
+  endpoint_url?: string;
+  /**
+   * `openrtb`: the version of OpenRTB that the bidder expects; default 2.6.
+   */
+  ortb_version?: '2.5' | '2.6';
+  /**
+   * `openrtb`: merged into every bid request, such as `{"ext":{"prebid":{"storedrequest":{"id":"…"}}}}` for a Prebid Server; at most 16,384 bytes of JSON.
+   */
+  ext?: {
+    [k: string]: unknown;
+  };
+  /**
+   * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill; absent: none.
+   *
+   * @maxItems 100
+   *
+   * Items: Lowercase letters, digits, hyphens and underscores, at most 64 characters.
+   */
+  placements?: string[];
+  /**
+   * `vast` and `openrtb`: 1 is asked first; on the same scale as house ads. Default 5.
+   */
+  priority?: number;
+  /**
+   * `vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Orders the sources of a priority and counts as revenue.
+   */
+  cpm_micros?: number;
+  /**
+   * `openrtb`: the lowest accepted price per thousand impressions, in millionths of `currency`; default 0.
+   */
+  floor_micros?: number;
+  /**
+   * `vast` and `openrtb`: ISO 4217; default `USD`.
+   */
+  currency?: string;
+  /**
+   * `vast` and `openrtb`: how long the source may take, including wrappers; default 1,000.
+   */
   timeout_ms?: number;
+  /**
+   * `vast` and `openrtb`: `automatic` approves new creatives of the advertisers in `allowed_domains`; default `manual`.
+   */
+  review?: 'manual' | 'automatic';
+  /**
+   * `review: automatic`: domains of advertisers; subdomains are included.
+   *
+   * @maxItems 1000
+   */
+  allowed_domains?: string[];
+  /**
+   * `vast` and `openrtb`: when impression trackers are requested; default `verified`. `burl` always waits for the verified impression.
+   */
+  impression_on?: 'verified' | 'rendered';
+  /**
+   * `vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Later ones are only counted.
+   */
+  tracking_window_s?: number;
+  /**
+   * `vast` and `openrtb`: whether the source accepts child-directed requests; default false, which skips it.
+   */
+  child_directed?: boolean;
+  /**
+   * `vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
+   */
+  header_profile?: 'iab' | 'forwarded';
   status: 'active' | 'paused';
 }
 /**
@@ -595,11 +668,27 @@ export interface Explanation {
    * An id with the prefix `crv_`.
    */
   creative_id?: string;
+  /**
+   * An id with the prefix `src_`.
+   */
+  source_id?: string;
   name: string;
   /**
    * `chosen`, or why the candidate was not chosen.
    */
   verdict: string;
+  /**
+   * How long the source took to respond.
+   */
+  ms?: number;
+  /**
+   * The HTTP status of the source’s last response.
+   */
+  http_status?: number;
+  /**
+   * The VAST error code that the source was sent.
+   */
+  vast_error?: number;
 }
 /**
  * The response to an ad request.
@@ -1103,9 +1192,82 @@ export interface PlacementUpdate {
  */
 export interface SourceRequest {
   name: string;
-  kind: 'house' | 'direct' | 'vast';
+  /**
+   * Ads that you upload (`house`, `direct`), a VAST ad tag, or an OpenRTB bidder.
+   */
+  kind: 'house' | 'direct' | 'vast' | 'openrtb';
+  /**
+   * `vast`: the ad tag, an https URL. Macros of VAST 4, such as `[CACHEBUSTING]`, are replaced with every request.
+   */
   tag_url?: string;
+  /**
+   * `openrtb`: the https URL of the bidder.
+   */
+  endpoint_url?: string;
+  /**
+   * `openrtb`: the version of OpenRTB that the bidder expects; default 2.6.
+   */
+  ortb_version?: '2.5' | '2.6';
+  /**
+   * `openrtb`: merged into every bid request, such as `{"ext":{"prebid":{"storedrequest":{"id":"…"}}}}` for a Prebid Server; at most 16,384 bytes of JSON.
+   */
+  ext?: {
+    [k: string]: unknown;
+  };
+  /**
+   * `vast` and `openrtb`: the rewarded and interstitial placements that the source may fill; absent: none.
+   *
+   * @maxItems 100
+   *
+   * Items: Lowercase letters, digits, hyphens and underscores, at most 64 characters.
+   */
+  placements?: string[];
+  /**
+   * `vast` and `openrtb`: 1 is asked first; on the same scale as house ads. Default 5.
+   */
+  priority?: number;
+  /**
+   * `vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Orders the sources of a priority and counts as revenue.
+   */
+  cpm_micros?: number;
+  /**
+   * `openrtb`: the lowest accepted price per thousand impressions, in millionths of `currency`; default 0.
+   */
+  floor_micros?: number;
+  /**
+   * `vast` and `openrtb`: ISO 4217; default `USD`.
+   */
+  currency?: string;
+  /**
+   * `vast` and `openrtb`: how long the source may take, including wrappers; default 1,000.
+   */
   timeout_ms?: number;
+  /**
+   * `vast` and `openrtb`: `automatic` approves new creatives of the advertisers in `allowed_domains`; default `manual`.
+   */
+  review?: 'manual' | 'automatic';
+  /**
+   * `review: automatic`: domains of advertisers; subdomains are included.
+   *
+   * @maxItems 1000
+   */
+  allowed_domains?: string[];
+  /**
+   * `vast` and `openrtb`: when impression trackers are requested; default `verified`. `burl` always waits for the verified impression.
+   */
+  impression_on?: 'verified' | 'rendered';
+  /**
+   * `vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Later ones are only counted.
+   */
+  tracking_window_s?: number;
+  /**
+   * `vast` and `openrtb`: whether the source accepts child-directed requests; default false, which skips it.
+   */
+  child_directed?: boolean;
+  /**
+   * `vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.
+   */
+  header_profile?: 'iab' | 'forwarded';
   status?: 'active' | 'paused';
 }
 /**
@@ -1114,7 +1276,23 @@ export interface SourceRequest {
 export interface SourceUpdate {
   name?: string;
   tag_url?: string | null;
+  endpoint_url?: string | null;
+  ortb_version?: ('2.5' | '2.6') | null;
+  ext?: {
+    [k: string]: unknown;
+  } | null;
+  placements?: string[] | null;
+  priority?: number | null;
+  cpm_micros?: number | null;
+  floor_micros?: number | null;
+  currency?: string | null;
   timeout_ms?: number | null;
+  review?: ('manual' | 'automatic') | null;
+  allowed_domains?: string[] | null;
+  impression_on?: ('verified' | 'rendered') | null;
+  tracking_window_s?: number | null;
+  child_directed?: boolean | null;
+  header_profile?: ('iab' | 'forwarded') | null;
   status?: 'active' | 'paused';
 }
 /**

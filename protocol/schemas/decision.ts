@@ -129,8 +129,18 @@ export const decisionCreativeSchema = named('DecisionCreative', 'The ad to show.
 export const explanationSchema = named('Explanation', 'Why a candidate was or was not chosen.', {
   house_ad_id: Type.Optional(id('houseAd')),
   creative_id: Type.Optional(id('creative')),
+  source_id: Type.Optional(id('source')),
   name: Type.String(),
   verdict: Type.String({ description: '`chosen`, or why the candidate was not chosen.' }),
+  ms: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'How long the source took to respond.' }),
+  ),
+  http_status: Type.Optional(
+    Type.Integer({ description: 'The HTTP status of the source’s last response.' }),
+  ),
+  vast_error: Type.Optional(
+    Type.Integer({ description: 'The VAST error code that the source was sent.' }),
+  ),
 });
 
 export const decisionSchema = named('Decision', 'The response to an ad request.', {

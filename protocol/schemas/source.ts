@@ -1,12 +1,121 @@
 import Type from 'typebox';
-import { named, oneOf, url } from './common.ts';
+import { named, oneOf, slug, url } from './common.ts';
 import { resourceFields, status } from './resource.ts';
+
+/** Amounts of money are whole millionths of the currency; at most 1,000,000 of it. */
+const micros = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: 1_000_000_000_000, description });
 
 export const sourceSchema = named('Source', 'Where ads come from.', {
   ...resourceFields('source'),
   name: Type.String({ minLength: 1, maxLength: 200 }),
-  kind: oneOf(['house', 'direct', 'vast']),
-  tag_url: Type.Optional(url),
-  timeout_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: 5_000 })),
+  kind: oneOf(
+    ['house', 'direct', 'vast', 'openrtb'],
+    'Ads that you upload (`house`, `direct`), a VAST ad tag, or an OpenRTB bidder.',
+  ),
+  tag_url: Type.Optional(
+    Type.String({
+      maxLength: 2_048,
+      description:
+        '`vast`: the ad tag, an https URL. Macros of VAST 4, such as `[CACHEBUSTING]`, are replaced with every request.',
+    }),
+  ),
+  endpoint_url: Type.Optional({ ...url, description: '`openrtb`: the https URL of the bidder.' }),
+  ortb_version: Type.Optional(
+    oneOf(
+      ['2.5', '2.6'],
+      '`openrtb`: the version of OpenRTB that the bidder expects; default 2.6.',
+    ),
+  ),
+  ext: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        maxProperties: 100,
+        description:
+          '`openrtb`: merged into every bid request, such as `{"ext":{"prebid":{"storedrequest":{"id":"…"}}}}` for a Prebid Server; at most 16,384 bytes of JSON.',
+      },
+    ),
+  ),
+  placements: Type.Optional(
+    Type.Array(slug, {
+      maxItems: 100,
+      uniqueItems: true,
+      description:
+        '`vast` and `openrtb`: the rewarded and interstitial placements that the source may fill; absent: none.',
+    }),
+  ),
+  priority: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10,
+      description:
+        '`vast` and `openrtb`: 1 is asked first; on the same scale as house ads. Default 5.',
+    }),
+  ),
+  cpm_micros: Type.Optional(
+    micros(
+      '`vast`: what a thousand verified impressions are worth, in millionths of `currency`; default 0. Orders the sources of a priority and counts as revenue.',
+    ),
+  ),
+  floor_micros: Type.Optional(
+    micros(
+      '`openrtb`: the lowest accepted price per thousand impressions, in millionths of `currency`; default 0.',
+    ),
+  ),
+  currency: Type.Optional(
+    Type.String({
+      pattern: '^[A-Z]{3}$',
+      description: '`vast` and `openrtb`: ISO 4217; default `USD`.',
+    }),
+  ),
+  timeout_ms: Type.Optional(
+    Type.Integer({
+      minimum: 100,
+      maximum: 5_000,
+      description:
+        '`vast` and `openrtb`: how long the source may take, including wrappers; default 1,000.',
+    }),
+  ),
+  review: Type.Optional(
+    oneOf(
+      ['manual', 'automatic'],
+      '`vast` and `openrtb`: `automatic` approves new creatives of the advertisers in `allowed_domains`; default `manual`.',
+    ),
+  ),
+  allowed_domains: Type.Optional(
+    Type.Array(Type.String({ format: 'hostname', maxLength: 253 }), {
+      maxItems: 1_000,
+      uniqueItems: true,
+      description: '`review: automatic`: domains of advertisers; subdomains are included.',
+    }),
+  ),
+  impression_on: Type.Optional(
+    oneOf(
+      ['verified', 'rendered'],
+      '`vast` and `openrtb`: when impression trackers are requested; default `verified`. `burl` always waits for the verified impression.',
+    ),
+  ),
+  tracking_window_s: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: 86_400,
+      description:
+        '`vast` and `openrtb`: how long after the decision trackers are requested; default 1,800. Later ones are only counted.',
+    }),
+  ),
+  child_directed: Type.Optional(
+    Type.Boolean({
+      description:
+        '`vast` and `openrtb`: whether the source accepts child-directed requests; default false, which skips it.',
+    }),
+  ),
+  header_profile: Type.Optional(
+    oneOf(
+      ['iab', 'forwarded'],
+      '`vast` and `openrtb`: which headers tell trackers the player’s address and browser: `iab` (default) `X-Device-IP` and `X-Device-User-Agent`, `forwarded` `X-Forwarded-For` and `User-Agent`.',
+    ),
+  ),
   status,
 });

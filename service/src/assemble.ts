@@ -127,7 +127,13 @@ async function wire(
   });
   if (config.databaseUrl === undefined) await releaseAll(database);
   const audit = createAuditLog(clock, makeId);
-  const manage = createResourceManager({ resources, audit, writeEvents, retentionMs });
+  const manage = createResourceManager({
+    resources,
+    audit,
+    writeEvents,
+    retentionMs,
+    development: config.development,
+  });
   const webhooks = createWebhookService({ manage, box, clock, development: config.development });
   const { poolSize } = config.databaseLimits;
   const laneDeps = createLaneDeps({ database, tracing, clock, log, poolSize });

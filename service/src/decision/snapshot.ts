@@ -1,4 +1,5 @@
 import type {
+  Advertiser,
   Creative,
   Decision,
   HouseAd,
@@ -8,17 +9,23 @@ import type {
   Webhook,
 } from '@trueward/protocol/wire';
 import { parseInstant } from '../platform/instant.ts';
+import { type OutsideSource, toOutsideSource } from '../resource/outside-source.ts';
 import type { ResourceKind, ResourceKinds } from '../resource/resource.ts';
 
-/** One ad that a placement may show. */
-export interface Candidate {
-  houseAd: HouseAd;
+/** A creative and what decisions need of its advertiser. */
+interface Ad {
   creative: Creative;
   /** The creative as clients receive it. */
   clientCreative: NonNullable<Decision['creative']>;
+  advertiserName: string;
   advertiserDomain: string;
   /** Categories of the creative and of its advertiser. */
   categories: ReadonlySet<string>;
+}
+
+/** One house ad that a placement may show. */
+export interface Candidate extends Ad {
+  houseAd: HouseAd;
   sourcePaused: boolean;
   startsAtMs: number;
   endsAtMs: number;
@@ -28,6 +35,8 @@ export interface PlacementEntry {
   placement: Placement;
   /** Sorted by priority, 1 first. */
   candidates: readonly Candidate[];
+  /** The active outside sources that may fill it, sorted by priority, 1 first. */
+  sources: readonly OutsideSource[];
   /** In order of evaluation: policy, commercial, brand safety; older ones first. */
   policies: readonly Policy[];
 }
@@ -35,6 +44,8 @@ export interface PlacementEntry {
 /** The configuration of one account and environment, compiled for decisions after each change. */
 export interface Snapshot {
   placements: ReadonlyMap<string, PlacementEntry>;
+  /** The creative that was taken in from an outside source, whatever its review says. */
+  findOutsideCreative(sourceId: string, creativeKey: string): Ad | undefined;
   killSwitches: readonly (KillSwitch & { expiresAtMs: number })[];
   webhooks: readonly Webhook[];
   /** The event types that webhooks subscribe to, including disabled ones, which may recover missed events. */
@@ -68,20 +79,20 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
   const creatives = byId(of('creative'));
   const advertisers = byId(of('advertiser'));
   const sources = byId(of('source'));
+  const adOf = (creative: Creative | undefined): Ad | undefined => {
+    const advertiser = creative && advertisers.get(creative.advertiser_id);
+    return advertiser && describeAd(creative, advertiser);
+  };
   const candidates = of('houseAd')
     .filter((houseAd) => houseAd.status === 'active')
     .flatMap((houseAd): Candidate[] => {
-      const creative = creatives.get(houseAd.creative_id);
-      const advertiser = creative && advertisers.get(creative.advertiser_id);
-      const source = creative && sources.get(creative.source_id);
-      if (!creative || !advertiser || !source) return [];
+      const ad = adOf(creatives.get(houseAd.creative_id));
+      const source = ad && sources.get(ad.creative.source_id);
+      if (!source) return [];
       return [
         {
+          ...ad,
           houseAd,
-          creative,
-          clientCreative: describeCreative(creative),
-          advertiserDomain: advertiser.domain,
-          categories: new Set([...creative.categories, ...advertiser.categories]),
           sourcePaused: source.status === 'paused',
           startsAtMs: timeOf(houseAd.starts_at, -Infinity, Infinity),
           endsAtMs: timeOf(houseAd.ends_at, Infinity, -Infinity),
@@ -90,14 +101,30 @@ export function compileSnapshot(resources: readonly AnyResource[]): Snapshot {
     })
     .sort((a, b) => a.houseAd.priority - b.houseAd.priority || compare(a.houseAd.id, b.houseAd.id));
   const policies = of('policy');
+  const outsideSources = of('source')
+    .flatMap((source) => toOutsideSource(source) ?? [])
+    .filter(({ status }) => status === 'active')
+    .sort((a, b) => a.priority - b.priority || compare(a.id, b.id));
+  // By id: of two creatives with one key, the newer one counts.
+  const outsideCreatives = new Map(
+    of('creative')
+      .filter(({ source_key: key }) => key !== undefined)
+      .sort((a, b) => compare(a.id, b.id))
+      .map((creative) => [keyOf(creative.source_id, creative.source_key ?? ''), creative]),
+  );
 
   const entry = (placement: Placement): PlacementEntry => ({
     placement,
     candidates: candidates.filter(({ houseAd }) => houseAd.placements.includes(placement.name)),
+    sources: outsideSources.filter(
+      ({ placements }) => placement.format !== 'banner' && placements.includes(placement.name),
+    ),
     policies: policiesOf(placement.name, policies),
   });
   return {
     placements: new Map(of('placement').map((placement) => [placement.name, entry(placement)])),
+    findOutsideCreative: (sourceId, creativeKey) =>
+      adOf(outsideCreatives.get(keyOf(sourceId, creativeKey))),
     killSwitches: of('killSwitch')
       .filter(({ state }) => state === 'on')
       .map((killSwitch) => ({
@@ -128,6 +155,16 @@ export function isKilled(snapshot: Snapshot, target: KillTarget, nowMs: number):
     return id === (scope === 'advertiser' ? target.advertiserId : target.sourceId);
   });
 }
+
+const keyOf = (sourceId: string, creativeKey: string): string => `${sourceId} ${creativeKey}`;
+
+const describeAd = (creative: Creative, { name, domain, categories }: Advertiser): Ad => ({
+  creative,
+  clientCreative: describeCreative(creative),
+  advertiserName: name,
+  advertiserDomain: domain,
+  categories: new Set([...creative.categories, ...categories]),
+});
 
 const describeCreative = ({
   id,

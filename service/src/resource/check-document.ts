@@ -1,17 +1,23 @@
-import type { Creative, HouseAd, Media, Placement, Policy, Source } from '@trueward/protocol/wire';
+import type { Creative, HouseAd, Media, Placement, Policy } from '@trueward/protocol/wire';
 import type { Environment } from '../key/key-text.ts';
 import { instantOf } from '../platform/instant.ts';
 import type { FieldError } from '../platform/domain-error.ts';
+import type { UrlRule } from '../platform/public-address.ts';
 import type { Queries, Scope } from '../store/database.ts';
+import { checkSource } from './check-source.ts';
 import type { ResourceKind, Stored } from './resource.ts';
 
 /** Rules between the members of one document, which a schema cannot express. Pure. */
-export function checkDocument<K extends ResourceKind>(kind: K, document: Stored<K>): FieldError[] {
+export function checkDocument<K extends ResourceKind>(
+  kind: K,
+  document: Stored<K>,
+  rule: UrlRule,
+): FieldError[] {
   switch (kind) {
     case 'placement':
       return checkPlacement(document as Stored<'placement'>);
     case 'source':
-      return checkSource(document as Stored<'source'>);
+      return checkSource(document as Stored<'source'>, rule);
     case 'creative':
       return checkCreative(document as Stored<'creative'>);
     case 'houseAd':
@@ -36,16 +42,6 @@ const checkPlacement = ({ format, reward }: Pick<Placement, 'format' | 'reward'>
     ],
     [format !== 'rewarded' && reward !== undefined, '/reward', 'is for rewarded placements only'],
   );
-
-const checkSource = (source: Pick<Source, 'kind' | 'tag_url' | 'timeout_ms'>): FieldError[] => {
-  const vast = source.kind === 'vast';
-  return errorsWhere(
-    [vast && source.tag_url === undefined, '/tag_url', 'is required for a VAST source'],
-    [vast && !isWebUrl(source.tag_url), '/tag_url', webUrlRule],
-    [!vast && source.tag_url !== undefined, '/tag_url', 'is for VAST sources only'],
-    [!vast && source.timeout_ms !== undefined, '/timeout_ms', 'is for VAST sources only'],
-  ).slice(0, 1);
-};
 
 const checkCreative = ({
   media,
@@ -129,6 +125,10 @@ export function referencesOf<K extends ResourceKind>(kind: K, document: Stored<K
         { pointer: '/source_id', kind: 'source', name: source_id },
       ];
     }
+    case 'source': {
+      const { placements } = document as Stored<'source'>;
+      return referencesAt('/placements', 'placement', placements);
+    }
     case 'houseAd': {
       const { creative_id, placements } = document as Stored<'houseAd'>;
       return [
@@ -198,7 +198,7 @@ const referrerConditions: Partial<Record<ResourceKind, string>> = {
   advertiser: `kind = 'creative' AND document->>'advertiser_id' = $3`,
   source: `kind = 'creative' AND document->>'source_id' = $3`,
   creative: `kind = 'houseAd' AND document->>'creative_id' = $3`,
-  placement: `kind IN ('houseAd', 'policy') AND document->'placements' ? $4`,
+  placement: `kind IN ('houseAd', 'policy', 'source') AND document->'placements' ? $4`,
 };
 
 /** The id of an object that refers to this one. */

@@ -17,6 +17,8 @@ interface Deps {
   writeEvents: WriteEvents;
   /** How long decisions are kept, in milliseconds; undefined: forever. */
   retentionMs: number | undefined;
+  /** In development mode, sandbox sources may use loopback addresses. */
+  development: boolean;
 }
 
 /** A condition on the current revision; absent: any. */
@@ -46,7 +48,7 @@ export interface ResourceManager {
 }
 
 export function createResourceManager(deps: Deps): ResourceManager {
-  const { resources, audit, writeEvents, retentionMs } = deps;
+  const { resources, audit, writeEvents } = deps;
   const existing = async <K extends ResourceKind>(
     { queries, scope }: Operation,
     { kind, id, ifMatch }: { kind: K; id: string; ifMatch: IfMatch },
@@ -74,7 +76,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
 
   return {
     async create(operation, kind, document) {
-      await check(operation, kind, undefined, document, retentionMs);
+      await check(operation, kind, undefined, document, deps);
       const { queries, scope } = operation;
       const made = await resources.create(queries, scope, kind, document);
       await emitEvents(operation, kind, undefined, made);
@@ -90,7 +92,7 @@ export function createResourceManager(deps: Deps): ResourceManager {
       const { kind, id, action = 'updated' } = target;
       const before = await existing(operation, target);
       const own = change(toStored(before));
-      await check(operation, kind, toStored(before), own, retentionMs);
+      await check(operation, kind, toStored(before), own, deps);
       const after = await resources.replace(operation.queries, operation.scope, kind, id, own);
       if (!after) throw new Error(`The ${kind} ${id} disappeared under the lock.`);
       await emitEvents(operation, kind, before, after.document);
@@ -125,12 +127,12 @@ async function check<K extends ResourceKind>(
   kind: K,
   before: Stored<K> | undefined,
   after: Stored<K>,
-  retentionMs: number | undefined,
+  { retentionMs, development }: Pick<Deps, 'retentionMs' | 'development'>,
 ): Promise<void> {
   const known = new Set((before ? referencesOf(kind, before) : []).map(keyOf));
   const added = referencesOf(kind, after).filter((reference) => !known.has(keyOf(reference)));
   throwFieldErrors([
-    ...checkDocument(kind, after),
+    ...checkDocument(kind, after, { development: development && scope.environment === 'sandbox' }),
     ...(kind === 'placement' ? checkRetention(after as Stored<'placement'>, retentionMs) : []),
     ...(await checkReferences(queries, scope, added)),
   ]);

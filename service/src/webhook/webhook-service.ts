@@ -3,11 +3,11 @@ import type { Operation } from '../store/audit-log.ts';
 import type { SecretBox } from '../key/secret-box.ts';
 import type { Clock } from '../platform/clock.ts';
 import { DomainError, throwFieldErrors } from '../platform/domain-error.ts';
+import { findUrlProblem } from '../platform/public-address.ts';
 import type { IfMatch, ResourceManager } from '../resource/resource-manager.ts';
 import type { Stored } from '../resource/resource.ts';
 import type { Versioned } from '../resource/resource-store.ts';
 import { clearFailures, restartFailurePeriod } from './endpoint-health.ts';
-import { findUrlProblem } from './guarded-agent.ts';
 import { createWebhookSecret, expireWebhookSecrets } from './webhook-secrets.ts';
 
 interface Deps {

@@ -144,6 +144,13 @@ test.each([
   ['/v1/placements', { name: 'x3', format: 'banner', id: 'plc_1' }, '/id'],
   ['/v1/sources', { name: 'S', kind: 'vast' }, '/tag_url'],
   ['/v1/sources', { name: 'S', kind: 'house', tag_url: 'https://a.example/' }, '/tag_url'],
+  ['/v1/sources', { name: 'S', kind: 'openrtb' }, '/endpoint_url'],
+  [
+    '/v1/sources',
+    { name: 'S', kind: 'vast', tag_url: 'https://a.example/', placements: ['nowhere'] },
+    '/placements/0',
+  ],
+  ['/v1/sources', { name: 'S', kind: 'house', media: 'copy' }, '/media'],
   ['/v1/policies', { name: 'P', kind: 'policy', block: {} }, '/block'],
   ['/v1/policies', { name: 'P', kind: 'policy', block: { domains: [] } }, '/block'],
   [
@@ -172,6 +179,35 @@ test.each([
   const answer = await patch<Problem>(`/v1/creatives/${creative.id}`, change);
   expect(answer.status).toBe(422);
   expect(answer.body.errors?.map((error) => error.pointer)).toContain(pointer);
+});
+
+test('a VAST source keeps the macros of its tag, and its placements cannot be archived', async () => {
+  const { body: placement } = await post('/v1/placements', {
+    name: slug(),
+    format: 'interstitial',
+  });
+  const tag = 'https://ads.example/v?cb=[CACHEBUSTING]';
+  const source = await post('/v1/sources', {
+    name: 'Network',
+    kind: 'vast',
+    tag_url: tag,
+    placements: [placement['name']],
+    cpm_micros: 2_500_000,
+  });
+  expect([source.status, source.body['tag_url']]).toEqual([201, tag]);
+  const archived = await remove(`/v1/placements/${String(placement['id'])}`);
+  expect([archived.status, archived.body.detail]).toEqual([
+    409,
+    `${String(source.body['id'])} still refers to it.`,
+  ]);
+});
+
+test('in development, only sandbox sources may use a loopback address', async () => {
+  const source = { name: 'S', kind: 'vast', tag_url: 'http://127.0.0.1:9000/v' };
+  expect((await post('/v1/sources', source)).status).toBe(201);
+  const live = createClient(running, 'live');
+  const answer = await live.call<Problem>('POST', '/v1/sources', live.secret, source);
+  expect([answer.status, answer.body.errors?.[0]?.pointer]).toEqual([422, '/tag_url']);
 });
 
 test('a reference to an object of the other environment is rejected', async () => {

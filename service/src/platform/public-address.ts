@@ -1,0 +1,61 @@
+import ipaddr from 'ipaddr.js';
+
+/** Which addresses the service may connect to on behalf of an operator, besides public ones. */
+export interface AddressRule {
+  /** Allows loopback addresses, for development. */
+  loopback: boolean;
+}
+
+/** Everything assigned to the public internet (RFC 4291). Other ranges have special uses, such as embedded IPv4. */
+const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+/** NAT64 (RFC 6052): in IPv6-only networks, DNS64 maps every IPv4 address to this prefix. */
+const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+/**
+ * Whether an IP address is on the public internet, that is, not in a private, loopback, link-local, cloud metadata
+ * or other special range. IPv6 addresses that embed an IPv4 address are rejected, except for NAT64, where the
+ * embedded address is checked instead.
+ */
+export function isAllowedAddress(address: string, rule: AddressRule): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  const range = parsed.range();
+  if (rule.loopback && range === 'loopback') return true;
+  if (parsed instanceof ipaddr.IPv4) return range === 'unicast';
+  if (parsed.match(nat64))
+    return new ipaddr.IPv4(parsed.toByteArray().slice(12)).range() === 'unicast';
+  return range === 'unicast' && parsed.match(globalUnicast);
+}
+
+/** Whether this is a NAT64 address, which no receiver has itself. */
+const isNat64 = (address: string): boolean =>
+  ipaddr.IPv6.isValid(address) && ipaddr.IPv6.parse(address).match(nat64);
+
+export interface UrlRule {
+  /** Whether the service is in development mode and the object with the URL belongs to the sandbox. */
+  development: boolean;
+}
+
+/**
+ * Returns what is wrong with a URL that the service is to request, or undefined if it is valid. Literal IP addresses
+ * are checked here, host names only when it connects.
+ */
+export function findUrlProblem(text: string, { development }: UrlRule): string | undefined {
+  if (!URL.canParse(text)) return 'must be an absolute URL';
+  const url = new URL(text);
+  // A trailing dot marks a fully qualified name: `localhost.` is loopback too.
+  const host = url.hostname.replace(/^\[|[\].]$/g, '');
+  const literal = ipaddr.isValid(host);
+  const local =
+    host === 'localhost' || host.endsWith('.localhost') || (literal && isLoopback(host));
+  if (url.username !== '' || url.password !== '') return 'must not contain a user name or password';
+  if (url.protocol === 'http:' && local && development) return undefined;
+  if (url.protocol !== 'https:') return 'must be an https URL';
+  if (local) return development ? undefined : 'must not be a loopback address';
+  if (literal && (isNat64(host) || !isAllowedAddress(host, { loopback: false })))
+    return 'must be on the public internet';
+  return undefined;
+}
+
+const isLoopback = (host: string): boolean =>
+  !isAllowedAddress(host, { loopback: false }) && isAllowedAddress(host, { loopback: true });

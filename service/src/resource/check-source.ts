@@ -1,0 +1,128 @@
+import type { Source } from '@trueward/protocol/wire';
+import { unknownMacros } from '../demand/vast/macros.ts';
+import type { FieldError } from '../platform/domain-error.ts';
+import { findUrlProblem, type UrlRule } from '../platform/public-address.ts';
+import type { Stored } from './resource.ts';
+
+type Member = keyof Stored<'source'>;
+
+const vastOnly: readonly Member[] = ['tag_url', 'cpm_micros'];
+const openRtbOnly: readonly Member[] = ['endpoint_url', 'ortb_version', 'floor_micros', 'ext'];
+const outsideOnly: readonly Member[] = [
+  'placements',
+  'priority',
+  'currency',
+  'timeout_ms',
+  'review',
+  'allowed_domains',
+  'impression_on',
+  'tracking_window_s',
+  'child_directed',
+  'header_profile',
+];
+
+/** Members by the kinds of source that may have them. */
+const rules: readonly { members: readonly Member[]; kinds: readonly Source['kind'][] }[] = [
+  { members: vastOnly, kinds: ['vast'] },
+  { members: openRtbOnly, kinds: ['openrtb'] },
+  { members: outsideOnly, kinds: ['vast', 'openrtb'] },
+];
+
+/** Rules between the members of a source, and for the URLs that the service requests. Pure. */
+export function checkSource(source: Stored<'source'>, rule: UrlRule): FieldError[] {
+  const { kind, tag_url: tag, endpoint_url: endpoint } = source;
+  const misplaced = rules.flatMap(({ members, kinds }) =>
+    kinds.includes(kind)
+      ? []
+      : members
+          .filter((member) => source[member] !== undefined)
+          .map((member) => error(member, `is for ${kinds.join(' and ')} sources only`)),
+  );
+  if (misplaced.length > 0) return misplaced;
+  return [
+    ...(kind === 'vast' ? checkUrl('tag_url', tag, rule) : []),
+    ...(kind === 'openrtb' ? checkUrl('endpoint_url', endpoint, rule) : []),
+    ...checkSettings(source),
+  ];
+}
+
+const error = (member: Member, message: string): FieldError => ({ pointer: `/${member}`, message });
+
+function checkUrl(
+  member: 'tag_url' | 'endpoint_url',
+  url: string | undefined,
+  rule: UrlRule,
+): FieldError[] {
+  if (url === undefined) return [error(member, 'is required for this kind of source')];
+  const problem =
+    findUrlProblem(url, rule) ??
+    findGoogleProblem(url) ??
+    (member === 'tag_url' ? findMacroProblem(url) : findAnyMacro(url));
+  return problem === undefined ? [] : [error(member, problem)];
+}
+
+/** Where Google serves ads from. */
+const googleHosts = [
+  'doubleclick.net',
+  'googlesyndication.com',
+  'googleadservices.com',
+  '2mdn.net',
+  'adservice.google.com',
+  'dai.google.com',
+];
+
+function findGoogleProblem(url: string): string | undefined {
+  const host = new URL(url).hostname.replace(/\.$/, '');
+  if (!googleHosts.some((domain) => host === domain || host.endsWith(`.${domain}`)))
+    return undefined;
+  return (
+    'is a Google ad tag, which must not be requested by a server: Google’s terms require its own IMA SDK, or the ' +
+    'Ad Placement API for web games, in the player’s page'
+  );
+}
+
+/** `%%NAME%%`, `${NAME}` and `{{name}}`: how other ad servers write macros. */
+const foreignMacro = /%%\w+%%|\$\{\w+\}|\{\{?\w+\}?\}/;
+
+function findMacroProblem(url: string): string | undefined {
+  const [foreign] = foreignMacro.exec(url) ?? [];
+  const [unknown] = unknownMacros(url).map((name) => `[${name}]`);
+  const macro = foreign ?? unknown;
+  if (macro === undefined) return undefined;
+  return `has the macro ${macro}, which would be sent as it is: use macros of VAST 4, such as [CACHEBUSTING], or the value itself`;
+}
+
+function findAnyMacro(url: string): string | undefined {
+  const [macro] = foreignMacro.exec(url) ?? /\[[A-Z_]{2,}\]/.exec(url) ?? [];
+  if (macro === undefined) return undefined;
+  return `has the macro ${macro}, which would be sent as it is: bidders get such values in the bid request`;
+}
+
+const maxExtBytes = 16_384;
+const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
+function checkSettings(source: Stored<'source'>): FieldError[] {
+  const { currency, ext, review, allowed_domains: domains = [] } = source;
+  const extBytes = ext === undefined ? 0 : Buffer.byteLength(JSON.stringify(ext));
+  return [
+    ...(currency !== undefined && !currencies.has(currency)
+      ? [error('currency', 'is not a currency of ISO 4217, such as USD')]
+      : []),
+    ...(extBytes > maxExtBytes
+      ? [error('ext', `has ${extBytes} bytes of JSON; at most ${maxExtBytes} are allowed`)]
+      : []),
+    ...(review === 'automatic' && domains.length === 0
+      ? [error('allowed_domains', 'must name the advertisers whose ads are approved automatically')]
+      : []),
+    ...domains.flatMap((domain, index) =>
+      domain === domain.toLowerCase() && !domain.startsWith('www.')
+        ? []
+        : [
+            {
+              pointer: `/allowed_domains/${index}`,
+              message: 'must be in lower case, without `www.`',
+            },
+          ],
+    ),
+  ];
+}

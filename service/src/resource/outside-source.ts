@@ -1,0 +1,32 @@
+import type { Source } from '@trueward/protocol/wire';
+
+const defaults = {
+  placements: [],
+  ortb_version: '2.6',
+  priority: 5,
+  cpm_micros: 0,
+  floor_micros: 0,
+  currency: 'USD',
+  timeout_ms: 1_000,
+  review: 'manual',
+  allowed_domains: [],
+  impression_on: 'verified',
+  tracking_window_s: 1_800,
+  child_directed: false,
+  header_profile: 'iab',
+} as const satisfies Partial<Source>;
+
+/** A source outside this service, which is asked for an ad at each decision, with the defaults of its members. */
+export type OutsideSource = Source &
+  Required<Pick<Source, keyof typeof defaults>> &
+  ({ kind: 'vast'; tag_url: string } | { kind: 'openrtb'; endpoint_url: string });
+
+/** Undefined for a source of ads that this service hosts. */
+export function toOutsideSource(source: Source): OutsideSource | undefined {
+  const { kind, tag_url, endpoint_url } = source;
+  const complete = { ...defaults, ...source } as Source &
+    Required<Pick<Source, keyof typeof defaults>>;
+  if (kind === 'vast' && tag_url !== undefined) return { ...complete, kind, tag_url };
+  if (kind === 'openrtb' && endpoint_url !== undefined) return { ...complete, kind, endpoint_url };
+  return undefined;
+}

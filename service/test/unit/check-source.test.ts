@@ -1,0 +1,96 @@
+import type { Source } from '@trueward/protocol/wire';
+import { expect, test } from 'vitest';
+import { checkSource } from '../../src/resource/check-source.ts';
+
+const vast = {
+  name: 'V',
+  kind: 'vast',
+  status: 'active',
+  tag_url: 'https://ads.example/v',
+} as const;
+const bidder = {
+  name: 'B',
+  kind: 'openrtb',
+  status: 'active',
+  endpoint_url: 'https://bid.example/rtb',
+} as const;
+type Change = Partial<Source>;
+
+const errorsOf = (source: Change, development = false) =>
+  checkSource({ name: 'S', kind: 'house', status: 'active', ...source }, { development });
+
+test('a complete VAST source is accepted, with every macro of VAST', () => {
+  const tag =
+    'https://ads.example/v?cb=[CACHEBUSTING]&t=[timestamp]&r=%5BRANDOM%5D&gdpr=[GDPRCONSENT]&items[]=1';
+  expect(errorsOf({ ...vast, tag_url: tag, cpm_micros: 1, placements: ['revive'] })).toEqual([]);
+});
+
+test('a complete OpenRTB source is accepted', () => {
+  const more = {
+    ortb_version: '2.5',
+    floor_micros: 500_000,
+    currency: 'EUR',
+    ext: { a: 1 },
+  } as const;
+  expect(errorsOf({ ...bidder, ...more })).toEqual([]);
+});
+
+test.each<[Change, string, string]>([
+  [{ name: 'V', kind: 'vast' }, '/tag_url', 'is required'],
+  [{ name: 'B', kind: 'openrtb' }, '/endpoint_url', 'is required'],
+  [{ ...vast, tag_url: 'ads.example/v' }, '/tag_url', 'absolute URL'],
+  [{ ...vast, tag_url: 'http://ads.example/v' }, '/tag_url', 'https'],
+  [{ ...vast, tag_url: 'javascript:alert(1)' }, '/tag_url', 'https'],
+  [{ ...vast, tag_url: 'https://me:pass@ads.example/v' }, '/tag_url', 'password'],
+  [{ ...vast, tag_url: 'https://10.0.0.8/v' }, '/tag_url', 'public internet'],
+  [{ ...vast, tag_url: 'https://169.254.169.254/latest' }, '/tag_url', 'public internet'],
+  [{ ...bidder, endpoint_url: 'https://[::1]/rtb' }, '/endpoint_url', 'loopback'],
+  [{ ...bidder, endpoint_url: 'https://[fd00::1]/rtb' }, '/endpoint_url', 'public internet'],
+  [{ ...bidder, endpoint_url: 'https://localhost./rtb' }, '/endpoint_url', 'loopback'],
+  [
+    { ...vast, tag_url: 'https://pubads.g.doubleclick.net/gampad/ads?iu=/1/x' },
+    '/tag_url',
+    'Ad Placement API',
+  ],
+  [{ ...vast, tag_url: 'https://DoubleClick.net./x' }, '/tag_url', 'Google ad tag'],
+  [
+    { ...bidder, endpoint_url: 'https://pagead2.googlesyndication.com/x' },
+    '/endpoint_url',
+    'Google',
+  ],
+  [{ ...vast, tag_url: 'https://ads.example/v?x=[CACHEBUSTER]' }, '/tag_url', '[CACHEBUSTER]'],
+  [{ ...vast, tag_url: 'https://ads.example/v?x=%%CACHEBUSTER%%' }, '/tag_url', '%%CACHEBUSTER%%'],
+  [{ ...vast, tag_url: 'https://ads.example/v?x=${AUCTION_ID}' }, '/tag_url', '${AUCTION_ID}'],
+  [{ ...bidder, endpoint_url: 'https://bid.example/?x=[IFA]' }, '/endpoint_url', '[IFA]'],
+  [{ ...vast, endpoint_url: 'https://bid.example/' }, '/endpoint_url', 'openrtb sources only'],
+  [{ ...vast, floor_micros: 1 }, '/floor_micros', 'openrtb sources only'],
+  [{ ...vast, ext: {} }, '/ext', 'openrtb sources only'],
+  [{ ...bidder, cpm_micros: 1 }, '/cpm_micros', 'vast sources only'],
+  [{ kind: 'house', tag_url: 'https://ads.example/v' }, '/tag_url', 'vast sources only'],
+  [{ kind: 'direct', placements: ['revive'] }, '/placements', 'vast and openrtb sources only'],
+  [{ kind: 'house', timeout_ms: 100 }, '/timeout_ms', 'vast and openrtb sources only'],
+  [{ ...vast, currency: 'USX' }, '/currency', 'ISO 4217'],
+  [{ ...bidder, ext: { text: 'é'.repeat(8_200) } }, '/ext', 'at most 16384'],
+  [{ ...vast, review: 'automatic' }, '/allowed_domains', 'must name'],
+  [
+    { ...vast, review: 'automatic', allowed_domains: ['a.example', 'www.b.example'] },
+    '/allowed_domains/1',
+    'without `www.`',
+  ],
+])('the source %j is rejected at %s: %s', (source, pointer, reason) => {
+  expect(errorsOf(source)).toEqual([
+    { pointer, message: expect.stringContaining(reason) as string },
+  ]);
+});
+
+test('hosts that only resemble those of Google are accepted', () => {
+  expect(errorsOf({ ...vast, tag_url: 'https://notdoubleclick.net/v' })).toEqual([]);
+  expect(errorsOf({ ...vast, tag_url: 'https://doubleclick.net.ads.example/v' })).toEqual([]);
+});
+
+test('only in development may a source use http on a loopback address', () => {
+  const tag = 'http://127.0.0.1:9000/v';
+  expect(errorsOf({ ...vast, tag_url: tag }, true)).toEqual([]);
+  expect(errorsOf({ ...vast, tag_url: tag }, false)).toHaveLength(1);
+  expect(errorsOf({ ...vast, tag_url: 'http://192.168.1.5/v' }, true)).toHaveLength(1);
+});

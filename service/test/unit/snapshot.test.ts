@@ -1,0 +1,89 @@
+import type { Source } from '@trueward/protocol/wire';
+import { expect, test } from 'vitest';
+import { type AnyResource, compileSnapshot } from '../../src/decision/snapshot.ts';
+import { ad, placement } from './fixtures.ts';
+
+const source = (id: string, more: Partial<Source> = {}): AnyResource => ({
+  kind: 'source',
+  document: {
+    id,
+    environment: 'sandbox',
+    created_at: '2026-01-01T00:00:00.000Z',
+    updated_at: '2026-01-01T00:00:00.000Z',
+    name: id,
+    kind: 'vast',
+    tag_url: 'https://ads.example/v',
+    placements: ['revive'],
+    status: 'active',
+    ...more,
+  },
+});
+
+const sourcesOf = (resources: AnyResource[], name = 'revive') =>
+  compileSnapshot(resources)
+    .placements.get(name)
+    ?.sources.map(({ id }) => id);
+
+test('a placement has its active outside sources, by priority and then by age', () => {
+  const revive: AnyResource = { kind: 'placement', document: placement() };
+  const sources = [
+    source('src_4', { priority: 7 }),
+    source('src_3'),
+    source('src_2', { priority: 1 }),
+    source('src_1', { priority: 5 }),
+    source('src_paused', { status: 'paused' }),
+    source('src_elsewhere', { placements: ['shop'] }),
+    source('src_nowhere', { placements: [] }),
+  ];
+  expect(sourcesOf([revive, ...ad('a'), ...sources])).toEqual(['src_2', 'src_1', 'src_3', 'src_4']);
+});
+
+test('outside sources fill interstitials, but no banners', () => {
+  const make = (format: 'interstitial' | 'banner'): AnyResource[] => [
+    { kind: 'placement', document: placement({ format }) },
+    source('src_1'),
+  ];
+  expect(sourcesOf(make('interstitial'))).toEqual(['src_1']);
+  expect(sourcesOf(make('banner'))).toEqual([]);
+});
+
+test('the members that a source does not set have their defaults', () => {
+  const { placements } = compileSnapshot([
+    { kind: 'placement', document: placement() },
+    source('src_1', { timeout_ms: 300 }),
+  ]);
+  expect(placements.get('revive')?.sources[0]).toMatchObject({
+    priority: 5,
+    currency: 'USD',
+    cpm_micros: 0,
+    timeout_ms: 300,
+    review: 'manual',
+    impression_on: 'verified',
+    tracking_window_s: 1_800,
+    child_directed: false,
+    header_profile: 'iab',
+  });
+});
+
+test('an outside creative is found by its source and its key, with its advertiser', () => {
+  const [creative, ...others] = ad('a', { creative: { source_key: 'key-1' } }).toSorted((x) =>
+    x.kind === 'creative' ? -1 : 1,
+  );
+  if (creative?.kind !== 'creative') throw new Error('There is no creative.');
+  const older: AnyResource = {
+    kind: 'creative',
+    document: { ...creative.document, id: 'crv_0', alt: 'older' },
+  };
+  const { findOutsideCreative } = compileSnapshot([creative, older, ...others, ...ad('b')]);
+  const found = findOutsideCreative('src_a', 'key-1');
+  expect(found).toMatchObject({
+    creative: { id: 'crv_a' },
+    clientCreative: { id: 'crv_a' },
+    advertiserName: 'a',
+    advertiserDomain: 'shop.a.example',
+  });
+  expect(found?.categories.has('advertiser-1')).toBe(true);
+  expect(Object.keys(found?.clientCreative ?? {})).not.toContain('source_key');
+  expect(findOutsideCreative('src_b', 'key-1')).toBeUndefined();
+  expect(findOutsideCreative('src_a', '')).toBeUndefined();
+});
